@@ -1,0 +1,111 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// The module map, from the bottom up: no line names a target below it. README.md explains it.
+let libraries: [(name: String, imports: [Target.Dependency])] = [
+    ("DiarioCore", []),
+    ("DiarioSchema", ["DiarioCore"]),
+    ("DiarioStorage", ["DiarioCore", "CPlatform"]),
+    ("DiarioZstd", ["DiarioCore", "CZstd"]),
+    ("DiarioCrypto", ["DiarioCore", "COpenSSL"]),
+    (
+        "DiarioFormat",
+        ["DiarioCore", "DiarioSchema", "DiarioZstd", "DiarioCrypto", "CChecksum"]
+    ),
+    ("DiarioLog", ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat"]),
+    (
+        "DiarioSimulation",
+        ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
+    ),
+]
+
+// What stands on the libraries and is no library itself.
+let executables: [(name: String, imports: [Target.Dependency])] = [
+    (
+        "DiarioCLI",
+        ["Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
+    ),
+    (
+        "DiarioBench",
+        [
+            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog",
+            "CBaseline",
+        ]
+    ),
+    ("DiarioSim", ["DiarioCore", "DiarioSimulation"]),
+]
+
+// Each test target with what it may import beyond `DiarioTestSupport`.
+let tests: [(name: String, imports: [Target.Dependency])] = [
+    ("DiarioCoreTests", ["DiarioCore"]),
+    ("DiarioSchemaTests", ["DiarioCore", "DiarioSchema"]),
+    ("DiarioStorageTests", ["DiarioCore", "DiarioStorage"]),
+    ("DiarioFormatTests", ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat"]),
+    (
+        "DiarioLogTests",
+        ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
+    ),
+    (
+        "DiarioTests",
+        ["Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
+    ),
+    ("DiarioSimulationTests", ["DiarioCore", "DiarioSimulation"]),
+    ("DiarioCLITests", ["DiarioCore", "DiarioCLI", "DiarioSchema"]),
+    ("TidyTests", []),
+]
+
+let package = Package(
+    name: "Diario",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "Diario", targets: ["Diario"]),
+        .executable(name: "diario", targets: ["DiarioCLI"]),
+        .executable(name: "diario-bench", targets: ["DiarioBench"]),
+        .executable(name: "diario-sim", targets: ["DiarioSim"]),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .target(name: "CChecksum"),
+        .target(name: "CPlatform"),
+        .target(
+            name: "CBaseline",
+            linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("sqlite3")]),
+        .executableTarget(name: "DiarioPackTool"),
+        .plugin(
+            name: "EmbedPacks", capability: .buildTool(), dependencies: ["DiarioPackTool"],
+            path: "Sources/EmbedPacks"),
+        .target(
+            name: "Diario",
+            dependencies: [
+                "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog",
+            ],
+            plugins: ["EmbedPacks"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+package.targets += libraries.map { .target(name: $0.name, dependencies: $0.imports) }
+package.targets += executables.map { .executableTarget(name: $0.name, dependencies: $0.imports) }
+package.targets.append(
+    .target(
+        name: "DiarioTestSupport", dependencies: ["DiarioCore", "DiarioStorage"],
+        path: "Tests/DiarioTestSupport"))
+package.targets += tests.map {
+    .testTarget(name: $0.name, dependencies: $0.imports + ["DiarioTestSupport"])
+}
+
+for target in package.targets where target.type != .system && target.type != .plugin {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        .enableExperimentalFeature("Lifetimes"),
+        .strictMemorySafety(),
+        .treatAllWarnings(as: .error),
+    ]
+}

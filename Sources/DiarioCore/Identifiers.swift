@@ -1,0 +1,77 @@
+/// One installation that writes to a space: 64 random bits, never zero.
+public struct ReplicaID: Hashable, Comparable, Sendable {
+    public let rawValue: UInt64
+
+    /// Nil for zero, which no replica may have.
+    public init?(rawValue: UInt64) {
+        guard rawValue != 0 else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// Reads the 13 characters that `text` shows; nil for anything else.
+    public init?(text: some StringProtocol) {
+        guard let value = Base32.decode(text.utf8) else { return nil }
+        self.init(rawValue: value)
+    }
+
+    /// 13 characters of lower-case Crockford base32.
+    public var text: String { Base32.encode(rawValue) }
+
+    public static func < (left: ReplicaID, right: ReplicaID) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// Names a space inside a data directory: 64 random bits, never zero. Not its lineage.
+public struct SpaceID: Hashable, Comparable, Sendable {
+    public let rawValue: UInt64
+
+    /// Nil for zero, which no space may have.
+    public init?(rawValue: UInt64) {
+        guard rawValue != 0 else { return nil }
+        self.rawValue = rawValue
+    }
+
+    /// Reads the 13 characters that `text` shows; nil for anything else.
+    public init?(text: some StringProtocol) {
+        guard let value = Base32.decode(text.utf8) else { return nil }
+        self.init(rawValue: value)
+    }
+
+    /// 13 characters of lower-case Crockford base32.
+    public var text: String { Base32.encode(rawValue) }
+
+    public static func < (left: SpaceID, right: SpaceID) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// Who wrote an event and as which of its events: given by the author at once, never changed.
+public struct Origin: Hashable, Comparable, Sendable {
+    public let replica: ReplicaID
+    /// The number of the event among those of its replica, counted from 1. Not a position.
+    public let sequence: UInt64
+
+    public init(replica: ReplicaID, sequence: UInt64) {
+        self.replica = replica
+        self.sequence = sequence
+    }
+
+    /// Reads `7zk3m9q2c1f4a-17`; nil for anything that `text` would not write.
+    public init?(text: some StringProtocol) {
+        guard let dash = text.firstIndex(of: "-") else { return nil }
+        let digits = text[text.index(after: dash)...]
+        guard let replica = ReplicaID(text: text[..<dash]),
+            digits.utf8.first != 0x30, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }),
+            let sequence = UInt64(digits)
+        else { return nil }
+        self.init(replica: replica, sequence: sequence)
+    }
+
+    /// The replica, a dash, the sequence in decimal.
+    public var text: String { "\(replica.text)-\(sequence)" }
+
+    public static func < (left: Origin, right: Origin) -> Bool {
+        (left.replica, left.sequence) < (right.replica, right.sequence)
+    }
+}

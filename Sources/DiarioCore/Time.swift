@@ -1,0 +1,51 @@
+/// A moment in UTC, in milliseconds since 1970 without leap seconds.
+public struct Timestamp: Hashable, Comparable, Sendable {
+    public let milliseconds: Int64
+
+    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+        left.milliseconds < right.milliseconds
+    }
+}
+
+/// A hybrid logical time: 47 bits of milliseconds and a 16-bit counter, monotone per replica.
+public struct HybridTime: Hashable, Comparable, Sendable {
+    public let rawValue: UInt64
+
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    public init(milliseconds: Int64, counter: UInt16) {
+        let clamped = UInt64(max(0, min(milliseconds, Self.millisecondsMax)))
+        rawValue = clamped << 16 | UInt64(counter)
+    }
+
+    /// The last millisecond that 47 bits can hold: in the year 6429.
+    public static let millisecondsMax: Int64 = 1 << 47 - 1
+
+    public var milliseconds: Int64 { Int64(rawValue >> 16) }
+    public var counter: UInt16 { UInt16(truncatingIfNeeded: rawValue) }
+
+    /// The time of the next event, when the clock on the wall shows `now`.
+    ///
+    /// Always later than `self`, so a clock that goes back or stands still does no harm.
+    public func next(at now: Timestamp) -> HybridTime {
+        let wall = HybridTime(milliseconds: now.milliseconds, counter: 0)
+        return wall > self ? wall : HybridTime(rawValue: rawValue + 1)
+    }
+
+    public static func < (left: HybridTime, right: HybridTime) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// Tells the time; passed in wherever time matters, so that tests and the simulator own it.
+public protocol TimeSource: Sendable {
+    var now: Timestamp { get }
+}
+
+/// Gives random bits; passed in wherever chance matters, so that a seed repeats a run.
+public protocol EntropySource: Sendable {
+    /// 64 bits that nobody can guess.
+    func next() -> UInt64
+}
