@@ -5,6 +5,8 @@ import Glibc
 #endif
 
 /// A thread of our own, for work that blocks: such work must not hold a thread of the shared pool.
+///
+/// It runs until its body returns, whoever lets go of this object before.
 package final class WorkerThread: Sendable {
     private final class Start: Sendable {
         let body: @Sendable () -> Void
@@ -30,8 +32,8 @@ package final class WorkerThread: Sendable {
         thread = started
     }
 
-    /// Waits until the thread has ended; once only.
-    package func join() { pthread_join(thread, nil) }
+    /// The thread goes on to its end, and the system takes back what it used then.
+    deinit { pthread_detach(thread) }
 }
 
 extension WorkerThread {

@@ -1,0 +1,97 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioStorage
+
+// Hashes follow the events: they are computed after an append was acknowledged, while others gather
+// for the next one, and at the latest when somebody asks for the root or a state is written.
+
+extension Writer {
+    /// Brings the hash state of each space that the last frame touched up to its head.
+    mutating func hashRecent() throws(LogError) {
+        guard recent != nil else { return }
+        for id in staged.keys.sorted() { try hash(id) }
+    }
+
+    /// The hash state of all canonical events of a space.
+    mutating func range(of id: SpaceID) throws(LogError) -> CompactRange {
+        try hash(id)
+        return ranges[id] ?? CompactRange()
+    }
+
+    mutating func hash(_ id: SpaceID) throws(LogError) {
+        let known = ranges[id]
+        let (state, head, runs) = store.index.withLock { index in
+            let space = index[id]
+            let start = known?.size ?? space.state?.range.size ?? 0
+            let first = space.canonical.firstIndex(endingFrom: start + 1)
+            return (space.state?.range, space.head, Array(space.canonical.runs[first...]))
+        }
+        var range = known ?? state ?? CompactRange()
+        var seeds = Seeds(store: store, space: id)
+        for run in runs { try hash(run, seeds: &seeds, into: &range) }
+        guard range.size == head else {
+            throw .corrupt(
+                Fault(
+                    file: LogPaths.log, offset: 0,
+                    what: "position \(range.size + 1) of space \(id.text) is missing"))
+        }
+        ranges[id] = range
+    }
+
+    /// Appends the leaves of a run, as far as the range does not have them.
+    private mutating func hash(
+        _ run: Run, seeds: inout Seeds, into range: inout CompactRange
+    ) throws(LogError) {
+        let place = recent.map { Int(run.offset) - $0.offset } ?? 0
+        if let recent, recent.file == UInt64(run.file), place >= 0, place < frame.count {
+            let block = frame.span.extracting(place..<place + Int(run.blockSize))
+            try storeFormat(run) { () throws(FormatError) in
+                try hasher.append(block, run, seeds: &seeds, to: &range)
+            }
+            return
+        }
+        buffer.removeAll(keepingCapacity: true)
+        try storing { () throws(StorageError) in
+            try store.files.file(UInt64(run.file)).read(
+                at: Int(run.offset), count: Int(run.blockSize), into: &buffer)
+        }
+        try storeFormat(run) { () throws(FormatError) in
+            let block = buffer.span
+            try hasher.append(block, run, seeds: &seeds, to: &range)
+        }
+    }
+
+    private func storeFormat(
+        _ run: Run, _ body: () throws(FormatError) -> Void
+    ) throws(LogError) {
+        do { try body() } catch {
+            throw .corrupt(
+                Fault(
+                    file: LogPaths.logFile(UInt64(run.file)), offset: Int(run.offset),
+                    what: error.message))
+        }
+    }
+}
+
+/// Looks up the seeds of a space, and remembers the last one.
+struct Seeds {
+    let store: LogShared
+    let space: SpaceID
+    private var last: SaltSeed?
+
+    init(store: LogShared, space: SpaceID) {
+        self.store = store
+        self.space = space
+    }
+
+    mutating func seed(of replica: ReplicaID, sequence: UInt64) -> SaltSeed? {
+        let group = SaltSeed.group(of: sequence)
+        if let last, last.replica == replica, last.group == group { return last }
+        let key = SpaceIndex.SeedKey(replica: replica, group: group)
+        last = store.index.withLock { $0.seed(key, in: space) }.map {
+            SaltSeed(replica: replica, group: group, root: $0)
+        }
+        return last
+    }
+}
