@@ -23,6 +23,8 @@ extern const int32_t diario_error_would_block;
 extern const int32_t diario_error_process_files;
 extern const int32_t diario_error_system_files;
 extern const int32_t diario_error_not_directory;
+extern const int32_t diario_error_is_directory;
+extern const int32_t diario_error_not_empty;
 extern const int32_t diario_error_io;
 
 /* Writes the text of error `code` (of either sign) to `text`; returns its length. */
