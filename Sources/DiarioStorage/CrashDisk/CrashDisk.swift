@@ -20,14 +20,14 @@ package final class CrashDisk: LogDirectory {
     /// What was done on the disk since it was made.
     package struct Counters: Hashable, Sendable {
         /// All that a planned cut counts: whatever changes the disk or makes a change durable.
-        package var operations = 0
-        package var writes = 0
-        package var bytesWritten = 0
-        package var reads = 0
-        package var bytesRead = 0
+        package internal(set) var operations = 0
+        package internal(set) var writes = 0
+        package internal(set) var bytesWritten = 0
+        package internal(set) var reads = 0
+        package internal(set) var bytesRead = 0
         /// Syncs of files.
-        package var syncs = 0
-        package var directorySyncs = 0
+        package internal(set) var syncs = 0
+        package internal(set) var directorySyncs = 0
     }
 
     package let machineID: [UInt8]
