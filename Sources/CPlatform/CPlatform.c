@@ -18,7 +18,6 @@
 
 #if defined(__linux__)
 #include <sys/random.h>
-#include <sys/sysmacros.h>
 #endif
 
 const int32_t diario_error_not_found = -ENOENT;
@@ -32,6 +31,8 @@ const int32_t diario_error_would_block = -EWOULDBLOCK;
 const int32_t diario_error_process_files = -EMFILE;
 const int32_t diario_error_system_files = -ENFILE;
 const int32_t diario_error_not_directory = -ENOTDIR;
+const int32_t diario_error_is_directory = -EISDIR;
+const int32_t diario_error_not_empty = -ENOTEMPTY;
 const int32_t diario_error_io = -EIO;
 
 /* Makes a call again as long as a signal breaks it off. */
@@ -58,9 +59,11 @@ size_t diario_error_text(int32_t code, uint8_t *text, size_t capacity) {
     return length;
 }
 
-int32_t diario_open_root(const char *path) {
+const int32_t diario_current_directory = AT_FDCWD;
+
+int32_t diario_open_directory(int32_t directory, const char *path) {
     int result;
-    DIARIO_RETRY(result, open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    DIARIO_RETRY(result, openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     return outcome(result);
 }
 
@@ -150,15 +153,10 @@ int32_t diario_sync(int32_t descriptor) {
     return outcome(result);
 }
 
-int32_t diario_sync_directory(int32_t directory, const char *path) {
-    int descriptor;
-    DIARIO_RETRY(descriptor, openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (descriptor < 0) return -errno;
+int32_t diario_sync_directory(int32_t directory) {
     int result;
-    DIARIO_RETRY(result, fsync(descriptor));
-    int32_t answer = outcome(result);
-    (void)close(descriptor);
-    return answer;
+    DIARIO_RETRY(result, fsync(directory));
+    return outcome(result);
 }
 
 int32_t diario_lock(int32_t descriptor) {
@@ -210,9 +208,8 @@ int32_t diario_remove(int32_t directory, const char *path) {
 }
 
 int32_t diario_list_open(int32_t directory, const char *path, diario_listing **listing) {
-    int descriptor;
-    DIARIO_RETRY(descriptor, openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (descriptor < 0) return -errno;
+    int32_t descriptor = diario_open_directory(directory, path);
+    if (descriptor < 0) return descriptor;
     DIR *stream = fdopendir(descriptor);
     if (stream == NULL) {
         int32_t answer = -errno;

@@ -15,7 +15,9 @@ package protocol LogDirectory: AnyObject, Sendable {
     func list(_ path: String) throws(StorageError) -> [String]
     /// Makes the directory at `path` and those above it; does nothing if it is there.
     func makeDirectory(_ path: String) throws(StorageError)
-    /// Gives a file or directory another name, at once; a file of that name is replaced.
+    /// Gives a file or directory another name in the same directory; a file there is replaced.
+    ///
+    /// Nobody ever sees both names, or neither, or a mix of two files.
     func rename(_ old: String, to new: String) throws(StorageError)
     /// Removes a file or an empty directory.
     func remove(_ path: String) throws(StorageError)
@@ -38,7 +40,7 @@ extension LogDirectory {
         // Before the rename, because a name must never lead to bytes that are not on disk.
         try file.sync()
         try rename(temporaryPath, to: path)
-        try syncDirectory(Self.parent(of: path))
+        try syncDirectory(StoragePath.parent(of: path))
     }
 
     /// All bytes of the file at `path`.
@@ -58,14 +60,8 @@ extension LogDirectory {
         try makeDirectory(path)
         var child = path
         while !child.isEmpty {
-            child = Self.parent(of: child)
+            child = StoragePath.parent(of: child)
             try syncDirectory(child)
         }
-    }
-
-    /// The path of the directory that `path` is in.
-    package static func parent(of path: String) -> String {
-        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "" }
-        return String(path[..<slash])
     }
 }

@@ -23,6 +23,8 @@ extern const int32_t diario_error_would_block;
 extern const int32_t diario_error_process_files;
 extern const int32_t diario_error_system_files;
 extern const int32_t diario_error_not_directory;
+extern const int32_t diario_error_is_directory;
+extern const int32_t diario_error_not_empty;
 extern const int32_t diario_error_io;
 
 /* Writes the text of error `code` (of either sign) to `text`; returns its length. */
@@ -35,8 +37,10 @@ enum {
     DIARIO_OPEN_CREATE_NEW = 3,
 };
 
-/* Opens the directory at `path` (relative to the current one, or absolute). */
-int32_t diario_open_root(const char *path);
+/* Stands for the process's current directory where a directory's descriptor is asked for. */
+extern const int32_t diario_current_directory;
+
+int32_t diario_open_directory(int32_t directory, const char *path);
 /* Opens a file, close-on-exec; a new one gets the permissions that the umask leaves of 0666. */
 int32_t diario_open(int32_t directory, const char *path, int32_t access);
 void diario_close(int32_t descriptor);
@@ -57,8 +61,8 @@ int64_t diario_write(int32_t descriptor, const void *bytes, size_t count, int64_
 int32_t diario_truncate(int32_t descriptor, int64_t size);
 /* Brings the bytes of a file to the medium: fdatasync, F_FULLFSYNC on Apple's systems. */
 int32_t diario_sync(int32_t descriptor);
-/* Brings the names in a directory to the medium. */
-int32_t diario_sync_directory(int32_t directory, const char *path);
+/* Brings the names in a directory to the medium; allowed on a descriptor for reading. */
+int32_t diario_sync_directory(int32_t directory);
 
 /* flock for one writer, without waiting; `diario_error_would_block` if somebody has it. */
 int32_t diario_lock(int32_t descriptor);
