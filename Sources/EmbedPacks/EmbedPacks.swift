@@ -5,7 +5,7 @@ import PackagePlugin
 ///
 /// The packs are not the inputs of the command: SwiftPM keeps the list that a plugin gave it, so
 /// a later build would not see a new file and would fail for want of a removed one. Its one input
-/// is a stamp that the command itself renews. So it runs in every build (20 ms), reads the folder
+/// is a stamp that the command itself renews. So it runs in every build (10 ms), reads the folder
 /// as it is, and leaves `BuiltInPacks.swift` alone when that would be the same.
 @main struct EmbedPacks: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
