@@ -1,0 +1,204 @@
+import DiarioCore
+import DiarioCrypto
+
+/// Gathers rows of one space for a block; made once and used again from block to block.
+///
+/// The caller keeps to the limits: it asks `size` and begins another block in time.
+package struct BlockBuilder: Sendable {
+    package private(set) var eventCount = 0
+    /// The rows, followed by bytes that mean nothing: space to write to without growing.
+    var rows: [UInt8] = []
+    var rowsSize = 0
+    var runs: [Run] = []
+    var replicas: [UInt64] = []
+    package internal(set) var types: [TypeEntry] = []
+    var saltNodes: [SaltNode] = []
+    private var isAuthority = false
+    private var highestClock: UInt64 = 0
+    /// An upper bound of the bytes in front of the rows.
+    private var headSize = Self.headSizeMin
+    /// For the types of the batch at hand, their index in `types`.
+    var typeIndices: [Int32] = []
+
+    struct Run: Equatable, Sendable {
+        var replicaIndex: Int
+        var first: UInt64
+        var count: UInt64
+    }
+
+    /// Header, clock, position, one time, and the five counts of lists.
+    private static let headSizeMin = BlockHeader.size + 8 + 10 + 20 + 5 * 3
+    private static let runSizeMax = 3 + Varint.sizeMax + 3
+    private static let saltNodeSizeMax = 3 + Varint.sizeMax + 1 + 2 + Salt.size
+    /// Bytes of one more time than the one that is always reckoned with.
+    package static let acceptedRunSizeMax = 3 + Varint.sizeMax
+
+    package init() {}
+
+    package var isEmpty: Bool { eventCount == 0 }
+
+    /// At least the bytes that `write` appends, if all events are accepted at one time.
+    package var size: Int { headSize + rowsSize }
+
+    /// Whether a block with these rows and the batch's stays within the limits.
+    package func hasRoom(for batch: DraftBatch) -> Bool {
+        size + batch.sizeInBlockMax <= Limits.blockSizeMax
+            && eventCount + batch.events.count <= Limits.blockCountMax
+    }
+
+    /// Forgets all rows and keeps the memory.
+    package mutating func removeAll() {
+        eventCount = 0
+        rowsSize = 0
+        runs.removeAll(keepingCapacity: true)
+        replicas.removeAll(keepingCapacity: true)
+        types.removeAll(keepingCapacity: true)
+        saltNodes.removeAll(keepingCapacity: true)
+        isAuthority = false
+        highestClock = 0
+        headSize = Self.headSizeMin
+    }
+
+    /// Adds a node from which readers of the block derive salts; the block is then salted.
+    package mutating func append(_ node: SaltNode) {
+        saltNodes.append(node)
+        _ = index(of: node.replica)
+        headSize += Self.saltNodeSizeMax
+    }
+
+    /// The index of a type in the block, which lists it from now on.
+    mutating func index(of type: TypeEntry) -> Int32 {
+        if let index = types.firstIndex(where: type.isSameType) { return Int32(index) }
+        types.append(type)
+        if type.isAuthority { isAuthority = true }
+        headSize += type.size
+        return Int32(types.count - 1)
+    }
+
+    /// Notes `count` events that were written to the rows.
+    mutating func note(
+        replica: ReplicaID,
+        firstSequence: UInt64,
+        count: Int,
+        lastClock: UInt64
+    ) {
+        precondition(lastClock >> 63 == 0, "a clock has 63 bits")
+        precondition(
+            firstSequence >= 1 && firstSequence < UInt64.max - UInt64(count),
+            "a sequence counts from 1 and does not run out"
+        )
+        eventCount += count
+        highestClock = max(highestClock, lastClock)
+        let index = index(of: replica)
+        if let last = runs.indices.last, runs[last].replicaIndex == index,
+            runs[last].first + runs[last].count == firstSequence
+        {
+            runs[last].count += UInt64(count)
+        } else {
+            runs.append(Run(replicaIndex: index, first: firstSequence, count: UInt64(count)))
+            headSize += Self.runSizeMax
+        }
+    }
+
+    private mutating func index(of replica: ReplicaID) -> Int {
+        // Mostly the one that wrote last.
+        if let index = replicas.lastIndex(of: replica.rawValue) { return index }
+        replicas.append(replica.rawValue)
+        headSize += 8
+        return replicas.count - 1
+    }
+
+    /// Appends the block to `output`: events from `position` on, or pending ones if it is nil.
+    ///
+    /// `times` says when how many events were accepted, in order; none for pending ones.
+    package func write(
+        into output: inout [UInt8],
+        position: UInt64?,
+        times: [AcceptedRun]
+    ) {
+        precondition(!isEmpty, "a block has at least one event")
+        if position == nil {
+            precondition(
+                runs.count == 1 && times.isEmpty,
+                "pending events are one run of one replica, not accepted yet"
+            )
+        }
+        let start = output.count
+        output.reserveCapacity(
+            start + size + times.count * Self.acceptedRunSizeMax
+        )
+        output.append(contentsOf: repeatElement(0, count: BlockHeader.size))
+        writeHead(into: &output, position: position, times: times)
+        let rowsRange = 0..<rowsSize
+        output.append(contentsOf: rows.span.raw.extracting(rowsRange))
+        let bodySize = output.count - start - BlockHeader.size
+        precondition(bodySize <= Limits.blockSizeMax, "the caller begins another block in time")
+        var flags: BlockFlags = []
+        if position != nil { flags.insert(.positioned) }
+        if !saltNodes.isEmpty { flags.insert(.salted) }
+        if isAuthority { flags.insert(.authority) }
+        BlockHeader(
+            isCompressed: false,
+            flags: flags,
+            eventCount: eventCount,
+            bodySize: bodySize,
+            storedSize: bodySize
+        ).seal(&output, from: start)
+    }
+
+    private func writeHead(
+        into output: inout [UInt8],
+        position: UInt64?,
+        times: [AcceptedRun]
+    ) {
+        output.append(littleEndian: highestClock)
+        if let position {
+            precondition(
+                position >= 1 && position <= UInt64.max - UInt64(eventCount),
+                "a position counts from 1 and does not run out"
+            )
+            output.append(varint: position)
+            writeTimes(times, into: &output)
+        }
+        output.append(varint: UInt64(replicas.count))
+        for replica in replicas { output.append(littleEndian: replica) }
+        output.append(varint: UInt64(runs.count))
+        for run in runs {
+            output.append(varint: UInt64(run.replicaIndex))
+            output.append(varint: run.first)
+            output.append(varint: run.count)
+        }
+        output.append(varint: UInt64(types.count))
+        for type in types {
+            output.append(counted: type.name.span.raw)
+            output.append(varint: UInt64(type.version))
+            output.append(type.fingerprint)
+        }
+        guard !saltNodes.isEmpty else { return }
+        output.append(varint: UInt64(saltNodes.count))
+        for node in saltNodes {
+            let index = replicas.firstIndex(of: node.replica.rawValue)
+            output.append(varint: UInt64(index ?? 0))
+            output.append(varint: node.group)
+            output.append(UInt8(node.level))
+            output.append(varint: UInt64(node.index))
+            node.value.write(into: &output)
+        }
+    }
+
+    private func writeTimes(_ times: [AcceptedRun], into output: inout [UInt8]) {
+        output.append(varint: UInt64(times.count))
+        var last: Int64 = 0
+        var rest = eventCount
+        for (index, time) in times.enumerated() {
+            let next = time.acceptedAt.milliseconds
+            precondition(index == 0 || next >= last, "L5: acceptedAt never decreases")
+            precondition(time.count >= 1 && time.count <= rest, "times have events")
+            output.append(varint: UInt64(time.count))
+            output.append(zigzag: next &- last)
+            last = next
+            rest -= time.count
+        }
+        precondition(rest == 0, "each positioned event has a time")
+    }
+}

@@ -1,0 +1,148 @@
+import DiarioCore
+
+// The header of a block: 24 bytes, little-endian. Specified in schema/format/log.md, section 6.
+//
+//   offset  size  field
+//        0     4  magic, "DBLK"
+//        4     1  version, 1
+//        5     1  compression of the body: 0 none, 1 zstd
+//        6     2  flags
+//        8     4  number of events, 1 to 65,536
+//       12     4  size of the body before compression, at most 2 MiB
+//       16     4  stored size: of the body as it follows
+//       20     4  CRC32C of bytes 0 to 20 and of the stored body
+
+/// What the first 24 bytes of a block say, checked against the limits.
+package struct BlockHeader: Equatable, Sendable {
+    package static let size = 24
+    package static let version: UInt8 = 1
+    /// "DBLK" as a little-endian number.
+    package static let magic: UInt32 = 0x4b4c_4244
+
+    package var isCompressed: Bool
+    package var flags: BlockFlags
+    package var eventCount: Int
+    /// Bytes of the body before compression.
+    package var bodySize: Int
+    /// Bytes of the body as it follows the header.
+    package var storedSize: Int
+    package var checksum: UInt32
+
+    package init(
+        isCompressed: Bool,
+        flags: BlockFlags,
+        eventCount: Int,
+        bodySize: Int,
+        storedSize: Int,
+        checksum: UInt32 = 0
+    ) {
+        self.isCompressed = isCompressed
+        self.flags = flags
+        self.eventCount = eventCount
+        self.bodySize = bodySize
+        self.storedSize = storedSize
+        self.checksum = checksum
+    }
+
+    /// Bytes of the whole block: this header and the body that follows.
+    package var blockSize: Int { Self.size + storedSize }
+
+    /// Reads the header that `bytes` start with; what follows is not looked at.
+    package static func parse(_ bytes: Span<UInt8>) throws(FormatError) -> BlockHeader {
+        var reader = ByteReader(bytes.raw)
+        guard try reader.next(UInt32.self) == magic else { throw .malformed(.magic, at: 0) }
+        let version = try reader.next(UInt8.self)
+        guard version == Self.version else { throw .unknownVersion(version, at: 4) }
+        let compression = try reader.next(UInt8.self)
+        guard compression <= 1 else { throw .malformed(.compression, at: 5) }
+        let flags = BlockFlags(rawValue: try reader.next(UInt16.self))
+        guard flags.isSubset(of: .all) else { throw .malformed(.blockFlags, at: 6) }
+        let eventCount = try reader.next(UInt32.self)
+        guard eventCount >= 1 else { throw .malformed(.eventCount, at: 8) }
+        guard eventCount <= Limits.blockCountMax else {
+            throw .tooLarge(.eventCount, size: UInt64(eventCount), max: Limits.blockCountMax)
+        }
+        let bodySize = try reader.next(UInt32.self)
+        guard bodySize <= Limits.blockSizeMax else {
+            throw .tooLarge(.body, size: UInt64(bodySize), max: Limits.blockSizeMax)
+        }
+        let storedSize = try reader.next(UInt32.self)
+        guard storedSize <= Self.storedSizeMax else {
+            throw .tooLarge(.storedBody, size: UInt64(storedSize), max: Self.storedSizeMax)
+        }
+        guard compression == 1 || storedSize == bodySize else {
+            throw .malformed(.storedBody, at: 16)
+        }
+        return BlockHeader(
+            isCompressed: compression == 1,
+            flags: flags,
+            eventCount: Int(eventCount),
+            bodySize: Int(bodySize),
+            storedSize: Int(storedSize),
+            checksum: try reader.next(UInt32.self)
+        )
+    }
+
+    /// What cannot be compressed grows a little; a body that grows is stored as it is instead.
+    package static let storedSizeMax = Limits.blockSizeMax
+
+    /// Appends the 24 bytes, with `checksum` as it is.
+    package func write(into output: inout [UInt8]) {
+        output.append(littleEndian: Self.magic)
+        output.append(Self.version)
+        output.append(isCompressed ? 1 : 0)
+        output.append(littleEndian: flags.rawValue)
+        output.append(littleEndian: UInt32(eventCount))
+        output.append(littleEndian: UInt32(bodySize))
+        output.append(littleEndian: UInt32(storedSize))
+        output.append(littleEndian: checksum)
+    }
+
+    /// The checksum of a whole block: of all its bytes but the field that holds it.
+    package static func checksum(of block: RawSpan) -> UInt32 {
+        precondition(block.byteCount >= size, "a block has a header")
+        let header = Checksum.crc32c(block.extracting(0..<20))
+        return Checksum.crc32c(block.extracting(size..<block.byteCount), continuing: header)
+    }
+
+    /// Throws unless `bytes` are exactly this block, with the checksum that was written.
+    func check(_ bytes: Span<UInt8>, verifyChecksum: Bool) throws(FormatError) {
+        guard bytes.count >= blockSize else { throw .truncated(at: bytes.count) }
+        guard bytes.count == blockSize else { throw .trailingBytes(at: blockSize) }
+        guard verifyChecksum else { return }
+        let computed = Self.checksum(of: bytes.raw)
+        guard computed == checksum else {
+            throw .checksumMismatch(stored: checksum, computed: computed)
+        }
+    }
+}
+
+/// What kind of block it is.
+package struct BlockFlags: OptionSet, Sendable {
+    package let rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The events have positions; without it they are pending.
+    package static let positioned = BlockFlags(rawValue: 1)
+    /// Salt nodes come with it.
+    package static let salted = BlockFlags(rawValue: 2)
+    /// A type of the pack `engine` is among its types.
+    package static let authority = BlockFlags(rawValue: 4)
+
+    static let all: BlockFlags = [.positioned, .salted, .authority]
+}
+
+extension BlockHeader {
+    /// Writes this header, with its checksum, over the first bytes of the block at `start`.
+    func seal(_ output: inout [UInt8], from start: Int) {
+        var header = self
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.size)
+        header.write(into: &bytes)
+        output.replaceSubrange(start..<start + Self.size, with: bytes)
+        header.checksum = Self.checksum(of: output.span.raw.extracting(start..<output.count))
+        var checksum: [UInt8] = []
+        checksum.append(littleEndian: header.checksum)
+        output.replaceSubrange(start + 20..<start + 24, with: checksum)
+    }
+}

@@ -1,0 +1,128 @@
+package import DiarioCore
+
+/// Where one row lies in a block, and what the block says about it.
+package struct BlockRow: Equatable, Sendable {
+    /// The number of the row in its block, from 0.
+    package let index: Int
+    /// The index of its type in the block's list.
+    package let typeIndex: Int
+    package let replica: ReplicaID
+    package let sequence: UInt64
+    /// Nil while the event is pending.
+    package let position: UInt64?
+    /// Nil while the event is pending.
+    package let acceptedAt: Timestamp?
+    /// The place of the public part, from the start of the block.
+    package let publicPart: Range<Int>
+    package let personal: Personal
+
+    /// What a block holds of an event's personal part; places count from the start of the block.
+    package enum Personal: Equatable, Sendable {
+        case absent
+        /// The commitment of 32 bytes that stands in the place of an erased part.
+        case erased(commitment: Range<Int>)
+        case present(Range<Int>)
+    }
+
+    package var origin: Origin { Origin(replica: replica, sequence: sequence) }
+
+    /// The fewest bytes that a row takes in a block: three numbers and the least public part.
+    static let sizeMin = 3 + PublicPart.sizeMin
+}
+
+/// Walks the rows of a checked block in order, without allocating.
+package struct RowCursor: ~Escapable {
+    private let bytes: RawSpan
+    private let summary: BlockSummary
+    private var rows: ByteReader
+    private var runs: ByteReader
+    private var times: ByteReader
+    private var index = 0
+    private var replica: ReplicaID?
+    private var sequence: UInt64 = 0
+    private var position: UInt64
+    private var acceptedAt: Int64 = 0
+    /// Rows left of the current run, and of those accepted at the current time.
+    private var runRest: UInt64 = 0
+    private var timeRest: UInt64 = 0
+
+    /// `block` must be the bytes that `summary` was parsed from.
+    @_lifetime(copy block)
+    package init(_ block: Span<UInt8>, _ summary: BlockSummary) {
+        bytes = block.raw
+        self.summary = summary
+        rows = ByteReader(block.raw, range: summary.rowsOffset..<block.count)
+        runs = ByteReader(block.raw, range: Int(summary.runs.offset)..<block.count)
+        times = ByteReader(block.raw, range: Int(summary.times.offset)..<block.count)
+        position = summary.firstPosition ?? 0
+    }
+
+    /// The next row; nil after the last one, which must end where the block ends.
+    @_lifetime(self: copy self)
+    package mutating func next() throws(FormatError) -> BlockRow? {
+        guard index < summary.eventCount else {
+            guard rows.isAtEnd else { throw .trailingBytes(at: rows.offset) }
+            return nil
+        }
+        let start = rows.offset
+        if runRest == 0 { try nextRun() }
+        if summary.isPositioned, timeRest == 0 { try nextTime() }
+        let publicSize = try rows.nextVarint()
+        let personalCode = try rows.nextVarint()
+        let typeIndex = try rows.nextVarint()
+        guard typeIndex < summary.types.count else { throw .malformed(.types, at: start) }
+        guard PublicPart.sizeMin...PublicPart.sizeMax ~= Int(clamping: publicSize) else {
+            throw .malformed(.publicPart, at: start)
+        }
+        guard personalCode <= Limits.eventSizeMax else {
+            throw .malformed(.personalPart, at: start)
+        }
+        let publicPart = try rows.nextRange(count: Int(publicSize))
+        let personal: BlockRow.Personal =
+            switch personalCode {
+            case 0: .absent
+            case 1: .erased(commitment: try rows.nextRange(count: 32))
+            default: .present(try rows.nextRange(count: Int(personalCode)))
+            }
+        guard let replica else { throw .malformed(.runs, at: start) }
+        let row = BlockRow(
+            index: index,
+            typeIndex: Int(typeIndex),
+            replica: replica,
+            sequence: sequence,
+            position: summary.isPositioned ? position : nil,
+            acceptedAt: summary.isPositioned ? Timestamp(milliseconds: acceptedAt) : nil,
+            publicPart: publicPart,
+            personal: personal
+        )
+        advance()
+        return row
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func advance() {
+        index += 1
+        sequence &+= 1
+        position &+= 1
+        runRest &-= 1
+        timeRest &-= 1
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func nextRun() throws(FormatError) {
+        let start = runs.offset
+        let run = try BlockRun.read(&runs, bytes, summary)
+        guard run.count >= 1 else { throw .malformed(.runs, at: start) }
+        replica = run.replica
+        sequence = run.firstSequence
+        runRest = run.count
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func nextTime() throws(FormatError) {
+        let start = times.offset
+        timeRest = try times.nextVarint()
+        guard timeRest >= 1 else { throw .malformed(.acceptedTimes, at: start) }
+        acceptedAt &+= try times.nextZigzag()
+    }
+}
