@@ -62,10 +62,10 @@ def record(kind, content):
     return writer.done() + content
 
 
-def frame(number, offset, records):
+def frame(number, offset, records, generation=GENERATION):
     body = b"".join(records)
     writer = Writer()
-    for value in (GENERATION, number, offset):
+    for value in (generation, number, offset):
         writer.u64(value)
     writer.u32(len(body))
     writer.u32(len(records))
@@ -73,10 +73,11 @@ def frame(number, offset, records):
     return b"DFRM" + crc32c(writer.done()).to_bytes(4, "little") + writer.done()
 
 
-def file_header():
+def file_header(number=1, generation=GENERATION, before=(0, 0), first_frame=1):
+    """`before` is the generation and the synced length of the file before."""
     writer = Writer()
     writer.raw(b"DWAL\x01\0\0\0")
-    for value in (1, GENERATION, 0, 0, 1, TIME):
+    for value in (number, generation, *before, first_frame, TIME):
         writer.u64(value)
     writer.u32(0)
     return with_crc(writer.done()).ljust(4096, b"\0")
@@ -126,6 +127,27 @@ def log_bytes():
     return data, offsets
 
 
+def two_log_files():
+    """The same log in two files: the third frame is begun in the first and goes to the second.
+
+    So it is after a sync that failed: the first file holds a valid frame that does not count.
+    """
+    first, offsets = log_bytes()
+    second = file_header(2, GENERATION + 1, (GENERATION, offsets[2]), 3)
+    for number, records in enumerate(log_frames()[2:], 3):
+        second += frame(number, len(second), records, GENERATION + 1)
+    return [first[: offsets[3]], second]
+
+
+def synced_mark(generation, length):
+    writer = Writer()
+    writer.raw(b"DSYN")
+    writer.u32(1)
+    writer.u64(generation)
+    writer.u64(length)
+    return with_crc(writer.done()) + bytes(4)
+
+
 def manifest():
     writer = Writer()
     writer.raw(b"DMAN\x01\x01\0\0")
@@ -147,13 +169,14 @@ def replica_file():
     return with_crc(writer.done())
 
 
-def write_directory(folder, log):
+def write_directory(folder, logs, mark=b""):
     files = {
         "format": b"diario format 1 readable by 1\n",
-        "wal/0000000000000001.dwal": log,
+        "wal/synced": mark,
         f"spaces/{id_text(SPACE)}/manifest": manifest(),
         f"spaces/{id_text(SPACE)}/replica": replica_file(),
     }
+    files.update((f"wal/{number:016x}.dwal", log) for number, log in enumerate(logs, 1))
     pack = f"packs/{pack_fingerprint(PACK).hex()}/"
     files.update((pack + name, content) for name, content in PACK.items())
     for name, content in files.items():

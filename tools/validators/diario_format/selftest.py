@@ -200,24 +200,45 @@ def check_blocks(checks):
 
 def check_directory(checks):
     data, offsets = sample.log_bytes()
-    whole = read_sample(data + bytes(512))
+    whole = read_sample([data + bytes(512)])
     checks.equal("problems", whole.problems, [])
     space = whole.summary()["spaces"][0]
     checks.equal("head and pending", (space["head"], space["pending"]), (5, 1))
     checks.equal("lines", len(list(whole.export_lines())), 6)
-    torn = read_sample(data[: offsets[3] + 60])
+    torn = read_sample([data[: offsets[3] + 60]])
     checks.equal("torn frame", (torn.problems, len(torn.notes)), ([], 1))
     checks.equal("root without its state", torn.summary()["spaces"][0]["root"], space["root"])
     for offset, what in ((20, "header"), (offsets[1] + 50, "frame"), (offsets[2] + 1, "magic")):
         broken = bytearray(data)
         broken[offset] ^= 1
-        found = read_sample(bytes(broken))
+        found = read_sample([bytes(broken)])
         checks.equal(f"damage in {what}", bool(found.problems or found.notes), True)
+    marked = read_sample([data], sample.synced_mark(sample.GENERATION, len(data)))
+    checks.equal("synced mark", marked.problems, [])
+    cut = read_sample([data[:-8]], sample.synced_mark(sample.GENERATION, len(data)))
+    checks.equal("cut below the synced mark", len(cut.problems), 1)
+    check_two_files(checks, whole.summary())
 
 
-def read_sample(log):
+def check_two_files(checks, summary):
+    first, second = sample.two_log_files()
+    both = read_sample([first, second])
+    checks.equal("two files", (both.problems, both.summary()), ([], summary))
+    begun = read_sample([first, second[:100]])
+    checks.equal("a file not begun", (begun.problems, len(begun.notes)), ([], 1))
+    lost = read_sample([first, second[:100], second])
+    checks.equal("a broken file in the middle", len(lost.problems), 1)
+    other = sample.file_header(2, 99, (98, len(first)), 4)
+    checks.equal("a file is missing", len(read_sample([first, other]).problems), 1)
+    dropped = sample.record(5, b"")
+    late = second + sample.frame(5, len(second), [dropped], sample.GENERATION + 1)
+    space = read_sample([first, late]).summary()["spaces"][0]
+    checks.equal("dropped", (space["events"], space["head"]), (0, 0))
+
+
+def read_sample(logs, mark=b""):
     with tempfile.TemporaryDirectory() as folder:
-        sample.write_directory(folder, log)
+        sample.write_directory(folder, logs, mark)
         return DataDirectory(folder)
 
 
