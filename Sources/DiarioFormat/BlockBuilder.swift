@@ -13,7 +13,6 @@ package struct BlockBuilder: Sendable {
     var replicas: [UInt64] = []
     package internal(set) var types: [TypeEntry] = []
     var saltNodes: [SaltNode] = []
-    private var isAuthority = false
     private var highestClock: UInt64 = 0
     /// An upper bound of the bytes in front of the rows.
     private var headSize = Self.headSizeMin
@@ -54,7 +53,6 @@ package struct BlockBuilder: Sendable {
         replicas.removeAll(keepingCapacity: true)
         types.removeAll(keepingCapacity: true)
         saltNodes.removeAll(keepingCapacity: true)
-        isAuthority = false
         highestClock = 0
         headSize = Self.headSizeMin
     }
@@ -70,7 +68,6 @@ package struct BlockBuilder: Sendable {
     mutating func index(of type: TypeEntry) -> Int32 {
         if let index = types.firstIndex(where: type.isSameType) { return Int32(index) }
         types.append(type)
-        if type.isAuthority { isAuthority = true }
         headSize += type.size
         return Int32(types.count - 1)
     }
@@ -111,10 +108,12 @@ package struct BlockBuilder: Sendable {
     /// Appends the block to `output`: events from `position` on, or pending ones if it is nil.
     ///
     /// `times` says when how many events were accepted, in order; none for pending ones.
+    /// `isAuthority` says that an authority wrote all of the events; else it wrote none.
     package func write(
         into output: inout [UInt8],
         position: UInt64?,
-        times: [AcceptedRun]
+        times: [AcceptedRun],
+        isAuthority: Bool
     ) {
         precondition(!isEmpty, "a block has at least one event")
         if position == nil {

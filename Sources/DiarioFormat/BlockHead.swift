@@ -135,7 +135,7 @@ package struct BlockHead: Equatable, Sendable {
             guard known.insert(key).inserted else { throw .malformed(.types, at: start) }
             types.append(entry)
         }
-        guard types.contains(where: \.isAuthority) == summary.isAuthority else {
+        guard summary.isAuthority || !types.contains(where: \.isAuthority) else {
             throw .malformed(.blockFlags, at: 6)
         }
         return types

@@ -46,6 +46,15 @@ struct SpaceIndex: Sendable {
 
     var pendingCount: Int { lanes.reduce(0) { $0 + $1.runs.eventCount } }
 
+    /// Bytes in the log that this space keeps alive.
+    var liveBytes: Int {
+        let rows = canonical.runs.reduce(0) { $0 + Int($1.liveBytes) }
+        let pending = lanes.reduce(0) { sum, lane in
+            lane.runs.runs.reduce(sum) { $0 + Int($1.liveBytes) }
+        }
+        return rows + pending + seeds.count * Self.seedSize + (state?.size ?? 0)
+    }
+
     /// Canonical and pending events without those that an authority wrote.
     var eventCount: Int {
         // An authority's sequences have no gaps, and all of them are canonical.

@@ -55,6 +55,8 @@ struct FrameLog: ~Copyable {
         self.entropy = entropy
     }
 
+    var isUnsynced: Bool { unsynced != nil }
+
     // MARK: Appending
 
     /// Writes a frame; it is not synced yet.

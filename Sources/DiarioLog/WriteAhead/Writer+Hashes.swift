@@ -8,9 +8,11 @@ import DiarioStorage
 
 extension Writer {
     /// Brings the hash state of each space that the last frame touched up to its head.
-    mutating func hashRecent() throws(LogError) {
+    ///
+    /// The events are acknowledged already, so a failure is left to whoever asks for the hashes.
+    mutating func hashRecent() {
         guard recent != nil else { return }
-        for id in staged.keys.sorted() { try hash(id) }
+        for id in staged.keys { try? hash(id) }
     }
 
     /// The hash state of all canonical events of a space.

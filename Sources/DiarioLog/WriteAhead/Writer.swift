@@ -38,6 +38,42 @@ struct Writer: ~Copyable {
             directory: store.directory, time: store.time, entropy: store.entropy)
     }
 
+    /// Reads the log for the first time, and repairs what a crash left if this process may write.
+    mutating func open() throws(LogError) {
+        guard let lock else {
+            try reload(mayCut: false)
+            return
+        }
+        try storing { () throws(StorageError) in
+            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
+        }
+        defer { lock.release() }
+        try reload(mayCut: true)
+        Reserve.restore(in: store.directory)
+    }
+
+    /// Syncs what is not synced yet and leaves a mark of a clean stop.
+    mutating func close() throws(LogError) {
+        // A log that failed or is damaged has no clean stop, and says so already.
+        guard log.stopped == nil, report.fault == nil else { return }
+        try begin()
+        defer { end() }
+        try syncPrevious()
+        try log.writeMark()
+    }
+
+    /// Syncs a frame that was written with durability `written`. A failure is kept for the next
+    /// one who writes.
+    mutating func syncInBackground() {
+        do throws(LogError) {
+            try begin()
+            defer { end() }
+            try syncPrevious()
+        } catch {
+            return
+        }
+    }
+
     // MARK: The lock
 
     /// Takes the lock and takes up what other processes wrote meanwhile.
@@ -69,6 +105,19 @@ struct Writer: ~Copyable {
         } else {
             try reload(mayCut: true)
         }
+    }
+
+    /// Takes up what other processes wrote, without the lock; true if there was something.
+    mutating func refresh() throws(LogError) -> Bool {
+        guard !log.isUnsynced else { return false }
+        if try log.newestNumber() != log.files.last?.number {
+            try reload(mayCut: false)
+            return true
+        }
+        let store = store
+        return try log.readOn { (place, bytes, body) throws(LogError) in
+            try store.takeUp(bytes, body, of: place)
+        } > 0
     }
 
     // MARK: Reading the log
