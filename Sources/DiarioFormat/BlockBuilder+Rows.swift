@@ -1,9 +1,6 @@
 package import DiarioCore
 package import DiarioCrypto
 
-// Rows are written through a pointer, since the checks of an array at each byte would cost more
-// than all else. Before each row there is room for it, by `makeRoom` and the bounds of `RowSize`.
-
 extension BlockBuilder {
     /// Appends all events of a batch, as the sequences of `replica` from `firstSequence` on.
     ///
@@ -23,9 +20,13 @@ extension BlockBuilder {
         let events = batch.events.span
         // Safe: `makeRoom` made room for the rows of all events, and a draft's places lie in its
         // bytes.
-        unsafe rows.withUnsafeMutableBytes { buffer in
+        unsafe rows.withUnsafeMutableBufferPointer { buffer in
             unsafe batch.bytes.withUnsafeBytes { source in
-                var writer = unsafe RowWriter(buffer, offset: rowsSize, source: source)
+                guard let target = buffer.baseAddress else { return }
+                var writer = unsafe RowWriter(
+                    WireWriter(target, offset: rowsSize),
+                    source: source
+                )
                 for index in events.indices {
                     let event = events[index]
                     let own = clock.rawValue &+ UInt64(index)
@@ -78,9 +79,13 @@ extension BlockBuilder {
         )
         let origin = Origin(replica: envelope.replica, sequence: envelope.batchFirst)
         // Safe: `makeRoom` made room for the row, and a draft's places lie in its bytes.
-        unsafe rows.withUnsafeMutableBytes { buffer in
+        unsafe rows.withUnsafeMutableBufferPointer { buffer in
             unsafe batch.bytes.withUnsafeBytes { source in
-                var writer = unsafe RowWriter(buffer, offset: rowsSize, source: source)
+                guard let target = buffer.baseAddress else { return }
+                var writer = unsafe RowWriter(
+                    WireWriter(target, offset: rowsSize),
+                    source: source
+                )
                 unsafe writer.write(event, place, of: batch, firstOrigin: origin)
                 rowsSize = unsafe writer.offset
             }
@@ -159,25 +164,4 @@ extension BlockBuilder {
         let grown = max(needed, min(2 * rows.count, Limits.blockSizeMax), 4096)
         rows.append(contentsOf: repeatElement(0, count: grown - rows.count))
     }
-}
-
-/// Upper bounds of the bytes that a row takes in a block.
-enum RowSize {
-    /// The three numbers in front: two sizes of an event, and the index of a type.
-    static let headMax = 3 + 3 + 3
-
-    static func max(of event: DraftEvent) -> Int {
-        headMax + PublicPart.prefixSizeMax + event.size
-            + Int(event.referenceCount) * DraftReference.sizeMax
-    }
-}
-
-/// What a row says in front of its flags.
-struct RowPlace {
-    var typeIndex: UInt64
-    var batchOffset: UInt64
-    var batchCount: UInt64
-    var clock: UInt64
-    var atOffset: Int64
-    var base: UInt64
 }

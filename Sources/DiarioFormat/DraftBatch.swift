@@ -1,22 +1,247 @@
-import DiarioCore
+package import DiarioCore
+import DiarioCrypto
+package import DiarioSchema
 
 /// A batch ready to be appended: payloads encoded, no sequences, clocks or positions yet.
+///
+/// Made to be used again: it keeps its memory, and what it knows of the types.
 package struct DraftBatch: Sendable {
+    /// The types of the events, each once.
+    package private(set) var types: [EventType] = []
     /// What a block says of each of the types.
     package private(set) var entries: [TypeEntry] = []
     package private(set) var events: [DraftEvent] = []
+    /// Flags, actors, subjects and payloads, laid out as `DraftEvent` says.
     package private(set) var bytes: [UInt8] = []
-    private var references: [DraftReference] = []
+    private(set) var references: [DraftReference] = []
+    /// The types of earlier batches and of this one; finding an entry again saves hashing.
+    private var known: [(type: EventType, entry: TypeEntry)] = []
+
+    private static let knownCountMax = 64
 
     package init() {}
 
-    var rowsSizeMax: Int {
-        bytes.count + events.count * (RowSize.headMax + PublicPart.prefixSizeMax)
-            + references.count * DraftReference.sizeMax
+    package var isEmpty: Bool { events.isEmpty }
+
+    /// Bytes of the events, with the longest ids where ids are filled in later.
+    package var size: Int { bytes.count + references.count * DraftReference.sizeMax }
+
+    /// An upper bound of the bytes that a block grows by when it takes the batch.
+    package var sizeInBlockMax: Int {
+        // The last summands are a run and a replica.
+        entries.reduce(rowsSizeMax + BlockBuilder.runSizeMax + 8) { $0 + $1.size }
     }
 
-    package var sizeInBlockMax: Int {
-        entries.reduce(rowsSizeMax + 64) { $0 + $1.size }
+    /// Forgets all events.
+    package mutating func removeAll(keepingCapacity: Bool = true) {
+        types.removeAll(keepingCapacity: keepingCapacity)
+        entries.removeAll(keepingCapacity: keepingCapacity)
+        events.removeAll(keepingCapacity: keepingCapacity)
+        bytes.removeAll(keepingCapacity: keepingCapacity)
+        references.removeAll(keepingCapacity: keepingCapacity)
+        if known.count > Self.knownCountMax { known.removeAll() }
+    }
+
+    /// Adds an event; when it throws, nothing is added.
+    ///
+    /// Where a field refers to `#n`, event n of this batch, counted from 1, must already be here
+    /// and make an id. A row that keeps its own values gives its `origin`, so that an id that is
+    /// the own origin can be told from others.
+    package mutating func append(
+        _ payload: Payload,
+        type: EventType,
+        at: Timestamp? = nil,
+        actor: Span<UInt8>? = nil,
+        subject: Span<UInt8>? = nil,
+        ifUnchanged: Bool = false,
+        origin: Origin? = nil
+    ) throws(FormatError) {
+        precondition(
+            payload.slots.count == type.fields.count,
+            "a payload has a slot for each field"
+        )
+        guard events.count < Limits.batchCountMax else {
+            throw .tooManyEvents(count: events.count + 1)
+        }
+        var flags: RowFlags = ifUnchanged ? .ifUnchanged : []
+        if let actor {
+            guard Self.isText(actor, max: Limits.actorSizeMax) else {
+                throw .invalidActor(size: actor.count)
+            }
+            flags.insert(.actor)
+        }
+        if let subject {
+            guard Self.isText(subject, max: Limits.subjectSizeMax),
+                type.subjectFieldIndex == nil
+            else { throw .invalidSubject(size: subject.count) }
+            flags.insert(.subject)
+        }
+        if Self.isDerived(payload, type, origin) { flags.insert(.derived) }
+        let resolved = payload.references.isEmpty ? [] : try resolve(payload, type)
+        let texts = resolved.reduce(0) { $0 + $1.text.count }
+        let bounds = PayloadBounds(of: payload, texts: texts)
+        guard bounds.contentSize <= Limits.eventSizeMax else {
+            throw .eventTooLarge(size: bounds.contentSize)
+        }
+        var event = DraftEvent(
+            flags: flags,
+            time: at?.milliseconds,
+            start: bytes.count,
+            firstReference: references.count
+        )
+        let found = try encode(
+            payload,
+            type,
+            &event,
+            actor: actor,
+            subject: subject,
+            resolved: resolved,
+            sizeMax: bounds.sizeMax
+        )
+        event.referenceCount = Int32(found.count)
+        try checkSize(event)
+        references += found
+        event.typeIndex = index(of: type)
+        events.append(event)
+    }
+
+    /// Takes the event's bytes away again if it, or the batch with it, is too large.
+    private mutating func checkSize(_ event: DraftEvent) throws(FormatError) {
+        let size = event.size + Int(event.referenceCount) * DraftReference.sizeMax
+        let batchSize = self.size + Int(event.referenceCount) * DraftReference.sizeMax
+        guard size > Limits.eventSizeMax || batchSize > Limits.batchSizeMax else { return }
+        bytes.removeSubrange(Int(event.start)...)
+        if size > Limits.eventSizeMax { throw .eventTooLarge(size: size) }
+        throw .batchTooLarge(size: batchSize)
+    }
+
+    /// Appends the bytes of an event; when it throws, none are.
+    private mutating func encode(
+        _ payload: Payload,
+        _ type: EventType,
+        _ event: inout DraftEvent,
+        actor: Span<UInt8>?,
+        subject: Span<UInt8>?,
+        resolved: [ResolvedReference],
+        sizeMax: Int
+    ) throws(FormatError) -> [DraftReference] {
+        var found: [DraftReference] = []
+        let start = bytes.count
+        let derivedField = event.flags.contains(.derived) ? type.newIDFieldIndex ?? -1 : -1
+        // Safe: `sizeMax` is a bound of the payload's parts, and in front of them lie the flags
+        // and two texts with lengths of at most two bytes, whose sizes were checked. The arena
+        // stays where it is while it is read.
+        let room = sizeMax + 1 + 2 + Limits.actorSizeMax + 2 + Limits.subjectSizeMax
+        try bytes.append(addingCapacity: room) { (output) throws(FormatError) in
+            unsafe try output.withUnsafeMutableBufferPointer {
+                (buffer, count) throws(FormatError) in
+                guard let base = buffer.baseAddress else { return }
+                var writer = unsafe WireWriter(base, start: start)
+                unsafe writer.byte(0)
+                if let actor { unsafe event.writeActor(actor, &writer) }
+                if let subject { unsafe event.writeSubject(subject, &writer) }
+                event.payloadStart = unsafe Int32(writer.place)
+                unsafe try payload.arena.span.raw.withUnsafeBytes { (arena) throws(FormatError) in
+                    var encoder = unsafe PayloadEncoder(
+                        payload: payload,
+                        type: type,
+                        arena: arena,
+                        resolved: resolved,
+                        derivedField: derivedField
+                    )
+                    unsafe try encoder.encode(type.publicFieldIndices, into: &writer)
+                    event.personalStart = unsafe Int32(writer.place)
+                    if unsafe encoder.hasValue(in: type.personalFieldIndices) {
+                        event.flags.insert(.personal)
+                        unsafe try encoder.encode(type.personalFieldIndices, into: &writer)
+                    }
+                    found = unsafe encoder.references
+                    if let given = unsafe encoder.given { event.setGiven(given) }
+                }
+                unsafe writer.set(0, event.flags.rawValue)
+                event.end = unsafe Int32(writer.place)
+                count = unsafe writer.offset
+            }
+        }
+        return found
+    }
+
+    /// What the fields of `payload` that hold `#n` refer to.
+    private func resolve(
+        _ payload: Payload,
+        _ type: EventType
+    ) throws(FormatError) -> [ResolvedReference] {
+        var resolved: [ResolvedReference] = []
+        for reference in payload.references {
+            let field = reference.fieldIndex
+            guard type.fields.indices ~= field, type.fields[field].kind == .string,
+                !type.fields[field].isNewID, payload.slots[field] != .absent
+            else { throw .invalidField(index: field) }
+            guard 1...max(events.count, 1) ~= reference.number, !events.isEmpty else {
+                throw .unresolvedReference(number: reference.number)
+            }
+            let target = events[reference.number - 1]
+            let given = target.given.map { Array(bytes[$0]) }
+            guard given != nil || target.flags.contains(.derived) else {
+                throw .unresolvedReference(number: reference.number)
+            }
+            resolved.append(
+                ResolvedReference(
+                    fieldIndex: field,
+                    target: Int32(reference.number - 1),
+                    text: given ?? []
+                )
+            )
+        }
+        return resolved
+    }
+
+    /// Whether the field marked "new" is absent, or says nothing but the own origin.
+    private static func isDerived(
+        _ payload: Payload,
+        _ type: EventType,
+        _ origin: Origin?
+    ) -> Bool {
+        guard let index = type.newIDFieldIndex else { return false }
+        guard let given = payload.bytes(at: index) else { return payload.slots[index] == .absent }
+        guard let origin else { return false }
+        return OriginText.matches(origin, payload.arena.span, given.startIndex..<given.endIndex)
+    }
+
+    private static func isText(_ bytes: Span<UInt8>, max: Int) -> Bool {
+        1...max ~= bytes.count && Text.isValid(bytes.raw, 0..<bytes.count)
+    }
+
+    /// The index of the type in this batch, which lists it from now on.
+    private mutating func index(of type: EventType) -> Int32 {
+        if let last = types.last, last === type { return Int32(types.count - 1) }
+        if let index = types.firstIndex(where: { $0 === type }) { return Int32(index) }
+        let entry = entry(of: type)
+        if let index = entries.firstIndex(where: entry.isSameType) {
+            precondition(entries[index] == entry, "a version of a type has one schema")
+            return Int32(index)
+        }
+        types.append(type)
+        entries.append(entry)
+        return Int32(types.count - 1)
+    }
+
+    private mutating func entry(of type: EventType) -> TypeEntry {
+        if let entry = known.first(where: { $0.type === type })?.entry { return entry }
+        let entry = TypeEntry(
+            name: type.nameBytes,
+            version: type.version,
+            fingerprint: Fingerprint.schema(type)
+        )
+        known.append((type, entry))
+        return entry
+    }
+}
+
+extension DraftBatch {
+    /// An upper bound of the bytes that the rows take in a block.
+    var rowsSizeMax: Int {
+        size + events.count * (RowSize.headMax + PublicPart.prefixSizeMax)
     }
 
     func references(of event: DraftEvent) -> ArraySlice<DraftReference> {

@@ -4,34 +4,44 @@
 /// payload, personal payload. So writing its row is one copy, unless ids have to be filled in.
 package struct DraftEvent: Equatable, Sendable {
     /// The index of its type in the batch.
-    package let typeIndex: Int32
-    package let flags: RowFlags
+    package internal(set) var typeIndex: Int32 = 0
+    package internal(set) var flags: RowFlags
     let hasTime: Bool
     let time: Int64
     /// Where the flags are.
     let start: Int32
-    /// Where the actor's bytes are; empty if there is none.
-    let actorStart: Int32
-    let actorEnd: Int32
-    let subjectStart: Int32
-    let subjectEnd: Int32
-    let payloadStart: Int32
-    let personalStart: Int32
-    let end: Int32
-    /// The id that the event brought along, if its type makes one and it is not derived.
-    let givenStart: Int32
-    let givenEnd: Int32
+    private var actorStart: Int32 = 0
+    private var actorSize: Int32 = 0
+    private var subjectStart: Int32 = 0
+    private var subjectSize: Int32 = 0
+    private var givenStart: Int32 = 0
+    private var givenSize: Int32 = -1
+    var payloadStart: Int32 = 0
+    var personalStart: Int32 = 0
+    var end: Int32 = 0
     /// The places in this event where an id is filled in, among those of the batch.
     let firstReference: Int32
-    let referenceCount: Int32
+    var referenceCount: Int32 = 0
+
+    init(flags: RowFlags, time: Int64?, start: Int, firstReference: Int) {
+        self.flags = flags
+        hasTime = time != nil
+        self.time = time ?? 0
+        self.start = Int32(start)
+        self.firstReference = Int32(firstReference)
+    }
 
     /// When the author says it happened, in milliseconds; nil for the time of its clock.
     package var atMilliseconds: Int64? { hasTime ? time : nil }
     package var actor: Range<Int>? {
-        flags.contains(.actor) ? Int(actorStart)..<Int(actorEnd) : nil
+        flags.contains(.actor) ? Int(actorStart)..<Int(actorStart + actorSize) : nil
     }
     package var subject: Range<Int>? {
-        flags.contains(.subject) ? Int(subjectStart)..<Int(subjectEnd) : nil
+        flags.contains(.subject) ? Int(subjectStart)..<Int(subjectStart + subjectSize) : nil
+    }
+    /// The id that the event brought along, if its type makes one and it is not derived.
+    package var given: Range<Int>? {
+        givenSize >= 0 ? Int(givenStart)..<Int(givenStart + givenSize) : nil
     }
     /// The public payload, in which the texts of references are still missing.
     package var publicPayload: Range<Int> { Int(payloadStart)..<Int(personalStart) }
@@ -40,6 +50,27 @@ package struct DraftEvent: Equatable, Sendable {
 
     /// Bytes from the flags on, without those of references.
     var size: Int { Int(end - start) }
+
+    /// Safe if `writer` has room for the text and its length.
+    @unsafe mutating func writeActor(_ text: Span<UInt8>, _ writer: inout WireWriter) {
+        unsafe writer.varint(UInt64(text.count))
+        actorStart = unsafe Int32(writer.place)
+        actorSize = Int32(text.count)
+        unsafe text.raw.withUnsafeBytes { unsafe writer.bytes($0) }
+    }
+
+    /// Safe if `writer` has room for the text and its length.
+    @unsafe mutating func writeSubject(_ text: Span<UInt8>, _ writer: inout WireWriter) {
+        unsafe writer.varint(UInt64(text.count))
+        subjectStart = unsafe Int32(writer.place)
+        subjectSize = Int32(text.count)
+        unsafe text.raw.withUnsafeBytes { unsafe writer.bytes($0) }
+    }
+
+    mutating func setGiven(_ range: Range<Int>) {
+        givenStart = Int32(range.lowerBound)
+        givenSize = Int32(range.count)
+    }
 }
 
 /// A place in a draft where the id that an earlier event of the batch makes is filled in.
@@ -49,6 +80,6 @@ struct DraftReference: Equatable, Sendable {
     /// The index of the event that makes the id, in the batch.
     var target: Int32
 
-    /// Bytes of the longest origin text, with its length: 13 characters, a dash, 20 digits.
-    static let sizeMax = 35
+    /// Bytes of the longest origin text, with its length.
+    static let sizeMax = OriginText.sizeMax + 1
 }

@@ -23,7 +23,7 @@ package enum FormatError: Error, Equatable {
     /// The batch is full; nothing was added.
     case tooManyEvents(count: Int)
     /// `#number` names no earlier event of the batch that makes an id.
-    case unresolvedReference(number: UInt64)
+    case unresolvedReference(number: Int)
     /// The value of the payload's field is of another kind than the field, or may not be there.
     case invalidField(index: Int)
     /// An actor is empty or too long, or not text.

@@ -1,16 +1,37 @@
 import DiarioCore
 
+/// What a row says in front of its flags.
+struct RowPlace {
+    var typeIndex: UInt64
+    var batchOffset: UInt64
+    var batchCount: UInt64
+    var clock: UInt64
+    var atOffset: Int64
+    var base: UInt64
+}
+
+/// Upper bounds of the bytes that a row takes in a block.
+enum RowSize {
+    /// The three numbers in front: two sizes of an event, and the index of a type.
+    static let headMax = 3 + 3 + 3
+
+    static func max(of event: DraftEvent) -> Int {
+        headMax + PublicPart.prefixSizeMax + event.size
+            + Int(event.referenceCount) * DraftReference.sizeMax
+    }
+}
+
 /// Writes rows of drafts to memory that has room for them.
 @unsafe struct RowWriter {
-    private let target: UnsafeMutableRawBufferPointer
+    private var writer: WireWriter
     private let source: UnsafeRawBufferPointer
-    private(set) var offset: Int
 
-    init(_ target: UnsafeMutableRawBufferPointer, offset: Int, source: UnsafeRawBufferPointer) {
-        unsafe self.target = unsafe target
+    init(_ writer: WireWriter, source: UnsafeRawBufferPointer) {
+        unsafe self.writer = unsafe writer
         unsafe self.source = unsafe source
-        unsafe self.offset = offset
     }
+
+    var offset: Int { unsafe writer.offset }
 
     /// Writes the row of an event without references.
     mutating func write(_ event: DraftEvent, _ place: RowPlace) {
@@ -46,7 +67,7 @@ import DiarioCore
         for reference in references {
             unsafe copy(start, Int(reference.offset))
             start = Int(reference.offset)
-            unsafe writeText(
+            unsafe writer.text(
                 of: Origin(
                     replica: firstOrigin.replica,
                     sequence: firstOrigin.sequence + UInt64(reference.target)
@@ -61,48 +82,17 @@ import DiarioCore
         let prefixSize =
             Varint.size(place.batchOffset) + Varint.size(place.batchCount) + 8
             + Varint.size(atOffset) + Varint.size(place.base)
-        let rowSizeMax = RowSize.headMax + prefixSize + publicSize + personalSize
-        precondition(unsafe target.count - offset >= rowSizeMax, "there is room for the row")
-        unsafe put(UInt64(prefixSize + publicSize))
-        unsafe put(UInt64(personalSize))
-        unsafe put(place.typeIndex)
-        unsafe put(place.batchOffset)
-        unsafe put(place.batchCount)
-        unsafe target.storeBytes(
-            of: place.clock.littleEndian,
-            toByteOffset: offset,
-            as: UInt64.self
-        )
-        unsafe offset += 8
-        unsafe put(atOffset)
-        unsafe put(place.base)
-    }
-
-    private mutating func put(_ value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            unsafe target[offset] = UInt8(truncatingIfNeeded: rest) | 0x80
-            unsafe offset += 1
-            rest >>= 7
-        }
-        unsafe target[offset] = UInt8(truncatingIfNeeded: rest)
-        unsafe offset += 1
+        unsafe writer.varint(UInt64(prefixSize + publicSize))
+        unsafe writer.varint(UInt64(personalSize))
+        unsafe writer.varint(place.typeIndex)
+        unsafe writer.varint(place.batchOffset)
+        unsafe writer.varint(place.batchCount)
+        unsafe writer.fixed(place.clock)
+        unsafe writer.varint(atOffset)
+        unsafe writer.varint(place.base)
     }
 
     private mutating func copy(_ start: Int, _ end: Int) {
-        guard end > start else { return }
-        let part = unsafe UnsafeRawBufferPointer(rebasing: source[start..<end])
-        unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset..<offset + part.count])
-            .copyMemory(from: part)
-        unsafe offset += part.count
-    }
-
-    private mutating func writeText(of origin: Origin) {
-        let size = OriginText.size(origin.sequence)
-        unsafe put(UInt64(size))
-        OriginText.write(origin) { index, character in
-            unsafe target[offset + index] = character
-        }
-        unsafe offset += size
+        unsafe writer.bytes(UnsafeRawBufferPointer(rebasing: source[start..<end]))
     }
 }

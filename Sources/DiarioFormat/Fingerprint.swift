@@ -1,0 +1,25 @@
+package import DiarioCrypto
+package import DiarioSchema
+
+/// Hashes by which schemas and packs are known: schema/format/log.md, section 5.
+package enum Fingerprint {
+    /// Decides whether two schemas mean the same.
+    package static func schema(_ type: EventType) -> Hash32 {
+        let canonical = type.canonicalSchema
+        var hasher = EventHasher()
+        return hasher.hash(canonical.span.raw)
+    }
+
+    /// Decides whether two packs are the same one; examples do not count.
+    package static func pack(_ files: [PackFile]) -> Hash32 {
+        var bytes: [UInt8] = []
+        let counted = files.filter { !$0.path.utf8.starts(with: "examples/".utf8) }
+        for file in counted.sorted(by: { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }) {
+            bytes.append(text: file.path)
+            let content = file.bytes
+            bytes.append(counted: content.span.raw)
+        }
+        var hasher = EventHasher()
+        return hasher.hash(bytes.span.raw)
+    }
+}
