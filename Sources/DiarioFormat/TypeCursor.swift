@@ -1,4 +1,4 @@
-package import DiarioCore
+import DiarioCore
 
 /// Finds the types of a checked block by their index, without allocating.
 package struct TypeCursor: ~Escapable {
