@@ -41,10 +41,6 @@ package final class POSIXFile: LogFile {
 
     package func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
         precondition(offset >= 0 && count >= 0, "a file has no bytes before its first")
-        // Asked for by doubling, since `append` makes room for just what it is told.
-        if bytes.capacity - bytes.count < count {
-            bytes.reserveCapacity(max(bytes.count + count, 2 * bytes.capacity))
-        }
         var failure: Int64 = 0
         bytes.append(addingCapacity: count) { (output: inout OutputSpan<UInt8>) in
             // Safe: the system fills `space` from `done` on and says how far; so much is counted.
