@@ -7,7 +7,6 @@ package import DiarioCrypto
 
 /// Hashes rows, leaves, nodes and salts with one context and one buffer.
 package struct EventHasher: ~Copyable {
-    private var sha = SHA256()
     private var buffer: [UInt8] = []
     private var path = SaltPath()
 
@@ -32,7 +31,7 @@ package struct EventHasher: ~Copyable {
             publicPart: publicPart,
             commitment: commitment
         )
-        return Self.digest(&sha, buffer)
+        return SHA256.hash(buffer.span)
     }
 
     /// What stands for a personal part in the row.
@@ -40,7 +39,7 @@ package struct EventHasher: ~Copyable {
         buffer.removeAll(keepingCapacity: true)
         salt.write(into: &buffer)
         buffer.append(contentsOf: personalPart)
-        return Self.digest(&sha, buffer)
+        return SHA256.hash(buffer.span)
     }
 
     /// The salt of a sequence, whose index in its group is `index`.
@@ -69,7 +68,7 @@ package struct EventHasher: ~Copyable {
         buffer.append(2)
         buffer.append(bit)
         node.write(into: &buffer)
-        let hash = Self.digest(&sha, buffer)
+        let hash = SHA256.hash(buffer.span)
         return Salt(first: hash.words.0, second: hash.words.1)
     }
 
@@ -79,31 +78,22 @@ package struct EventHasher: ~Copyable {
         buffer.append(0)
         buffer.append(eventHash)
         buffer.append(littleEndian: acceptedAt)
-        return Self.digest(&sha, buffer)
+        return SHA256.hash(buffer.span)
     }
 
     /// The node above two others.
     package mutating func node(_ left: Hash32, _ right: Hash32) -> Hash32 {
-        buffer.removeAll(keepingCapacity: true)
-        buffer.append(1)
-        buffer.append(left)
-        buffer.append(right)
-        return Self.digest(&sha, buffer)
+        SHA256.hash(prefix: 1, left, right)
     }
 
     /// The root of a tree without leaves.
     package mutating func emptyRoot() -> Hash32 {
         buffer.removeAll(keepingCapacity: true)
-        return Self.digest(&sha, buffer)
-    }
-
-    /// Apart from the others, so that the context and the buffer are separate accesses.
-    private static func digest(_ sha: inout SHA256, _ buffer: [UInt8]) -> Hash32 {
-        sha.hash(buffer.span.raw)
+        return SHA256.hash(buffer.span)
     }
 
     /// The hash of any bytes.
-    package mutating func hash(_ bytes: RawSpan) -> Hash32 { sha.hash(bytes) }
+    package func hash(_ bytes: Span<UInt8>) -> Hash32 { SHA256.hash(bytes) }
 }
 
 /// The nodes on the way to the salt that was asked for last.

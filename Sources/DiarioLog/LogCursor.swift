@@ -1,6 +1,7 @@
 package import DiarioCore
 package import DiarioFormat
 import DiarioStorage
+import Synchronization
 
 /// Events that lie in one block, as they were read.
 package struct StoredEvents: Sendable {
@@ -125,10 +126,7 @@ package struct LogCursor: Sendable {
             if isReversed { rows.reverse() }
             return StoredEvents(bytes: bytes, head: head, rows: rows)
         } catch {
-            throw .corrupt(
-                Fault(
-                    file: LogPaths.logFile(UInt64(run.file)), offset: Int(run.offset),
-                    what: error.message))
+            throw run.fault(error)
         }
     }
 }

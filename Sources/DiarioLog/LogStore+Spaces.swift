@@ -1,7 +1,8 @@
 package import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
-import DiarioStorage
+package import DiarioStorage
+import Synchronization
 
 /// What a space holds, in numbers.
 package struct SpaceStatus: Equatable, Sendable {

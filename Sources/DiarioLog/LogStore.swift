@@ -43,7 +43,7 @@ package final class LogStore: Sendable {
             lock = try storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }
         }
         var writer = Writer(store: shared, lock: lock)
-        try writer.open()
+        try writer.start()
         report = writer.report
         gate = Mutex(Gate(writer: writer))
     }
@@ -248,7 +248,7 @@ package final class LogStore: Sendable {
                 gate.committer = .blocked
                 return .sleep
             }
-            if !gate.hasUnsynced, gate.queue.count < gate.target, rest > .zero {
+            if !gate.hasUnsynced, gate.queue.count < gate.target, rest > Duration.zero {
                 gate.committer = .gathering
                 return .wait(rest)
             }

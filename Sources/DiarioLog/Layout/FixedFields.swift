@@ -1,3 +1,4 @@
+import DiarioCrypto
 import DiarioFormat
 
 // Fields at fixed offsets, whose presence the caller has checked: out of bounds is our mistake.
@@ -10,6 +11,16 @@ extension Span where Element == UInt8 {
             "a fixed field lies in its bytes")
         // Safe: the check above keeps the load inside; an integer has no invalid bit pattern.
         return unsafe Value(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: offset, as: type))
+    }
+
+    /// The hash at `offset`.
+    func hash(at offset: Int) -> Hash32 {
+        Hash32(
+            words: (
+                littleEndian(UInt64.self, at: offset), littleEndian(UInt64.self, at: offset + 8),
+                littleEndian(UInt64.self, at: offset + 16),
+                littleEndian(UInt64.self, at: offset + 24)
+            ))
     }
 }
 

@@ -1,4 +1,4 @@
-package import DiarioCore
+import DiarioCore
 package import DiarioCrypto
 
 /// Where things lie in a data directory: schema/format/log.md, section 7.
@@ -38,7 +38,7 @@ package enum LogPaths {
     static func replica(_ space: SpaceID) -> String { "spaces/\(space.text)/replica" }
     static func stagingLock(_ space: SpaceID) -> String { "spaces/\(space.text)/staging" }
 
-    package static func pack(_ fingerprint: Hash32) -> String { "packs/\(fingerprint.hexadecimal)" }
+    package static func pack(_ fingerprint: Hash32) -> String { "packs/\(fingerprint.text)" }
 
     static func parent(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""

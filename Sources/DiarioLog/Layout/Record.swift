@@ -1,4 +1,4 @@
-import DiarioCore
+package import DiarioCore
 import DiarioFormat
 
 // Records are what frames hold: 16 bytes of header, then the content.

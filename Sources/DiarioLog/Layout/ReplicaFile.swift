@@ -43,7 +43,7 @@ struct ReplicaFile: Equatable, Sendable {
             home: FileIdentity(
                 inode: bytes.littleEndian(UInt64.self, at: 16),
                 birthNanoseconds: Int64(bitPattern: bytes.littleEndian(UInt64.self, at: 24))),
-            machine: Hash32(bytes.extracting(32..<64)))
+            machine: bytes.hash(at: 32))
     }
 
     init(replica: ReplicaID, home: FileIdentity, machine: Hash32) {
@@ -72,7 +72,7 @@ struct ReplicaFile: Equatable, Sendable {
 
     /// The machine's id, hashed: the file may travel, the id should not.
     static func machine(of directory: any LogDirectory) -> Hash32 {
-        var hasher = EventHasher()
-        return hasher.hash(directory.machineID.span.raw)
+        let id = directory.machineID
+        return SHA256.hash(id.span)
     }
 }

@@ -1,5 +1,5 @@
-import DiarioCore
-import DiarioCrypto
+package import DiarioCore
+package import DiarioCrypto
 import DiarioFormat
 
 // What a space writes down from time to time, so that opening it need not read and hash all of it
@@ -101,12 +101,12 @@ struct SpaceState: Equatable, Sendable {
             adoptions.append(
                 Adoption(
                     position: bytes.littleEndian(UInt64.self, at: start),
-                    fingerprint: Hash32(bytes.extracting(start + 8..<start + 40))))
+                    fingerprint: bytes.hash(at: start + 8)))
         }
         var nodes: [Hash32] = []
         for index in 0..<nodeCount {
             let start = nodesStart + index * Self.nodeSize
-            nodes.append(Hash32(bytes.extracting(start..<start + 32)))
+            nodes.append(bytes.hash(at: start))
         }
         guard let range = try? CompactRange(size: size, nodes: nodes), released <= size else {
             return nil

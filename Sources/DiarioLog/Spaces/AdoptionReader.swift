@@ -32,11 +32,9 @@ package struct AdoptionReader: Sendable {
         while let row = try cursor.next() {
             guard wanted[row.typeIndex], let position = row.position else { continue }
             let part = try PublicPart.parse(block, row)
-            try PayloadCodec.decode(
-                block, publicPart: part.payload, personalPart: nil, type: type,
-                derivedID: nil, into: &payload)
-            guard case .text(let range) = payload.slots[fingerprintIndex],
-                let fingerprint = Hash32(hexadecimal: payload.arena[range])
+            try PayloadCodec.decode(block, row, part, type: type, into: &payload)
+            guard let text = payload.bytes(at: fingerprintIndex),
+                let fingerprint = Hash32(text: String(decoding: text, as: UTF8.self))
             else { throw .malformed(.identifier, at: part.payload.lowerBound) }
             found.append(Adoption(position: position, fingerprint: fingerprint))
         }

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioFormat
 
 /// Consecutive events that lie in one block of the write-ahead log.
 ///
@@ -19,6 +20,13 @@ struct Run: Hashable, Sendable {
     var promotedAt: Int64?
 
     var last: UInt64 { first + UInt64(count) - 1 }
+
+    /// What is said when the block does not read.
+    func fault(_ error: FormatError) -> LogError {
+        .corrupt(
+            Fault(
+                file: LogPaths.logFile(UInt64(file)), offset: Int(offset), what: error.message))
+    }
 
     /// The part from `start` on, which must lie within; `self` keeps what is before.
     mutating func split(at start: UInt64) -> Run {

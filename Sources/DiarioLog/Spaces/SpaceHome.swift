@@ -1,4 +1,4 @@
-import DiarioCore
+package import DiarioCore
 import DiarioStorage
 
 /// Who writes to a space here: read from its manifest and its replica file.

@@ -25,18 +25,18 @@ struct FrameLog: ~Copyable {
     private let time: any TimeSource
     private let entropy: any EntropySource
     /// Oldest first; frames are appended to the last one.
-    internal(set) var files: [LogFileState] = []
+    var files: [LogFileState] = []
     /// The newest file, open; nil before the first frame and for a reader of an empty log.
-    internal(set) var newest: (any LogFile)?
-    internal(set) var nextFrame: UInt64 = 1
+    var newest: (any LogFile)?
+    var nextFrame: UInt64 = 1
     /// Where the frames of the newest file are known to be synced to.
-    internal(set) var syncedLength = 0
+    var syncedLength = 0
     /// The newest file's size on disk: zeros or an older use follow its frames.
-    internal(set) var allocatedSize = 0
+    var allocatedSize = 0
     /// The frame that is written and not synced yet; there is one at most (W1).
     private(set) var unsynced: UnsyncedFrame?
     /// Why nothing more is taken.
-    internal(set) var stopped: StorageError?
+    var stopped: StorageError?
     /// How many of the oldest files hold nothing that is needed, and may be used again.
     private(set) var spareCount = 0
 

@@ -1,5 +1,7 @@
 import DiarioCore
 import DiarioFormat
+import DiarioStorage
+import Synchronization
 
 // A commit puts the events of several appends into one frame, writes it, syncs it, and only then
 // lets anyone see them.

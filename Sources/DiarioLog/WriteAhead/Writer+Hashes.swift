@@ -2,6 +2,7 @@ import DiarioCore
 import DiarioCrypto
 import DiarioFormat
 import DiarioStorage
+import Synchronization
 
 // Hashes follow the events: they are computed after an append was acknowledged, while others gather
 // for the next one, and at the latest when somebody asks for the root or a state is written.
@@ -45,34 +46,31 @@ extension Writer {
     private mutating func hash(
         _ run: Run, seeds: inout Seeds, into range: inout CompactRange
     ) throws(LogError) {
-        let place = recent.map { Int(run.offset) - $0.offset } ?? 0
-        if let recent, recent.file == UInt64(run.file), place >= 0, place < frame.count {
-            let block = frame.span.extracting(place..<place + Int(run.blockSize))
-            try storeFormat(run) { () throws(FormatError) in
-                try hasher.append(block, run, seeds: &seeds, to: &range)
-            }
-            return
-        }
-        buffer.removeAll(keepingCapacity: true)
-        try storing { () throws(StorageError) in
-            try store.files.file(UInt64(run.file)).read(
-                at: Int(run.offset), count: Int(run.blockSize), into: &buffer)
-        }
-        try storeFormat(run) { () throws(FormatError) in
-            let block = buffer.span
-            try hasher.append(block, run, seeds: &seeds, to: &range)
+        let (bytes, block) = try bytes(of: run)
+        do throws(FormatError) {
+            try hasher.append(bytes.span.extracting(block), run, seeds: &seeds, to: &range)
+        } catch {
+            throw run.fault(error)
         }
     }
 
-    private func storeFormat(
-        _ run: Run, _ body: () throws(FormatError) -> Void
-    ) throws(LogError) {
-        do { try body() } catch {
-            throw .corrupt(
-                Fault(
-                    file: LogPaths.logFile(UInt64(run.file)), offset: Int(run.offset),
-                    what: error.message))
+    /// The block of a run, and where it lies in the bytes: in the last frame if it is there still.
+    mutating func bytes(of run: Run) throws(LogError) -> ([UInt8], Range<Int>) {
+        if let recent, recent.file == UInt64(run.file) {
+            let offset = Int(run.offset) - recent.offset
+            if offset >= 0, offset < frame.count {
+                return (frame, offset..<offset + Int(run.blockSize))
+            }
         }
+        var bytes: [UInt8] = []
+        try storing { () throws(StorageError) in
+            try store.files.file(UInt64(run.file)).read(
+                at: Int(run.offset), count: Int(run.blockSize), into: &bytes)
+        }
+        guard bytes.count == Int(run.blockSize) else {
+            throw run.fault(.truncated(at: bytes.count))
+        }
+        return (bytes, 0..<bytes.count)
     }
 }
 

@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFormat
+import Synchronization
 
 extension Writer {
     /// Gives pending events the positions that the authority gave them; durable when it returns.

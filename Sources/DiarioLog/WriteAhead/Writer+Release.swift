@@ -1,6 +1,7 @@
 import DiarioCore
 import DiarioFormat
 import DiarioStorage
+import Synchronization
 
 // How the log stays bounded: what is kept elsewhere is released, what little is left of the oldest
 // file is written again at the end, and the file is used anew.
@@ -87,13 +88,9 @@ extension Writer {
     /// Writes the events of a run again, with their positions if they have any by now.
     private mutating func copy(_ run: Run, lane: ReplicaID?, of id: SpaceID) throws(LogError) {
         try makeRoom(Int(run.blockSize) + Limits.blockSizeMax / 8)
-        buffer.removeAll(keepingCapacity: true)
-        try storing { () throws(StorageError) in
-            try store.files.file(UInt64(run.file)).read(
-                at: Int(run.offset), count: Int(run.blockSize), into: &buffer)
-        }
+        let (bytes, range) = try bytes(of: run)
         do throws(FormatError) {
-            let block = buffer.span
+            let block = bytes.span.extracting(range)
             let head = try BlockHead.parse(block, verifyChecksum: true)
             let key = BlockKey(
                 space: id, isAuthority: head.summary.isAuthority, laneReplica: lane)
@@ -110,10 +107,7 @@ extension Writer {
         } catch {
             builder.removeAll()
             open = nil
-            throw .corrupt(
-                Fault(
-                    file: LogPaths.logFile(UInt64(run.file)), offset: Int(run.offset),
-                    what: error.message))
+            throw run.fault(error)
         }
         flushRows()
     }

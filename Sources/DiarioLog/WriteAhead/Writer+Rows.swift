@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFormat
+import Synchronization
 
 // Rows of one space that follow each other in a frame share a block, within the limits.
 
@@ -55,7 +56,7 @@ extension Writer {
         _ batch: DraftBatch, _ replica: ReplicaID, _ first: UInt64, in id: SpaceID,
         _ space: inout Staged
     ) {
-        guard batch.hasPersonal else { return }
+        guard batch.events.contains(where: { $0.flags.contains(.personal) }) else { return }
         let last = first + UInt64(batch.events.count - 1)
         for group in SaltSeed.group(of: first)...SaltSeed.group(of: last) {
             makeSeed(replica, group, id, &space)

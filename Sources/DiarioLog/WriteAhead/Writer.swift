@@ -3,6 +3,7 @@ import DiarioCrypto
 import DiarioFormat
 import DiarioSchema
 import DiarioStorage
+import Synchronization
 
 /// What the one who writes to a log needs: handed from thread to thread, used by one at a time.
 struct Writer: ~Copyable {
@@ -24,8 +25,6 @@ struct Writer: ~Copyable {
     var open: OpenBlock?
     /// Where `frame` lies on disk, once it does.
     var recent: FramePlace?
-    /// Bytes of a block that was read.
-    var buffer: [UInt8] = []
     /// What the frame under construction changes, by space.
     var staged: [SpaceID: Staged] = [:]
     /// What reading the log found.
@@ -39,7 +38,7 @@ struct Writer: ~Copyable {
     }
 
     /// Reads the log for the first time, and repairs what a crash left if this process may write.
-    mutating func open() throws(LogError) {
+    mutating func start() throws(LogError) {
         guard let lock else {
             try reload(mayCut: false)
             return
