@@ -1,0 +1,74 @@
+/// A pack, loaded and found without fault: its types, reference data and examples.
+package struct Pack: Sendable {
+    package let name: String
+    package let version: Int
+    package let title: String?
+    package let description: String?
+    package let needs: [Need]
+    /// Sorted by name, then by version.
+    package let types: [EventType]
+    /// In byte order of their paths.
+    package let references: [ReferenceTable]
+    /// All files, in byte order of their paths.
+    package let files: [PackFile]
+
+    /// A Swift function that the pack's SQL calls.
+    package struct Need: Equatable, Sendable {
+        package let name: String
+        package let version: Int
+    }
+
+    /// Reads a pack from its files; throws everything that is wrong with it.
+    ///
+    /// Examples are left out here: they are no part of what a space adopts. See `checkExamples`.
+    package init(files: [PackFile]) throws(PackError) {
+        var reader = PackReader(files)
+        let pack = reader.read()
+        guard let pack, reader.problems.isEmpty else { throw PackError(reader.sortedProblems) }
+        self = pack
+    }
+
+    init(
+        manifest: PackManifest,
+        types: [EventType],
+        references: [ReferenceTable],
+        files: [PackFile]
+    ) {
+        name = manifest.name
+        version = manifest.version
+        title = manifest.title
+        description = manifest.description
+        needs = manifest.needs
+        self.types = types
+        self.references = references
+        self.files = files
+    }
+
+    /// The files that decide the pack's fingerprint, in byte order of their paths.
+    package var fingerprintFiles: [PackFile] {
+        files.filter { !$0.path.hasPrefix(PackReader.examplesFolder) }
+    }
+}
+
+/// What `pack.json` says.
+struct PackManifest {
+    var name: String
+    var version: Int
+    var title: String?
+    var description: String?
+    var needs: [Pack.Need]
+}
+
+/// One file of reference data, each row as the payload that it stands for.
+package struct ReferenceTable: Sendable {
+    package let path: String
+    package let type: EventType
+    /// In the order of the file.
+    package let rows: [Row]
+
+    package struct Row: Sendable {
+        /// The line of the file, counted from 1.
+        package let line: Int
+        package let payload: Payload
+    }
+}

@@ -1,0 +1,294 @@
+import DiarioCore
+
+/// Loads a pack and tells all that is wrong with it.
+struct PackReader {
+    private let files: [PackFile]
+    private(set) var problems: [PackProblem] = []
+    private var budget = PatternBudget()
+    private var types: [EventType] = []
+
+    static let examplesFolder = "examples/"
+    private static let manifestPath = "pack.json"
+
+    init(_ files: [PackFile]) {
+        self.files = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+    }
+
+    /// The problems by file and line.
+    var sortedProblems: [PackProblem] {
+        problems.enumerated().sorted { left, right in
+            let (one, other) = (left.element, right.element)
+            return (one.file, one.line ?? 0, left.offset) < (
+                other.file, other.line ?? 0, right.offset
+            )
+        }.map(\.element)
+    }
+
+    /// The pack; of use only if there are no problems.
+    mutating func read() -> Pack? {
+        guard checkLimits() else { return nil }
+        for (left, right) in zip(files, files.dropFirst()) where left.path == right.path {
+            problem(left.path, nil, "file-twice", "the file is there twice; remove one")
+        }
+        let manifest = readManifest()
+        for file in files where file.path.hasPrefix("events/") && file.path.hasSuffix(".json") {
+            readType(file, pack: manifest?.name)
+        }
+        types.sort { ($0.name, $0.version) < ($1.name, $1.version) }
+        var references: [ReferenceTable] = []
+        for file in files where !isRead(file.path) {
+            switch PackPath(file.path) {
+            case .upcast(let name, let from, let to):
+                checkUpcast(file, name: name, from: from, to: to, pack: manifest?.name)
+            case .reference(let name, let version):
+                if let pack = manifest?.name,
+                    let table = readReference(file, name: "\(pack).\(name)", version: version)
+                {
+                    references.append(table)
+                }
+            case .opaque: break
+            case .unknown(let message): problem(file.path, nil, "unknown-file", message)
+            }
+        }
+        guard let manifest else { return nil }
+        return Pack(manifest: manifest, types: types, references: references, files: files)
+    }
+
+    private func isRead(_ path: String) -> Bool {
+        path == Self.manifestPath || path.hasPrefix("events/") && path.hasSuffix(".json")
+    }
+
+    mutating func problem(_ file: String, _ line: Int?, _ rule: String, _ message: String) {
+        problems.append(PackProblem(file: file, line: line, rule: rule, message: message))
+    }
+
+    private mutating func checkLimits() -> Bool {
+        guard files.count <= Limits.packFileCountMax else {
+            problem(
+                Self.manifestPath,
+                nil,
+                "file-count",
+                "the pack has \(files.count) files, above the limit \(Limits.packFileCountMax); "
+                    + "split it"
+            )
+            return false
+        }
+        let size = files.reduce(0) { $0 + $1.bytes.count }
+        guard size <= Limits.packSizeMax else {
+            problem(
+                Self.manifestPath,
+                nil,
+                "pack-size",
+                "the pack has \(size) bytes, above the limit \(Limits.packSizeMax); split it"
+            )
+            return false
+        }
+        return true
+    }
+
+    private mutating func readManifest() -> PackManifest? {
+        guard let file = files.first(where: { $0.path == Self.manifestPath }) else {
+            problem(
+                Self.manifestPath,
+                nil,
+                "manifest-missing",
+                "the pack has no pack.json; write one with its name and version"
+            )
+            return nil
+        }
+        var reader = ManifestReader(file: file.path)
+        let manifest = reader.read(file.bytes)
+        problems += reader.problems
+        return manifest
+    }
+
+    private mutating func readType(_ file: PackFile, pack: String?) {
+        let named = PackPath.nameAndVersion(file.path, folder: "events/", suffix: ".json")
+        if named == nil {
+            problem(
+                file.path,
+                nil,
+                "file-name",
+                "the name must be <name>.<version>.json with the name of the type without its "
+                    + "pack, as in report.filed.1.json"
+            )
+        }
+        let type: EventType
+        do {
+            type = try EventType(schema: file.bytes, file: file.path, budget: &budget)
+        } catch {
+            problems += error.problems
+            return
+        }
+        let place = (try? JSON.parse(file.bytes))?.value
+        let titleLine = place?.member("title")?.line
+        if let pack, type.pack != pack {
+            problem(
+                file.path,
+                titleLine,
+                "type-pack",
+                "\(type.name) does not belong to the pack \(pack); its name must start with "
+                    + "\(pack)."
+            )
+        } else if let named, type.name != "\(type.pack).\(named.name)" {
+            problem(
+                file.path,
+                titleLine,
+                "title-mismatch",
+                "the title \(type.name) disagrees with the file name; write "
+                    + "\(type.pack).\(named.name), or rename the file"
+            )
+        }
+        if let named, type.version != named.version {
+            problem(
+                file.path,
+                place?.member("x-diario-version")?.line,
+                "version-mismatch",
+                "x-diario-version \(type.version) disagrees with the file name; write "
+                    + "\(named.version), or rename the file"
+            )
+        }
+        if types.contains(where: { $0.name == type.name && $0.version == type.version }) {
+            problem(
+                file.path,
+                titleLine,
+                "type-twice",
+                "version \(type.version) of \(type.name) is defined twice; remove one"
+            )
+            return
+        }
+        types.append(type)
+    }
+
+    private mutating func checkUpcast(
+        _ file: PackFile,
+        name: String,
+        from: Int,
+        to: Int,
+        pack: String?
+    ) {
+        guard let pack else { return }
+        guard from < to else {
+            problem(
+                file.path,
+                nil,
+                "upcast-order",
+                "an upcast leads to a higher version; rename it to \(name).\(to)-\(from).sql"
+            )
+            return
+        }
+        for version in [from, to]
+        where !types.contains(where: { $0.name == "\(pack).\(name)" && $0.version == version }) {
+            problem(
+                file.path,
+                nil,
+                "upcast-type",
+                "there is no version \(version) of \(pack).\(name); add "
+                    + "events/\(name).\(version).json, or rename the upcast"
+            )
+        }
+    }
+
+    private mutating func readReference(
+        _ file: PackFile,
+        name: String,
+        version: Int
+    ) -> ReferenceTable? {
+        guard let type = types.first(where: { $0.name == name && $0.version == version }) else {
+            problem(
+                file.path,
+                nil,
+                "reference-type",
+                "there is no version \(version) of \(name); name the file after a type that is "
+                    + "in events/"
+            )
+            return nil
+        }
+        var reader = ReferenceReader(file: file.path, type: type)
+        let table = reader.read(file.bytes)
+        problems += reader.problems
+        return table
+    }
+}
+
+/// What the path of a file in a pack says about it.
+enum PackPath {
+    case upcast(name: String, from: Int, to: Int)
+    case reference(name: String, version: Int)
+    /// Known by its folder, and not looked into here.
+    case opaque
+    case unknown(String)
+
+    init(_ path: String) {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty else {
+            self = .unknown(
+                "a pack has no such file; remove it. There are pack.json and the folders events, "
+                    + "readmodel, queries, reference and examples, without folders in them"
+            )
+            return
+        }
+        switch (parts[0], parts[1].split(separator: ".").last) {
+        case ("events", "sql"):
+            guard let upcast = Self.upcast(parts[1].dropLast(4)) else {
+                self = .unknown(
+                    "the name of an upcast must be <name>.<from>-<to>.sql, as in "
+                        + "report.filed.1-2.sql; rename it"
+                )
+                return
+            }
+            self = upcast
+        case ("readmodel", "sql"), ("queries", "sql"), ("examples", "jsonl"): self = .opaque
+        case ("reference", "csv"):
+            guard
+                let named = Self.nameAndVersion(path, folder: "reference/", suffix: ".csv")
+            else {
+                self = .unknown(
+                    "the name must be <name>.<version>.csv, as in species.defined.1.csv; rename "
+                        + "the file"
+                )
+                return
+            }
+            self = .reference(name: named.name, version: named.version)
+        default:
+            self = .unknown(
+                "a pack has no such file; remove it. events holds .json and .sql, readmodel and "
+                    + "queries .sql, reference .csv, examples .jsonl"
+            )
+        }
+    }
+
+    /// The parts of `<folder><name>.<version><suffix>`.
+    static func nameAndVersion(
+        _ path: String,
+        folder: String,
+        suffix: String
+    ) -> (name: String, version: Int)? {
+        let file = path.dropFirst(folder.count).dropLast(suffix.count)
+        guard let dot = file.lastIndex(of: "."),
+            let version = version(file[file.index(after: dot)...]),
+            SchemaNames.isType(file[..<dot])
+        else { return nil }
+        return (String(file[..<dot]), version)
+    }
+
+    private static func upcast(_ file: Substring) -> PackPath? {
+        guard let dot = file.lastIndex(of: "."), SchemaNames.isType(file[..<dot]) else {
+            return nil
+        }
+        let versions = file[file.index(after: dot)...].split(
+            separator: "-",
+            omittingEmptySubsequences: false
+        )
+        guard versions.count == 2, let from = version(versions[0]), let to = version(versions[1])
+        else { return nil }
+        return .upcast(name: String(file[..<dot]), from: from, to: to)
+    }
+
+    private static func version(_ digits: Substring) -> Int? {
+        guard digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), digits.utf8.first != 0x30,
+            let version = Int(digits), 1...Int(SchemaNames.versionMax) ~= version
+        else { return nil }
+        return version
+    }
+}

@@ -1,0 +1,121 @@
+/// The event types of several packs, found by name and version.
+package struct TypeCatalog: Sendable {
+    /// Sorted by name, then by version.
+    package let types: [EventType]
+
+    /// For each distinct name its newest type, and how many versions there are.
+    private let newest: [(type: EventType, count: Int)]
+    /// An open hash table of indices in `newest`, or -1; its size is a power of two.
+    private let table: [Int32]
+
+    /// Throws if two packs have one name, or define one version of a type.
+    package init(_ packs: [Pack]) throws(PackError) {
+        var problems: [PackProblem] = []
+        var known: [String: Pack] = [:]
+        for pack in packs where known.updateValue(pack, forKey: pack.name) != nil {
+            problems.append(
+                PackProblem(
+                    file: "pack.json",
+                    line: nil,
+                    rule: "pack-twice",
+                    message: "there are two packs named \(pack.name); leave one out"
+                )
+            )
+        }
+        guard problems.isEmpty else { throw PackError(problems) }
+        try self.init(packs.flatMap(\.types))
+    }
+
+    /// Throws if one version of a type comes twice.
+    package init(_ types: [EventType]) throws(PackError) {
+        let sorted = types.sorted { left, right in
+            left.name == right.name
+                ? left.version < right.version
+                : left.nameBytes.lexicographicallyPrecedes(right.nameBytes)
+        }
+        var problems: [PackProblem] = []
+        for (left, right) in zip(sorted, sorted.dropFirst())
+        where left.name == right.name && left.version == right.version {
+            problems.append(
+                PackProblem(
+                    file: left.name,
+                    line: nil,
+                    rule: "type-twice",
+                    message: "version \(left.version) of \(left.name) is defined twice; leave one "
+                        + "out"
+                )
+            )
+        }
+        guard problems.isEmpty else { throw PackError(problems) }
+        self.types = sorted
+        var newest: [(type: EventType, count: Int)] = []
+        for type in sorted {
+            if let last = newest.last, last.type.name == type.name {
+                newest[newest.count - 1] = (type, last.count + 1)
+            } else {
+                newest.append((type, 1))
+            }
+        }
+        var size = 8
+        while size < newest.count * 3 { size *= 2 }
+        var table = [Int32](repeating: -1, count: size)
+        for (index, entry) in newest.enumerated() {
+            let name = entry.type.nameBytes
+            var place = Self.hash(name.span) & (size - 1)
+            while table[place] >= 0 { place = (place + 1) & (size - 1) }
+            table[place] = Int32(index)
+        }
+        self.newest = newest
+        self.table = table
+    }
+
+    /// The newest version of the type.
+    package func newest(_ name: String) -> EventType? {
+        let bytes = Array(name.utf8)
+        return find(bytes.span)?.type
+    }
+
+    package func type(_ name: String, version: Int) -> EventType? {
+        guard let newest = newest(name) else { return nil }
+        return newest.version == version ? newest : older(newest, version: version)
+    }
+
+    /// The type that has `version` and the name of `newest`.
+    func older(_ newest: EventType, version: Int) -> EventType? {
+        types.first { $0.version == version && $0.nameBytes == newest.nameBytes }
+    }
+
+    /// The newest type whose name is `name`, and how many versions of it there are.
+    @inline(__always)
+    func find(_ name: Span<UInt8>) -> (type: EventType, count: Int)? {
+        let mask = table.count - 1
+        var place = Self.hash(name) & mask
+        while true {
+            let index = Int(table[place])
+            guard index >= 0 else { return nil }
+            if Self.equals(newest[index].type.nameBytes, name) { return newest[index] }
+            place = (place + 1) & mask
+        }
+    }
+
+    /// The types that both catalogs have with one version but different schemas, by name.
+    package func changedSchemas(against other: TypeCatalog) -> [EventType] {
+        types.filter { type in
+            guard let known = other.type(type.name, version: type.version) else { return false }
+            return known.canonicalSchema != type.canonicalSchema
+        }
+    }
+
+    private static func equals(_ name: [UInt8], _ other: Span<UInt8>) -> Bool {
+        guard name.count == other.count else { return false }
+        for index in other.indices where name[index] != other[index] { return false }
+        return true
+    }
+
+    /// Packs choose the names, so this need not withstand an attack; the table is small.
+    private static func hash(_ name: Span<UInt8>) -> Int {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for index in name.indices { hash = (hash ^ UInt64(name[index])) &* 0x0000_0100_0000_01b3 }
+        return Int(truncatingIfNeeded: (hash ^ hash >> 32) & 0x7fff_ffff)
+    }
+}

@@ -1,0 +1,100 @@
+/// One version of an event type: what its payloads may hold. Immutable, made from a schema.
+package final class EventType: Sendable {
+    /// The full name, `fish.report.filed`.
+    package let name: String
+    package let nameBytes: [UInt8]
+    package let version: Int
+    /// The name of the pack: the name up to its first dot.
+    package let pack: String
+    package let description: String?
+    /// In byte order of their names. The slots of a `Payload` have the same order.
+    package let fields: [Field]
+    /// The indices of the fields that are not personal, ascending.
+    package let publicFieldIndices: [Int]
+    package let personalFieldIndices: [Int]
+    /// The field that says what the event is about, if the type names one.
+    package let subjectFieldIndex: Int?
+    /// The field that the writer fills with the event's origin where it is absent.
+    package let newIDFieldIndex: Int?
+    /// The schema in RFC 8785 form without what does not change its meaning.
+    ///
+    /// `init(name:canonicalSchema:)` makes an equal type of it; its hash is the fingerprint.
+    package let canonicalSchema: [UInt8]
+
+    let rules: SchemaRules
+    /// The field with which the schema's own order starts, or -1.
+    let firstField: Int32
+
+    /// A type that no event has, for places where the type is still to come.
+    package static let blank = EventType(
+        SchemaParts(
+            name: "",
+            version: 0,
+            description: nil,
+            fields: [],
+            subjectFieldIndex: nil,
+            canonicalSchema: [],
+            rules: SchemaRules(),
+            firstField: -1
+        )
+    )
+
+    init(_ parts: SchemaParts) {
+        name = parts.name
+        nameBytes = Array(parts.name.utf8)
+        version = parts.version
+        pack = String(parts.name.prefix { $0 != "." })
+        description = parts.description
+        fields = parts.fields
+        publicFieldIndices = parts.fields.indices.filter { !parts.fields[$0].isPersonal }
+        personalFieldIndices = parts.fields.indices.filter { parts.fields[$0].isPersonal }
+        subjectFieldIndex = parts.subjectFieldIndex
+        newIDFieldIndex = parts.fields.firstIndex { $0.isNewID }
+        canonicalSchema = parts.canonicalSchema
+        var rules = parts.rules
+        // Lets names be read eight bytes at a time.
+        rules.names += repeatElement(0, count: 8)
+        self.rules = rules
+        firstField = parts.firstField
+    }
+
+    /// Reads the schema in the file `events/<name>.<version>.json` of a pack.
+    ///
+    /// Throws all problems at once, each with the line of the file.
+    package convenience init(
+        schema: [UInt8],
+        file: String,
+        budget: inout PatternBudget
+    ) throws(PackError) {
+        var reader = SchemaReader(file: file, budget: budget)
+        let parts = reader.read(schema, name: nil)
+        budget = reader.budget
+        guard let parts, reader.problems.isEmpty else { throw PackError(reader.problems) }
+        self.init(parts)
+    }
+
+    /// Reads a schema from the form that `canonicalSchema` has, which lacks the name.
+    package convenience init(name: String, canonicalSchema: [UInt8]) throws(PackError) {
+        var reader = SchemaReader(file: name, budget: PatternBudget())
+        let parts = reader.read(canonicalSchema, name: name)
+        guard let parts, reader.problems.isEmpty else { throw PackError(reader.problems) }
+        self.init(parts)
+    }
+
+    /// The index of the field named `name`, if there is one.
+    package func fieldIndex(_ name: String) -> Int? {
+        fields.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
+    }
+}
+
+/// What a schema says, before it is a type.
+struct SchemaParts {
+    var name: String
+    var version: Int
+    var description: String?
+    var fields: [Field]
+    var subjectFieldIndex: Int?
+    var canonicalSchema: [UInt8]
+    var rules: SchemaRules
+    var firstField: Int32
+}

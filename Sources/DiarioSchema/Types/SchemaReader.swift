@@ -1,0 +1,183 @@
+import DiarioCore
+
+/// Reads the JSON Schema of an event type and tells all that is wrong with it.
+struct SchemaReader {
+    let file: String
+    var problems: [PackProblem] = []
+    var budget: PatternBudget
+    var rules = SchemaRules()
+
+    static let dialect = "https://json-schema.org/draft/2020-12/schema"
+
+    private static let keywords = [
+        "$schema", "title", "description", "x-diario-version", "x-diario-subject", "type",
+        "additionalProperties", "required", "properties",
+    ]
+    /// Keywords that never change what a payload may hold.
+    private static let annotations = ["$schema", "title", "description", "x-diario-unit"]
+
+    init(file: String, budget: PatternBudget) {
+        self.file = file
+        self.budget = budget
+    }
+
+    mutating func problem(_ line: Int?, _ rule: String, _ message: String) {
+        problems.append(PackProblem(file: file, line: line, rule: rule, message: message))
+    }
+
+    /// Reads the schema; with `name` one that has no title, whose name is known from elsewhere.
+    ///
+    /// The parts are of use only if there are no problems; nil if there is little to go on.
+    mutating func read(_ text: [UInt8], name: String?) -> SchemaParts? {
+        let root: JSON.Item
+        do {
+            root = try JSON.parse(text)
+        } catch {
+            problem(error.line, error.rule, error.message)
+            return nil
+        }
+        guard case .object(let members) = root.value else {
+            problem(root.line, "schema-object", "a schema is an object; write { ... }")
+            return nil
+        }
+        for member in members where !Self.keywords.contains(member.key) {
+            unknownKeyword(member, known: Self.keywords)
+        }
+        if let dialect = readText(root, "$schema"), dialect != Self.dialect {
+            problem(
+                root.value.member("$schema")?.line,
+                "dialect",
+                "$schema is \(dialect); write \(Self.dialect)"
+            )
+        }
+        let typeName = readTitle(root, name: name)
+        let version = readVersion(root)
+        let top = readObject(root, path: "")
+        let fields = readFields(root, count: top.range.indices.count)
+        let subject = readSubject(root, fields: fields)
+        if let subject { rules.nodes[subject].isSubject = true }
+        guard let typeName, let version else { return nil }
+        var canonicalSchema: [UInt8] = []
+        Self.stripped(root.value).appendCanonical(to: &canonicalSchema)
+        return SchemaParts(
+            name: typeName,
+            version: version,
+            description: readText(root, "description"),
+            fields: fields,
+            subjectFieldIndex: subject,
+            canonicalSchema: canonicalSchema,
+            rules: rules,
+            firstField: top.first
+        )
+    }
+
+    private mutating func readTitle(_ root: JSON.Item, name: String?) -> String? {
+        if let name { return name }
+        guard let title = readText(root, "title") else {
+            if root.value.member("title") == nil {
+                problem(
+                    root.line,
+                    "title-missing",
+                    "the schema has no title; write the full name of the type, as in "
+                        + "\"title\": \"fish.report.filed\""
+                )
+            }
+            return nil
+        }
+        guard SchemaNames.isType(title), title.contains(".") else {
+            problem(
+                root.value.member("title")?.line,
+                "type-name",
+                "\(title) is no name of a type; a name is the pack, a dot and "
+                    + SchemaNames.typeRule
+            )
+            return nil
+        }
+        return title
+    }
+
+    private mutating func readVersion(_ root: JSON.Item) -> Int? {
+        guard let member = root.value.member("x-diario-version") else {
+            problem(
+                root.line,
+                "version-missing",
+                "the schema has no x-diario-version; write the one in the file name"
+            )
+            return nil
+        }
+        guard case .integer(let version) = member.item.value,
+            1...SchemaNames.versionMax ~= version
+        else {
+            problem(
+                member.line,
+                "version",
+                "x-diario-version must be an integer from 1 to \(SchemaNames.versionMax)"
+            )
+            return nil
+        }
+        return Int(version)
+    }
+
+    /// The index of the field that `x-diario-subject` names.
+    private mutating func readSubject(_ root: JSON.Item, fields: [Field]) -> Int? {
+        guard let name = readText(root, "x-diario-subject") else { return nil }
+        let line = root.value.member("x-diario-subject")?.line
+        guard let index = fields.firstIndex(where: { $0.name == name }) else {
+            let nearest = NearestName.find(name, in: fields.map(\.name))
+            let remedy = nearest.map { "did you mean \($0)?" } ?? "name one of its properties"
+            problem(line, "subject-unknown", "x-diario-subject names no field: \(name); \(remedy)")
+            return nil
+        }
+        let field = fields[index]
+        if field.isPersonal {
+            problem(
+                line,
+                "subject-personal",
+                "the subject \(name) is personal, but a subject stays for ever; use an id that "
+                    + "says nothing about a person"
+            )
+        }
+        switch field.kind {
+        case .string, .uuid, .integer: break
+        case .number, .boolean, .enumeration, .date, .dateTime, .bytes, .nested:
+            problem(
+                line,
+                "subject-kind",
+                "the subject \(name) must be a string, a uuid or an integer"
+            )
+        }
+        if !field.isRequired, !field.isNewID {
+            problem(
+                line,
+                "subject-optional",
+                "the subject \(name) may be absent; add it to required, or make it a new id"
+            )
+        }
+        return index
+    }
+
+    /// The schema without the keywords that change nothing, in schema positions only.
+    private static func stripped(_ schema: JSON) -> JSON {
+        guard case .object(let members) = schema else { return schema }
+        let kept = members.filter { !annotations.contains($0.key) }
+        return .object(
+            kept.map { member in
+                switch member.key {
+                case "items": return member.with(stripped(member.item.value))
+                case "properties":
+                    guard case .object(let properties) = member.item.value else { return member }
+                    return member.with(
+                        .object(properties.map { $0.with(stripped($0.item.value)) })
+                    )
+                default: return member
+                }
+            }
+        )
+    }
+}
+
+extension JSON.Member {
+    fileprivate func with(_ value: JSON) -> JSON.Member {
+        JSON.Member(key: key, line: line, item: JSON.Item(value: value, line: item.line))
+    }
+}
