@@ -1,1 +1,278 @@
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
 #include "CPlatform.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/random.h>
+#endif
+
+const int32_t diario_error_not_found = -ENOENT;
+const int32_t diario_error_exists = -EEXIST;
+const int32_t diario_error_space = -ENOSPC;
+const int32_t diario_error_quota = -EDQUOT;
+const int32_t diario_error_read_only = -EROFS;
+const int32_t diario_error_access = -EACCES;
+const int32_t diario_error_permission = -EPERM;
+const int32_t diario_error_would_block = -EWOULDBLOCK;
+const int32_t diario_error_process_files = -EMFILE;
+const int32_t diario_error_system_files = -ENFILE;
+const int32_t diario_error_not_directory = -ENOTDIR;
+const int32_t diario_error_is_directory = -EISDIR;
+const int32_t diario_error_not_empty = -ENOTEMPTY;
+const int32_t diario_error_io = -EIO;
+
+/* Makes a call again as long as a signal breaks it off. */
+#define DIARIO_RETRY(result, call)                                                                 \
+    do {                                                                                           \
+        (result) = (call);                                                                         \
+    } while ((result) < 0 && errno == EINTR)
+
+static int32_t outcome(int result) { return result < 0 ? -errno : result; }
+
+size_t diario_error_text(int32_t code, uint8_t *text, size_t capacity) {
+    char buffer[256];
+    int number = code < 0 ? -code : code;
+#if defined(__GLIBC__)
+    /* GNU's strerror_r may return a constant text instead of filling the buffer. */
+    const char *found = strerror_r(number, buffer, sizeof buffer);
+#else
+    const char *found =
+        strerror_r(number, buffer, sizeof buffer) == 0 ? buffer : "unknown error";
+#endif
+    size_t length = strlen(found);
+    if (length > capacity) length = capacity;
+    memcpy(text, found, length);
+    return length;
+}
+
+const int32_t diario_current_directory = AT_FDCWD;
+
+int32_t diario_open_directory(int32_t directory, const char *path) {
+    int result;
+    DIARIO_RETRY(result, openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return outcome(result);
+}
+
+int32_t diario_open(int32_t directory, const char *path, int32_t access) {
+    int flags = O_CLOEXEC;
+    switch (access) {
+    case DIARIO_OPEN_READ: flags |= O_RDONLY; break;
+    case DIARIO_OPEN_READ_WRITE: flags |= O_RDWR; break;
+    case DIARIO_OPEN_CREATE: flags |= O_RDWR | O_CREAT; break;
+    case DIARIO_OPEN_CREATE_NEW: flags |= O_RDWR | O_CREAT | O_EXCL; break;
+    default: return -EINVAL;
+    }
+    int result;
+    DIARIO_RETRY(result, openat(directory, path, flags, 0666));
+    return outcome(result);
+}
+
+/* Not repeated after a signal: the descriptor is gone all the same, or another thread's by now. */
+void diario_close(int32_t descriptor) { (void)close(descriptor); }
+
+int32_t diario_status(int32_t descriptor, diario_file_status *status) {
+#if defined(__linux__)
+    struct statx found;
+    int result;
+    DIARIO_RETRY(result, statx(descriptor, "", AT_EMPTY_PATH,
+                               STATX_INO | STATX_SIZE | STATX_BTIME, &found));
+    if (result < 0) return -errno;
+    status->inode = found.stx_ino;
+    status->size = (int64_t)found.stx_size;
+    status->birth_nanoseconds =
+        (found.stx_mask & STATX_BTIME) == 0
+            ? 0
+            : (int64_t)found.stx_btime.tv_sec * 1000000000 + found.stx_btime.tv_nsec;
+#else
+    struct stat found;
+    int result;
+    DIARIO_RETRY(result, fstat(descriptor, &found));
+    if (result < 0) return -errno;
+    status->inode = (uint64_t)found.st_ino;
+    status->size = (int64_t)found.st_size;
+#if defined(__APPLE__)
+    status->birth_nanoseconds = (int64_t)found.st_birthtimespec.tv_sec * 1000000000 +
+                                found.st_birthtimespec.tv_nsec;
+#else
+    status->birth_nanoseconds = 0;
+#endif
+#endif
+    return 0;
+}
+
+int64_t diario_size(int32_t descriptor) {
+    struct stat found;
+    int result;
+    DIARIO_RETRY(result, fstat(descriptor, &found));
+    return result < 0 ? -errno : (int64_t)found.st_size;
+}
+
+int64_t diario_read(int32_t descriptor, void *bytes, size_t count, int64_t offset) {
+    ssize_t result;
+    DIARIO_RETRY(result, pread(descriptor, bytes, count, (off_t)offset));
+    return result < 0 ? -errno : (int64_t)result;
+}
+
+int64_t diario_write(int32_t descriptor, const void *bytes, size_t count, int64_t offset) {
+    ssize_t result;
+    DIARIO_RETRY(result, pwrite(descriptor, bytes, count, (off_t)offset));
+    return result < 0 ? -errno : (int64_t)result;
+}
+
+int32_t diario_truncate(int32_t descriptor, int64_t size) {
+    int result;
+    DIARIO_RETRY(result, ftruncate(descriptor, (off_t)size));
+    return outcome(result);
+}
+
+int32_t diario_sync(int32_t descriptor) {
+    int result;
+#if defined(__APPLE__)
+    DIARIO_RETRY(result, fcntl(descriptor, F_FULLFSYNC));
+    /* Some file systems (network shares) do not know it; then fsync is all there is. */
+    if (result < 0 && (errno == ENOTSUP || errno == EINVAL || errno == ENOTTY)) {
+        DIARIO_RETRY(result, fsync(descriptor));
+    }
+#else
+    DIARIO_RETRY(result, fdatasync(descriptor));
+#endif
+    return outcome(result);
+}
+
+int32_t diario_sync_directory(int32_t directory) {
+    int result;
+    DIARIO_RETRY(result, fsync(directory));
+    return outcome(result);
+}
+
+int32_t diario_lock(int32_t descriptor) {
+    int result;
+    DIARIO_RETRY(result, flock(descriptor, LOCK_EX | LOCK_NB));
+    return outcome(result);
+}
+
+int32_t diario_unlock(int32_t descriptor) {
+    int result;
+    DIARIO_RETRY(result, flock(descriptor, LOCK_UN));
+    return outcome(result);
+}
+
+int32_t diario_exists(int32_t directory, const char *path) {
+    /* A link that leads nowhere is there too: its name is taken. */
+    struct stat found;
+    int result;
+    DIARIO_RETRY(result, fstatat(directory, path, &found, AT_SYMLINK_NOFOLLOW));
+    return outcome(result);
+}
+
+int32_t diario_writable(int32_t directory) {
+    return outcome(faccessat(directory, ".", W_OK | X_OK, 0));
+}
+
+int32_t diario_make_directory(int32_t directory, const char *path) {
+    int result;
+    DIARIO_RETRY(result, mkdirat(directory, path, 0777));
+    return outcome(result);
+}
+
+int32_t diario_rename(int32_t directory, const char *old_path, const char *new_path) {
+    int result;
+    DIARIO_RETRY(result, renameat(directory, old_path, directory, new_path));
+    return outcome(result);
+}
+
+int32_t diario_remove(int32_t directory, const char *path) {
+    int result;
+    DIARIO_RETRY(result, unlinkat(directory, path, 0));
+    /* A directory answers EISDIR on Linux and EPERM elsewhere, as POSIX has it. */
+    if (result < 0 && (errno == EISDIR || errno == EPERM)) {
+        int first = errno;
+        DIARIO_RETRY(result, unlinkat(directory, path, AT_REMOVEDIR));
+        if (result < 0 && errno == ENOTDIR) errno = first;
+    }
+    return outcome(result);
+}
+
+int32_t diario_list_open(int32_t directory, const char *path, diario_listing **listing) {
+    int32_t descriptor = diario_open_directory(directory, path);
+    if (descriptor < 0) return descriptor;
+    DIR *stream = fdopendir(descriptor);
+    if (stream == NULL) {
+        int32_t answer = -errno;
+        (void)close(descriptor);
+        return answer;
+    }
+    *listing = (diario_listing *)stream;
+    return 0;
+}
+
+int32_t diario_list_next(diario_listing *listing, uint8_t *name, size_t capacity) {
+    for (;;) {
+        errno = 0;
+        const struct dirent *entry = readdir((DIR *)listing);
+        if (entry == NULL) return -errno;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        size_t length = strlen(entry->d_name);
+        if (length > capacity) return -ENAMETOOLONG;
+        memcpy(name, entry->d_name, length);
+        return (int32_t)length;
+    }
+}
+
+void diario_list_close(diario_listing *listing) { (void)closedir((DIR *)listing); }
+
+int32_t diario_process_id(void) { return (int32_t)getpid(); }
+
+int64_t diario_wall_milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t diario_monotonic_nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void diario_sleep(int64_t nanoseconds) {
+    struct timespec length = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    (void)nanosleep(&length, NULL);
+}
+
+uint64_t diario_random(void) {
+    uint64_t value = 0;
+#if defined(__linux__)
+    ssize_t result;
+    DIARIO_RETRY(result, getrandom(&value, sizeof value, 0));
+    /* Up to 256 bytes come whole or not at all; without a generator no id may be made. */
+    if (result != (ssize_t)sizeof value) abort();
+#else
+    arc4random_buf(&value, sizeof value);
+#endif
+    return value;
+}
+
+size_t diario_host_name(uint8_t *name, size_t capacity) {
+    char buffer[256];
+    if (gethostname(buffer, sizeof buffer) != 0) return 0;
+    buffer[sizeof buffer - 1] = 0;
+    size_t length = strlen(buffer);
+    if (length > capacity) length = capacity;
+    memcpy(name, buffer, length);
+    return length;
+}

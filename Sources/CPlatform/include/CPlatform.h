@@ -1,1 +1,96 @@
-/* Nothing here yet. */
+/*
+ * System calls that Swift cannot reach (variadic, macros, differing by system), with plain types.
+ *
+ * A negative result is an error number with its sign changed; `errno` is never looked at by the
+ * caller. Calls broken off by a signal are made again. No system header is included here, so that
+ * importing this module brings nothing else along. A path is relative to `directory`, a descriptor.
+ */
+#ifndef DIARIO_CPLATFORM_H
+#define DIARIO_CPLATFORM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The error numbers that have a meaning of their own here, with their sign as in a result. */
+extern const int32_t diario_error_not_found;
+extern const int32_t diario_error_exists;
+extern const int32_t diario_error_space;
+extern const int32_t diario_error_quota;
+extern const int32_t diario_error_read_only;
+extern const int32_t diario_error_access;
+extern const int32_t diario_error_permission;
+extern const int32_t diario_error_would_block;
+extern const int32_t diario_error_process_files;
+extern const int32_t diario_error_system_files;
+extern const int32_t diario_error_not_directory;
+extern const int32_t diario_error_is_directory;
+extern const int32_t diario_error_not_empty;
+extern const int32_t diario_error_io;
+
+/* Writes the text of error `code` (of either sign) to `text`; returns its length. */
+size_t diario_error_text(int32_t code, uint8_t *text, size_t capacity);
+
+enum {
+    DIARIO_OPEN_READ = 0,
+    DIARIO_OPEN_READ_WRITE = 1,
+    DIARIO_OPEN_CREATE = 2,
+    DIARIO_OPEN_CREATE_NEW = 3,
+};
+
+/* Stands for the process's current directory where a directory's descriptor is asked for. */
+extern const int32_t diario_current_directory;
+
+int32_t diario_open_directory(int32_t directory, const char *path);
+/* Opens a file, close-on-exec; a new one gets the permissions that the umask leaves of 0666. */
+int32_t diario_open(int32_t directory, const char *path, int32_t access);
+void diario_close(int32_t descriptor);
+
+typedef struct {
+    uint64_t inode;
+    int64_t birth_nanoseconds; /* since 1970; 0 when the file system does not say */
+    int64_t size;
+} diario_file_status;
+
+int32_t diario_status(int32_t descriptor, diario_file_status *status);
+/* The size in bytes; cheaper than all of the status. */
+int64_t diario_size(int32_t descriptor);
+
+/* One transfer, which may be short. Returns the number of bytes. */
+int64_t diario_read(int32_t descriptor, void *bytes, size_t count, int64_t offset);
+int64_t diario_write(int32_t descriptor, const void *bytes, size_t count, int64_t offset);
+int32_t diario_truncate(int32_t descriptor, int64_t size);
+/* Brings the bytes of a file to the medium: fdatasync, F_FULLFSYNC on Apple's systems. */
+int32_t diario_sync(int32_t descriptor);
+/* Brings the names in a directory to the medium; allowed on a descriptor for reading. */
+int32_t diario_sync_directory(int32_t directory);
+
+/* flock for one writer, without waiting; `diario_error_would_block` if somebody has it. */
+int32_t diario_lock(int32_t descriptor);
+int32_t diario_unlock(int32_t descriptor);
+
+/* 0 if the path is there. */
+int32_t diario_exists(int32_t directory, const char *path);
+/* 0 if this process may make and change names in `directory`. */
+int32_t diario_writable(int32_t directory);
+int32_t diario_make_directory(int32_t directory, const char *path);
+int32_t diario_rename(int32_t directory, const char *old_path, const char *new_path);
+/* Removes a file or an empty directory. */
+int32_t diario_remove(int32_t directory, const char *path);
+
+/* Goes through the names in a directory, in no order, without `.` and `..`. */
+typedef struct diario_listing diario_listing;
+int32_t diario_list_open(int32_t directory, const char *path, diario_listing **listing);
+/* Copies the next name; returns its length, 0 at the end. 256 bytes are enough. */
+int32_t diario_list_next(diario_listing *listing, uint8_t *name, size_t capacity);
+void diario_list_close(diario_listing *listing);
+
+int32_t diario_process_id(void);
+int64_t diario_wall_milliseconds(void);
+int64_t diario_monotonic_nanoseconds(void);
+void diario_sleep(int64_t nanoseconds);
+/* 64 bits from the system's generator. Cannot fail on a system that has finished starting. */
+uint64_t diario_random(void);
+/* Copies the host's name; returns its length. */
+size_t diario_host_name(uint8_t *name, size_t capacity);
+
+#endif

@@ -1,0 +1,109 @@
+import COpenSSL
+
+/// SHA-256 of messages that are at hand, in one call; from any thread.
+///
+/// Several parts make the hash of the parts one after the other.
+package enum SHA256 {
+    package static func hash(_ bytes: Span<UInt8>) -> Hash32 {
+        var hasher = SHA256Hasher()
+        hasher.update(bytes)
+        return hasher.finish()
+    }
+
+    package static func hash(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Hash32 {
+        var hasher = SHA256Hasher()
+        hasher.update(first)
+        hasher.update(second)
+        return hasher.finish()
+    }
+
+    package static func hash(prefix: UInt8, _ bytes: Span<UInt8>) -> Hash32 {
+        var hasher = SHA256Hasher()
+        hasher.update(prefix)
+        hasher.update(bytes)
+        return hasher.finish()
+    }
+
+    package static func hash(
+        prefix: UInt8,
+        _ first: Span<UInt8>,
+        _ second: Span<UInt8>
+    ) -> Hash32 {
+        var hasher = SHA256Hasher()
+        hasher.update(prefix)
+        hasher.update(first)
+        hasher.update(second)
+        return hasher.finish()
+    }
+
+    /// As an inner node of a Merkle tree is hashed.
+    package static func hash(prefix: UInt8, _ left: Hash32, _ right: Hash32) -> Hash32 {
+        // Safe: all three have 32 bytes, and the library keeps no pointer.
+        unsafe Hash32 { digest in
+            unsafe withUnsafeBytes(of: left) { leftBytes in
+                unsafe withUnsafeBytes(of: right) { rightBytes in
+                    unsafe diario_sha256_node(
+                        prefix,
+                        leftBytes.baseAddress,
+                        rightBytes.baseAddress,
+                        digest
+                    )
+                }
+            }
+        }
+    }
+}
+
+/// SHA-256 of a message that comes in parts, with one owner and no memory elsewhere.
+package struct SHA256Hasher: ~Copyable {
+    private var context = SHA256_CTX()
+
+    package init() { start() }
+
+    /// Takes the next part of the message.
+    package mutating func update(_ bytes: Span<UInt8>) {
+        // Safe: the library reads `count` bytes and keeps no pointer.
+        unsafe bytes.withUnsafeBytes { source in
+            unsafe diario_sha256_update(&context, source.baseAddress, source.count)
+        }
+    }
+
+    /// Takes the next part of the message.
+    package mutating func update(_ bytes: RawSpan) {
+        // Safe: the library reads `count` bytes and keeps no pointer.
+        unsafe bytes.withUnsafeBytes { source in
+            unsafe diario_sha256_update(&context, source.baseAddress, source.count)
+        }
+    }
+
+    /// Takes one byte as the next part of the message.
+    package mutating func update(_ byte: UInt8) {
+        // Safe: the library reads this byte and keeps no pointer.
+        unsafe withUnsafeBytes(of: byte) {
+            unsafe diario_sha256_update(&context, $0.baseAddress, 1)
+        }
+    }
+
+    /// Takes the 32 bytes of a hash as the next part of the message.
+    package mutating func update(_ hash: Hash32) {
+        // Safe: a hash has 32 bytes; the library keeps no pointer.
+        unsafe withUnsafeBytes(of: hash) { source in
+            unsafe diario_sha256_update(&context, source.baseAddress, Hash32.size)
+        }
+    }
+
+    /// The hash of all parts since the last call; then it is ready for the next message.
+    package mutating func finalize() -> Hash32 {
+        let result = finish()
+        start()
+        return result
+    }
+
+    /// The hash of all parts; then it is of no use.
+    fileprivate mutating func finish() -> Hash32 {
+        // Safe: the library writes 32 bytes.
+        unsafe Hash32 { digest in unsafe diario_sha256_finish(&context, digest) }
+    }
+
+    private mutating func start() { unsafe diario_sha256_start(&context) }
+}

@@ -1,0 +1,48 @@
+/// What shall go wrong on a `CrashDisk`, and how much was done on it.
+struct CrashFaults {
+    /// The operation that will be the last one.
+    struct Cut {
+        var operationsLeft: Int
+        let moment: CrashDisk.CutMoment
+        /// Whose operations count and who dies; nil is everyone.
+        let process: Int32?
+    }
+
+    var cut: Cut?
+    var failingSyncCount = 0
+    /// Every so many writes, one fails.
+    var writeFailurePeriod: Int?
+    var writesSinceFailure = 0
+    /// Bytes that all files together may have.
+    var capacity: Int?
+    var counters = CrashDisk.Counters()
+
+    /// Counts an operation of `process`; the moment of the cut if it is the last one.
+    mutating func count(_ process: Int32) -> Cut? {
+        counters.operations += 1
+        guard let planned = cut, planned.process == nil || planned.process == process else {
+            return nil
+        }
+        guard planned.operationsLeft <= 1 else {
+            cut?.operationsLeft -= 1
+            return nil
+        }
+        cut = nil
+        return planned
+    }
+
+    /// True if the write that is about to be made shall fail.
+    mutating func nextWriteFails() -> Bool {
+        guard let period = writeFailurePeriod else { return false }
+        writesSinceFailure += 1
+        guard writesSinceFailure >= period else { return false }
+        writesSinceFailure = 0
+        return true
+    }
+
+    mutating func nextSyncFails() -> Bool {
+        guard failingSyncCount > 0 else { return false }
+        failingSyncCount -= 1
+        return true
+    }
+}

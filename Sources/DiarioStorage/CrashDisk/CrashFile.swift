@@ -1,0 +1,71 @@
+/// An open file of a `CrashDisk`.
+final class CrashFile: LogFile {
+    private let disk: CrashDisk
+    private let session: CrashSession
+    private let node: UInt64
+    private let path: String
+    private let isWritable: Bool
+
+    init(disk: CrashDisk, session: CrashSession, node: UInt64, path: String, isWritable: Bool) {
+        self.disk = disk
+        self.session = session
+        self.node = node
+        self.path = path
+        self.isWritable = isWritable
+    }
+
+    deinit {
+        disk.withState { $0.close(node, session) }
+    }
+
+    func size() throws(StorageError) -> Int {
+        try disk.withState { state throws(StorageError) in
+            try state.image(of: node, session).bytes.count
+        }
+    }
+
+    var identity: FileIdentity {
+        get throws(StorageError) {
+            try disk.withState { state throws(StorageError) in
+                try state.image(of: node, session).identity
+            }
+        }
+    }
+
+    func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
+        precondition(offset >= 0 && count >= 0, "a file has no bytes before its first")
+        let found = try disk.withState { state throws(StorageError) in
+            let image = try state.image(of: node, session)
+            let start = min(offset, image.bytes.count)
+            let end = min(count, image.bytes.count - start) + start
+            state.faults.counters.reads += 1
+            state.faults.counters.bytesRead += end - start
+            return image.bytes[start..<end]
+        }
+        bytes += found
+    }
+
+    func write(_ bytes: Span<UInt8>, at offset: Int) throws(StorageError) {
+        precondition(isWritable, "a file opened for reading is not written to")
+        precondition(offset >= 0, "a file has no bytes before its first")
+        // Safe: the pointer is used within the closure only.
+        let copy = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
+        try disk.withState { state throws(StorageError) in
+            try state.write(copy, to: node, at: offset, path: path, session)
+        }
+    }
+
+    func truncate(to size: Int) throws(StorageError) {
+        precondition(isWritable, "a file opened for reading is not cut")
+        precondition(size >= 0, "a file is never shorter than nothing")
+        try disk.withState { state throws(StorageError) in
+            try state.truncate(node, to: size, path: path, session)
+        }
+    }
+
+    func sync() throws(StorageError) {
+        try disk.withState { state throws(StorageError) in
+            try state.sync(node, path: path, session)
+        }
+    }
+}

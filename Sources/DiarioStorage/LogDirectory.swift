@@ -1,0 +1,67 @@
+/// A data directory: the only way to files.
+///
+/// Paths are relative to it, with `/` between names; "" is the directory itself. A path that is
+/// absolute, or has an empty name, `.`, `..` or a zero byte in it, is a mistake of the caller and
+/// traps; so names that come from outside are checked before they get here.
+package protocol LogDirectory: AnyObject, Sendable {
+    /// True when nothing may be written here: by the medium, by permissions or by wish.
+    var isReadOnly: Bool { get }
+    /// What names this machine: `/etc/machine-id`, else the host name; empty if unknown.
+    var machineID: [UInt8] { get }
+
+    func open(_ path: String, _ access: FileAccess) throws(StorageError) -> any LogFile
+    func exists(_ path: String) throws(StorageError) -> Bool
+    /// The names in the directory at `path`, in the order of their bytes.
+    func list(_ path: String) throws(StorageError) -> [String]
+    /// Makes the directory at `path` and those above it; does nothing if it is there.
+    func makeDirectory(_ path: String) throws(StorageError)
+    /// Gives a file or directory another name in the same directory; a file there is replaced.
+    ///
+    /// Nobody ever sees both names, or neither, or a mix of two files.
+    func rename(_ old: String, to new: String) throws(StorageError)
+    /// Removes a file or an empty directory.
+    func remove(_ path: String) throws(StorageError)
+    /// Makes the names in the directory at `path` (made, changed, removed) survive a power cut.
+    func syncDirectory(_ path: String) throws(StorageError)
+    /// The lock kept in the file at `path`, which is made if needed; not held yet.
+    func lock(_ path: String) throws(StorageError) -> any DirectoryLock
+}
+
+extension LogDirectory {
+    /// Replaces the file at `path`, durably: after a crash it holds its old bytes or `bytes`.
+    ///
+    /// The caller holds the directory's lock, since the temporary file has a fixed name
+    /// (`path` and ".new").
+    package func replace(_ path: String, with bytes: [UInt8]) throws(StorageError) {
+        let temporaryPath = path + ".new"
+        let file = try open(temporaryPath, .create)
+        try file.truncate(to: 0)
+        try file.write(bytes.span, at: 0)
+        // Before the rename, because a name must never lead to bytes that are not on disk.
+        try file.sync()
+        try rename(temporaryPath, to: path)
+        try syncDirectory(StoragePath.parent(of: path))
+    }
+
+    /// All bytes of the file at `path`.
+    ///
+    /// - Throws: `StorageError.tooLarge` before any memory is taken for more than `sizeMax` bytes.
+    package func contents(of path: String, sizeMax: Int) throws(StorageError) -> [UInt8] {
+        let file = try open(path, .read)
+        let size = try file.size()
+        guard size <= sizeMax else { throw .tooLarge(path, size: size) }
+        var bytes: [UInt8] = []
+        try file.read(at: 0, count: size, into: &bytes)
+        return bytes
+    }
+
+    /// Makes the directory at `path` and those above it, and makes them survive a power cut.
+    package func makeDirectoryDurably(_ path: String) throws(StorageError) {
+        try makeDirectory(path)
+        var child = path
+        while !child.isEmpty {
+            child = StoragePath.parent(of: child)
+            try syncDirectory(child)
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import CPlatform
+
+/// A directory of the operating system, held by a descriptor: moving it elsewhere does no harm.
+///
+/// New files and directories get the permissions that the process's umask leaves.
+package final class POSIXDirectory: LogDirectory {
+    /// How a data directory is opened.
+    package enum Access: Sendable {
+        /// Nothing in it may be changed through this object.
+        case read
+        /// It must be there. Where it cannot be written, it is read-only.
+        case readWrite
+        /// As `readWrite`, but it is made, with those above it, if it is not there.
+        case create
+    }
+
+    package let isReadOnly: Bool
+    package let machineID: [UInt8]
+    private let descriptor: Int32
+    private let rootPath: String
+
+    package init(path: String, access: Access) throws(StorageError) {
+        var result = unsafe diario_open_directory(diario_current_directory, path)
+        if result == diario_error_not_found, access == .create {
+            try Self.makeRoot(path)
+            result = unsafe diario_open_directory(diario_current_directory, path)
+        }
+        guard result >= 0 else { throw StorageError(.open, path, code: result) }
+        descriptor = result
+        rootPath = path
+        isReadOnly = access == .read || diario_writable(result) < 0
+        machineID = Self.readMachineID()
+    }
+
+    deinit { diario_close(descriptor) }
+
+    package func open(_ path: String, _ access: FileAccess) throws(StorageError) -> any LogFile {
+        try file(path, access)
+    }
+
+    package func exists(_ path: String) throws(StorageError) -> Bool {
+        StoragePath.check(path)
+        let result = unsafe diario_exists(descriptor, systemPath(path))
+        guard result != diario_error_not_found else { return false }
+        guard result >= 0 else { throw StorageError(.stat, shown(path), code: result) }
+        return true
+    }
+
+    package func list(_ path: String) throws(StorageError) -> [String] {
+        StoragePath.check(path)
+        var listing: OpaquePointer?
+        let result = unsafe diario_list_open(descriptor, systemPath(path), &listing)
+        guard result >= 0 else { throw StorageError(.list, shown(path), code: result) }
+        defer { unsafe diario_list_close(listing) }
+        var names: [String] = []
+        var name = [UInt8](repeating: 0, count: 256)
+        while true {
+            let length = unsafe diario_list_next(listing, &name, name.count)
+            guard length >= 0 else { throw StorageError(.list, shown(path), code: length) }
+            guard length > 0 else { return StoragePath.sorted(names) }
+            names.append(String(decoding: name[..<Int(length)], as: UTF8.self))
+        }
+    }
+
+    package func makeDirectory(_ path: String) throws(StorageError) {
+        try checkWritable(path)
+        var prefix = ""
+        for name in StoragePath.names(in: path) {
+            prefix += prefix.isEmpty ? String(name) : "/\(name)"
+            let result = unsafe diario_make_directory(descriptor, prefix)
+            guard result < 0, result != diario_error_exists else { continue }
+            throw StorageError(.makeDirectory, shown(prefix), code: result)
+        }
+        // What was there already may have been a file.
+        diario_close(try openDirectory(path, for: .makeDirectory))
+    }
+
+    package func rename(_ old: String, to new: String) throws(StorageError) {
+        StoragePath.checkRename(old, new)
+        try checkWritable(new)
+        let result = unsafe diario_rename(descriptor, old, new)
+        guard result >= 0 else { throw StorageError(.rename, shown(old), code: result) }
+    }
+
+    package func remove(_ path: String) throws(StorageError) {
+        StoragePath.checkName(path)
+        try checkWritable(path)
+        let result = unsafe diario_remove(descriptor, path)
+        guard result >= 0 else { throw StorageError(.remove, shown(path), code: result) }
+    }
+
+    package func syncDirectory(_ path: String) throws(StorageError) {
+        StoragePath.check(path)
+        let directory = try openDirectory(path, for: .syncDirectory)
+        defer { diario_close(directory) }
+        let result = diario_sync_directory(directory)
+        guard result >= 0 else { throw StorageError(.syncDirectory, shown(path), code: result) }
+    }
+
+    package func lock(_ path: String) throws(StorageError) -> any DirectoryLock {
+        POSIXLock(file: try file(path, .create), path: shown(path))
+    }
+
+    private func file(_ path: String, _ access: FileAccess) throws(StorageError) -> POSIXFile {
+        StoragePath.checkName(path)
+        if access != .read { try checkWritable(path) }
+        return try POSIXFile(
+            directory: descriptor,
+            path: path,
+            shownPath: shown(path),
+            access: access
+        )
+    }
+
+    private func checkWritable(_ path: String) throws(StorageError) {
+        guard !isReadOnly else { throw .readOnly(shown(path)) }
+    }
+
+    /// A descriptor for the directory at `path`, which the caller closes.
+    private func openDirectory(
+        _ path: String,
+        for operation: StorageError.Operation
+    ) throws(StorageError) -> Int32 {
+        let result = unsafe diario_open_directory(descriptor, systemPath(path))
+        guard result >= 0 else { throw StorageError(operation, shown(path), code: result) }
+        return result
+    }
+
+    /// The path as the system wants it, relative to the descriptor.
+    private func systemPath(_ path: String) -> String { path.isEmpty ? "." : path }
+
+    /// The path as people know it, for errors.
+    private func shown(_ path: String) -> String {
+        path.isEmpty ? rootPath : "\(rootPath)/\(path)"
+    }
+}
+
+// MARK: - Opening
+
+extension POSIXDirectory {
+    /// Makes the directory at `path` and those above it, durably.
+    ///
+    /// Unlike paths inside, this one may be absolute and may hold `.` and `..`.
+    private static func makeRoot(_ path: String) throws(StorageError) {
+        let parent = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { slash in
+            slash == path.startIndex ? "/" : String(path[..<slash])
+        }
+        if path.hasSuffix("/"), let parent, parent != "/" { return try makeRoot(parent) }
+        var result = unsafe diario_make_directory(diario_current_directory, path)
+        if result == diario_error_not_found, let parent, parent != "/" {
+            try makeRoot(parent)
+            result = unsafe diario_make_directory(diario_current_directory, path)
+        }
+        guard result >= 0 || result == diario_error_exists else {
+            throw StorageError(.makeDirectory, path, code: result)
+        }
+        let above = unsafe diario_open_directory(diario_current_directory, parent ?? ".")
+        guard above >= 0 else { throw StorageError(.open, path, code: above) }
+        defer { diario_close(above) }
+        let synced = diario_sync_directory(above)
+        guard synced >= 0 else { throw StorageError(.syncDirectory, path, code: synced) }
+    }
+
+    /// The machine's id where systemd or D-Bus gave it one, else its host name.
+    private static func readMachineID() -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        for path in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
+            let descriptor = unsafe diario_open(
+                diario_current_directory,
+                path,
+                Int32(DIARIO_OPEN_READ)
+            )
+            guard descriptor >= 0 else { continue }
+            defer { diario_close(descriptor) }
+            let length = unsafe diario_read(descriptor, &bytes, bytes.count, 0)
+            let id = bytes[..<Int(max(length, 0))].prefix { $0 > UInt8(ascii: " ") }
+            if !id.isEmpty { return Array(id) }
+        }
+        let length = unsafe diario_host_name(&bytes, bytes.count)
+        return Array(bytes[..<length])
+    }
+}

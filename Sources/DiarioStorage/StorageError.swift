@@ -1,0 +1,72 @@
+import CPlatform
+
+/// What can go wrong between this program and its files.
+package enum StorageError: Error, Hashable, Sendable {
+    case notFound(String)
+    case exists(String)
+    /// The disk, or the quota of this user, is used up.
+    case full(String)
+    /// The file system or the directory may only be read.
+    case readOnly(String)
+    /// This user may not do that here.
+    case denied(String)
+    /// Somebody else holds the lock; the process id is nil if nobody wrote it down.
+    case locked(String, owner: Int32?)
+    case tooManyFiles
+    /// A part of the path is a file, not a directory.
+    case notDirectory(String)
+    /// The file is longer than the caller would take.
+    case tooLarge(String, size: Int)
+    /// The system refused for another reason; `code` is its error number.
+    case failed(Operation, String, code: Int32)
+    /// The power was cut or the process killed, in a simulation.
+    case cut
+
+    /// What was tried; the raw value reads well after "cannot".
+    package enum Operation: String, Hashable, Sendable {
+        case open, read, write, truncate, sync, rename, remove, list, lock, stat
+        case makeDirectory = "make directory"
+        case syncDirectory = "sync directory"
+    }
+
+    /// What failed and what to do about it, in one or two sentences.
+    package var message: String {
+        switch self {
+        case .notFound(let path):
+            "\(path) is not there. Check the path."
+        case .exists(let path):
+            "\(path) is there already. Choose another name or remove it."
+        case .full(let path):
+            "No space is left to write \(path). Free some space or raise the quota, then try again."
+        case .readOnly(let path):
+            "\(path) cannot be written, because it may only be read here. "
+                + "Use a place that can be written."
+        case .denied(let path):
+            "Permission denied for \(path). Check who owns it and its permissions."
+        case .locked(let path, .some(let owner)):
+            "\(path) is locked by process \(owner). Wait until it is done, or stop it."
+        case .locked(let path, .none):
+            "\(path) is locked by another process. Wait until it is done, or stop it."
+        case .tooManyFiles:
+            "Too many files are open. Raise the limit (ulimit -n) or close other programs."
+        case .notDirectory(let path):
+            "A part of \(path) is a file, not a directory. Choose another path."
+        case .tooLarge(let path, let size):
+            "\(path) has \(size) bytes, more than it may have. It is damaged, or not ours."
+        case .failed(let operation, let path, let code):
+            "Cannot \(operation.rawValue) \(path): \(Self.text(ofCode: code)). "
+                + "Check the disk and the system's log."
+        case .cut:
+            "The power was cut, in a simulation. Open the directory again."
+        }
+    }
+
+    /// The system's words for an error number (`strerror_r`).
+    private static func text(ofCode code: Int32) -> String {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let length = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
+            unsafe diario_error_text(code, buffer.baseAddress, buffer.count)
+        }
+        return String(decoding: bytes[..<length], as: UTF8.self)
+    }
+}

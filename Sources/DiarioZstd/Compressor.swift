@@ -1,0 +1,54 @@
+import CZstd
+
+/// Compresses by zstd at one level, with a context that is kept from call to call.
+@safe package struct Compressor: ~Copyable {
+    // Made by `init`, freed by `deinit`, handed to nobody.
+    private let context: OpaquePointer
+
+    /// A compressor of `level` 1 (fast) to 22.
+    package init(level: Int) throws(ZstdError) {
+        precondition(1...22 ~= level, "zstd has the levels 1 to 22")
+        try ZstdError.checkLibrary()
+        guard let context = unsafe ZSTD_createCCtx() else { throw .noMemory }
+        let result = unsafe ZSTD_CCtx_setParameter(
+            context,
+            ZSTD_c_compressionLevel,
+            Int32(level)
+        )
+        if let error = ZstdError(result: result) {
+            _ = unsafe ZSTD_freeCCtx(context)
+            throw error
+        }
+        unsafe self.context = context
+    }
+
+    deinit { _ = unsafe ZSTD_freeCCtx(context) }
+
+    /// Appends the compressed form of `bytes` to `output`.
+    ///
+    /// When it throws, `output` is as it was.
+    package mutating func compress(
+        _ bytes: Span<UInt8>,
+        into output: inout [UInt8]
+    ) throws(ZstdError) {
+        var error: ZstdError?
+        output.append(addingCapacity: ZSTD_compressBound(bytes.count)) {
+            (space: inout OutputSpan<UInt8>) in
+            // Safe: the library writes no more than the space has and says how much that is.
+            unsafe space.withUnsafeMutableBufferPointer { (target, count) in
+                let result = unsafe bytes.withUnsafeBytes { source in
+                    unsafe ZSTD_compress2(
+                        context,
+                        target.baseAddress,
+                        target.count,
+                        source.baseAddress,
+                        source.count
+                    )
+                }
+                error = ZstdError(result: result)
+                if error == nil { count = result }
+            }
+        }
+        if let error { throw error }
+    }
+}

@@ -1,0 +1,48 @@
+import CZstd
+
+/// Decompresses what `Compressor` made, with a context that is kept from call to call.
+@safe package struct Decompressor: ~Copyable {
+    // Made by `init`, freed by `deinit`, handed to nobody.
+    private let context: OpaquePointer
+
+    package init() throws(ZstdError) {
+        try ZstdError.checkLibrary()
+        guard let context = unsafe ZSTD_createDCtx() else { throw .noMemory }
+        unsafe self.context = context
+    }
+
+    deinit { _ = unsafe ZSTD_freeDCtx(context) }
+
+    /// Appends the `size` bytes that `bytes` are the compressed form of to `output`.
+    ///
+    /// No more memory than for `size` bytes is taken, whatever `bytes` say; the caller has checked
+    /// that `size` is bearable. When it throws, `output` is as it was.
+    package mutating func decompress(
+        _ bytes: Span<UInt8>,
+        size: Int,
+        into output: inout [UInt8]
+    ) throws(ZstdError) {
+        precondition(size >= 0, "a size is not negative")
+        var error: ZstdError?
+        output.append(addingCapacity: size) { (space: inout OutputSpan<UInt8>) in
+            // Safe: the library writes no more than `size` bytes and says how many.
+            unsafe space.withUnsafeMutableBufferPointer { (target, count) in
+                let result = unsafe bytes.withUnsafeBytes { source in
+                    unsafe ZSTD_decompressDCtx(
+                        context,
+                        target.baseAddress,
+                        size,
+                        source.baseAddress,
+                        source.count
+                    )
+                }
+                error = ZstdError(result: result)
+                if error == nil, result != size {
+                    error = .otherSize(expected: size, found: result)
+                }
+                if error == nil { count = size }
+            }
+        }
+        if let error { throw error }
+    }
+}

@@ -1,0 +1,140 @@
+import DiarioCore
+import DiarioStorage
+import DiarioTestSupport
+import Foundation
+import Testing
+
+/// What only a real directory does.
+@Suite struct POSIXDirectoryTests {
+    @Test func aMissingRootIsMadeOnlyIfAsked() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/a/b//c/"
+        #expect(failure { try POSIXDirectory(path: path, access: .readWrite) } == "notFound")
+        #expect(failure { try POSIXDirectory(path: path, access: .read) } == "notFound")
+        let directory = try POSIXDirectory(path: path, access: .create)
+        _ = try directory.open("file", .createNew)
+        let again = try POSIXDirectory(path: path, access: .create)
+        #expect(try again.list("") == ["file"])
+        #expect(FileManager.default.fileExists(atPath: folder.path + "/a/b/c/file"))
+    }
+
+    @Test func aFileIsNoRoot() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/file"
+        _ = try folder.directory().open("file", .create)
+        #expect(failure { try POSIXDirectory(path: path, access: .create) } == "notDirectory")
+        #expect(
+            failure { try POSIXDirectory(path: path + "/x", access: .create) } == "notDirectory"
+        )
+    }
+
+    @Test func nothingIsChangedThroughAReadOnlyDirectory() throws {
+        let folder = try TemporaryFolder()
+        try folder.directory().replace("file", with: [1, 2])
+        let directory = try POSIXDirectory(path: folder.path, access: .read)
+        #expect(directory.isReadOnly)
+        #expect(failure { try directory.open("file", .readWrite) } == "readOnly")
+        #expect(failure { try directory.open("other", .create) } == "readOnly")
+        #expect(failure { try directory.makeDirectory("folder") } == "readOnly")
+        #expect(failure { try directory.rename("file", to: "other") } == "readOnly")
+        #expect(failure { try directory.remove("file") } == "readOnly")
+        #expect(failure { try directory.lock("lock") } == "readOnly")
+        #expect(try directory.list("") == ["file"])
+        #expect(try directory.contents(of: "file", sizeMax: 2) == [1, 2])
+        try directory.open("file", .read).sync()
+        #expect(try !folder.directory().isReadOnly)
+    }
+
+    @Test func aDirectoryMayMoveWhileItIsOpen() throws {
+        let folder = try TemporaryFolder()
+        let directory = try POSIXDirectory(path: folder.path + "/old", access: .create)
+        try FileManager.default.moveItem(
+            atPath: folder.path + "/old",
+            toPath: folder.path + "/new"
+        )
+        try directory.replace("file", with: [7])
+        let moved = try POSIXDirectory(path: folder.path + "/new", access: .readWrite)
+        #expect(try moved.contents(of: "file", sizeMax: 1) == [7])
+    }
+
+    @Test func aCopyHasAnotherIdentity() throws {
+        let folder = try TemporaryFolder()
+        let directory = try folder.directory()
+        try directory.replace("file", with: [7])
+        try FileManager.default.copyItem(
+            atPath: folder.path + "/file",
+            toPath: folder.path + "/copy"
+        )
+        let identity = try directory.open("file", .read).identity
+        #expect(try directory.open("copy", .read).identity != identity)
+        #expect(identity.inode != 0)
+    }
+
+    @Test func twoWaysToOneMachineGiveOneID() throws {
+        let folder = try TemporaryFolder()
+        let id = try folder.directory().machineID
+        #expect(try folder.directory().machineID == id)
+        #expect(!id.isEmpty)
+        #expect(id.allSatisfy { $0 > UInt8(ascii: " ") })
+    }
+
+    @Test func aLongReadKeepsWhatWasThere() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.directory().open("file", .create)
+        var random = SeededRandom(seed: 2)
+        let expected = makeBytes(100_000, using: &random)
+        try file.write(expected, at: 0)
+        var bytes: [UInt8] = []
+        while bytes.count < expected.count {
+            try file.read(at: bytes.count, count: 7777, into: &bytes)
+        }
+        #expect(bytes == expected)
+    }
+
+    @Test func writingThroughAReaderTraps() async throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.directory().open("file", .create)
+        await #expect(processExitsWith: .failure) { [path = folder.path as String] in
+            attempt {
+                let directory = try POSIXDirectory(path: path, access: .readWrite)
+                try directory.open("file", .read).write([1], at: 0)
+            }
+        }
+    }
+
+    @Test func readingADirectoryFails() throws {
+        let folder = try TemporaryFolder()
+        let directory = try folder.directory()
+        try directory.makeDirectory("folder")
+        let reader = try directory.open("folder", .read)
+        var bytes: [UInt8] = [5]
+        #expect(throws: StorageError.self) { try reader.read(at: 0, count: 9, into: &bytes) }
+        #expect(bytes == [5])
+        #expect(failure { try directory.open("folder", .readWrite) } == "failed")
+    }
+
+    @Test func everyErrorSaysWhatToDo() {
+        let errors: [StorageError] = [
+            .notFound("F"), .exists("F"), .full("F"), .readOnly("F"), .denied("F"),
+            .locked("F", owner: 17), .locked("F", owner: nil), .notDirectory("F"),
+            .tooLarge("F", size: 9), .failed(.makeDirectory, "F", code: 5),
+        ]
+        for error in errors {
+            #expect(error.message.contains("F"))
+            #expect(error.message.hasSuffix("."))
+        }
+        #expect(StorageError.locked("F", owner: 17).message.contains("process 17"))
+        let failed = StorageError.failed(.makeDirectory, "F", code: 5).message
+        #expect(failed.hasPrefix("Cannot make directory F: Input/output error."))
+        #expect(StorageError.tooManyFiles.message.contains("ulimit -n"))
+    }
+
+    @Test func theClockAndTheEntropyWork() {
+        let clock = SystemClock()
+        let first = clock.now
+        #expect(first <= clock.now)
+        #expect(first.milliseconds > 1_700_000_000_000)
+        let entropy = SystemEntropy()
+        #expect(Set((0..<100).map { _ in entropy.next() }).count == 100)
+    }
+}

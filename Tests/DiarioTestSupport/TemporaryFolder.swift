@@ -1,0 +1,26 @@
+package import DiarioStorage
+import Foundation
+
+/// A fresh folder under the system's temporary directory, removed with all in it by `deinit`.
+///
+/// Keep it in a constant for as long as the folder is needed.
+package final class TemporaryFolder: Sendable {
+    package let path: String
+
+    package init() throws {
+        let name = "diario-" + String(SystemEntropy().next(), radix: 36)
+        let url = FileManager.default.temporaryDirectory.appending(path: name)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        path = url.path
+    }
+
+    deinit {
+        // What cannot be removed stays for the system's own cleaning; a test has no use for it.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// The folder as a data directory.
+    package func directory() throws(StorageError) -> POSIXDirectory {
+        try POSIXDirectory(path: path, access: .readWrite)
+    }
+}
