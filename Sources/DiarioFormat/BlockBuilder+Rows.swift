@@ -21,31 +21,29 @@ extension BlockBuilder {
         // Safe: `makeRoom` made room for the rows of all events, and a draft's places lie in its
         // bytes.
         unsafe rows.withUnsafeMutableBufferPointer { buffer in
-            unsafe batch.bytes.withUnsafeBytes { source in
-                guard let target = buffer.baseAddress else { return }
-                var writer = unsafe RowWriter(
-                    WireWriter(target, offset: rowsSize),
-                    source: source
+            guard let target = buffer.baseAddress else { return }
+            var writer = unsafe RowWriter(
+                WireWriter(target, offset: rowsSize),
+                source: batch.bytes.span.raw
+            )
+            for index in events.indices {
+                let event = events[index]
+                let own = clock.rawValue &+ UInt64(index)
+                let place = RowPlace(
+                    typeIndex: UInt64(typeIndices[Int(event.typeIndex)]),
+                    batchOffset: UInt64(index),
+                    batchCount: UInt64(count),
+                    clock: own,
+                    atOffset: event.hasTime ? event.time &- Int64(own >> 16) : 0,
+                    base: base
                 )
-                for index in events.indices {
-                    let event = events[index]
-                    let own = clock.rawValue &+ UInt64(index)
-                    let place = RowPlace(
-                        typeIndex: UInt64(typeIndices[Int(event.typeIndex)]),
-                        batchOffset: UInt64(index),
-                        batchCount: UInt64(count),
-                        clock: own,
-                        atOffset: event.hasTime ? event.time &- Int64(own >> 16) : 0,
-                        base: base
-                    )
-                    if event.referenceCount == 0 {
-                        unsafe writer.write(event, place)
-                    } else {
-                        unsafe writer.write(event, place, of: batch, firstOrigin: origin)
-                    }
+                if event.referenceCount == 0 {
+                    unsafe writer.write(event, place)
+                } else {
+                    unsafe writer.write(event, place, of: batch, firstOrigin: origin)
                 }
-                rowsSize = unsafe writer.offset
             }
+            rowsSize = unsafe writer.offset
         }
         note(
             replica: replica,
@@ -80,15 +78,13 @@ extension BlockBuilder {
         let origin = Origin(replica: envelope.replica, sequence: envelope.batchFirst)
         // Safe: `makeRoom` made room for the row, and a draft's places lie in its bytes.
         unsafe rows.withUnsafeMutableBufferPointer { buffer in
-            unsafe batch.bytes.withUnsafeBytes { source in
-                guard let target = buffer.baseAddress else { return }
-                var writer = unsafe RowWriter(
-                    WireWriter(target, offset: rowsSize),
-                    source: source
-                )
-                unsafe writer.write(event, place, of: batch, firstOrigin: origin)
-                rowsSize = unsafe writer.offset
-            }
+            guard let target = buffer.baseAddress else { return }
+            var writer = unsafe RowWriter(
+                WireWriter(target, offset: rowsSize),
+                source: batch.bytes.span.raw
+            )
+            unsafe writer.write(event, place, of: batch, firstOrigin: origin)
+            rowsSize = unsafe writer.offset
         }
         note(
             replica: envelope.replica,

@@ -117,86 +117,101 @@ package struct BlockBuilder: Sendable {
     ) {
         precondition(!isEmpty, "a block has at least one event")
         if position == nil {
-            precondition(
-                runs.count == 1 && times.isEmpty,
-                "pending events are one run of one replica, not accepted yet"
-            )
+            precondition(runs.count == 1, "pending events are one run of one replica")
         }
-        let start = output.count
-        output.reserveCapacity(
-            start + size + times.count * Self.acceptedRunSizeMax
-        )
-        output.append(contentsOf: repeatElement(0, count: BlockHeader.size))
-        writeHead(into: &output, position: position, times: times)
-        let rowsRange = 0..<rowsSize
-        output.append(contentsOf: rows.span.raw.extracting(rowsRange))
-        let bodySize = output.count - start - BlockHeader.size
-        precondition(bodySize <= Limits.blockSizeMax, "the caller begins another block in time")
+        precondition(times.isEmpty == (position == nil), "positioned events alone have times")
+        checkTimes(times)
         var flags: BlockFlags = []
         if position != nil { flags.insert(.positioned) }
         if !saltNodes.isEmpty { flags.insert(.salted) }
         if isAuthority { flags.insert(.authority) }
-        BlockHeader(
-            isCompressed: false,
-            flags: flags,
-            eventCount: eventCount,
-            bodySize: bodySize,
-            storedSize: bodySize
-        ).seal(&output, from: start)
+        let start = output.count
+        let room = size + times.count * Self.acceptedRunSizeMax
+        // Safe: `size` is a bound of all but the times, of which each has room of its own.
+        output.append(addingCapacity: room) { output in
+            unsafe output.withUnsafeMutableBufferPointer { (buffer, count) in
+                guard let base = buffer.baseAddress else { return }
+                var writer = unsafe WireWriter(base, offset: BlockHeader.size)
+                unsafe writeHead(&writer, position: position, times: times)
+                unsafe writer.bytes(rows.span.raw.extracting(0..<rowsSize))
+                count = unsafe writer.offset
+                let bodySize = count - BlockHeader.size
+                precondition(
+                    bodySize <= Limits.blockSizeMax,
+                    "the caller begins another block in time"
+                )
+                var header = unsafe WireWriter(base)
+                unsafe header.header(
+                    BlockHeader(
+                        isCompressed: false,
+                        flags: flags,
+                        eventCount: eventCount,
+                        bodySize: bodySize,
+                        storedSize: bodySize
+                    )
+                )
+            }
+        }
+        BlockHeader.seal(&output, from: start)
     }
 
-    private func writeHead(
-        into output: inout [UInt8],
+    @unsafe private func writeHead(
+        _ writer: inout WireWriter,
         position: UInt64?,
         times: [AcceptedRun]
     ) {
-        output.append(littleEndian: highestClock)
+        unsafe writer.fixed(highestClock)
         if let position {
             precondition(
                 position >= 1 && position <= UInt64.max - UInt64(eventCount),
                 "a position counts from 1 and does not run out"
             )
-            output.append(varint: position)
-            writeTimes(times, into: &output)
+            unsafe writer.varint(position)
+            unsafe writer.varint(UInt64(times.count))
+            var last: Int64 = 0
+            for time in times {
+                unsafe writer.varint(UInt64(time.count))
+                unsafe writer.zigzag(time.acceptedAt.milliseconds &- last)
+                last = time.acceptedAt.milliseconds
+            }
         }
-        output.append(varint: UInt64(replicas.count))
-        for replica in replicas { output.append(littleEndian: replica) }
-        output.append(varint: UInt64(runs.count))
+        unsafe writer.varint(UInt64(replicas.count))
+        for replica in replicas { unsafe writer.fixed(replica) }
+        unsafe writer.varint(UInt64(runs.count))
         for run in runs {
-            output.append(varint: UInt64(run.replicaIndex))
-            output.append(varint: run.first)
-            output.append(varint: run.count)
+            unsafe writer.varint(UInt64(run.replicaIndex))
+            unsafe writer.varint(run.first)
+            unsafe writer.varint(run.count)
         }
-        output.append(varint: UInt64(types.count))
+        unsafe writer.varint(UInt64(types.count))
         for type in types {
-            output.append(counted: type.name.span.raw)
-            output.append(varint: UInt64(type.version))
-            output.append(type.fingerprint)
+            unsafe writer.text(type.name.span.raw)
+            unsafe writer.varint(UInt64(type.version))
+            unsafe writer.hash(type.fingerprint)
         }
         guard !saltNodes.isEmpty else { return }
-        output.append(varint: UInt64(saltNodes.count))
+        unsafe writer.varint(UInt64(saltNodes.count))
         for node in saltNodes {
             let index = replicas.firstIndex(of: node.replica.rawValue)
-            output.append(varint: UInt64(index ?? 0))
-            output.append(varint: node.group)
-            output.append(UInt8(node.level))
-            output.append(varint: UInt64(node.index))
-            node.value.write(into: &output)
+            unsafe writer.varint(UInt64(index ?? 0))
+            unsafe writer.varint(node.group)
+            unsafe writer.byte(UInt8(node.level))
+            unsafe writer.varint(UInt64(node.index))
+            unsafe writer.fixed(node.value.first)
+            unsafe writer.fixed(node.value.second)
         }
     }
 
-    private func writeTimes(_ times: [AcceptedRun], into output: inout [UInt8]) {
-        output.append(varint: UInt64(times.count))
-        var last: Int64 = 0
+    /// L5, and one time for each event.
+    private func checkTimes(_ times: [AcceptedRun]) {
+        guard !times.isEmpty else { return }
         var rest = eventCount
-        for (index, time) in times.enumerated() {
-            let next = time.acceptedAt.milliseconds
-            precondition(index == 0 || next >= last, "L5: acceptedAt never decreases")
-            precondition(time.count >= 1 && time.count <= rest, "times have events")
-            output.append(varint: UInt64(time.count))
-            output.append(zigzag: next &- last)
-            last = next
+        var last = times[0].acceptedAt
+        for time in times {
+            precondition(time.acceptedAt >= last, "L5: acceptedAt never decreases")
+            precondition(time.count >= 1 && time.count <= rest, "each time has events")
             rest -= time.count
+            last = time.acceptedAt
         }
         precondition(rest == 0, "each positioned event has a time")
     }

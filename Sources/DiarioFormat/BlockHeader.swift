@@ -86,18 +86,6 @@ package struct BlockHeader: Equatable, Sendable {
     /// What cannot be compressed grows a little; a body that grows is stored as it is instead.
     package static let storedSizeMax = Limits.blockSizeMax
 
-    /// Appends the 24 bytes, with `checksum` as it is.
-    package func write(into output: inout [UInt8]) {
-        output.append(littleEndian: Self.magic)
-        output.append(Self.version)
-        output.append(isCompressed ? 1 : 0)
-        output.append(littleEndian: flags.rawValue)
-        output.append(littleEndian: UInt32(eventCount))
-        output.append(littleEndian: UInt32(bodySize))
-        output.append(littleEndian: UInt32(storedSize))
-        output.append(littleEndian: checksum)
-    }
-
     /// The checksum of a whole block: of all its bytes but the field that holds it.
     package static func checksum(of block: RawSpan) -> UInt32 {
         precondition(block.byteCount >= size, "a block has a header")
@@ -133,16 +121,26 @@ package struct BlockFlags: OptionSet, Sendable {
 }
 
 extension BlockHeader {
-    /// Writes this header, with its checksum, over the first bytes of the block at `start`.
-    func seal(_ output: inout [UInt8], from start: Int) {
-        var header = self
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Self.size)
-        header.write(into: &bytes)
-        output.replaceSubrange(start..<start + Self.size, with: bytes)
-        header.checksum = Self.checksum(of: output.span.raw.extracting(start..<output.count))
-        var checksum: [UInt8] = []
-        checksum.append(littleEndian: header.checksum)
-        output.replaceSubrange(start + 20..<start + 24, with: checksum)
+    /// Writes the checksum of the block that starts at `start` and ends with `output`.
+    static func seal(_ output: inout [UInt8], from start: Int) {
+        let checksum = checksum(of: output.span.raw.extracting(start..<output.count))
+        for index in 0..<4 {
+            output[start + 20 + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index))
+        }
+    }
+}
+
+extension WireWriter {
+    /// The 24 bytes of a header.
+    mutating func header(_ header: BlockHeader) {
+        unsafe fixed(BlockHeader.magic)
+        unsafe byte(BlockHeader.version)
+        unsafe byte(header.isCompressed ? 1 : 0)
+        unsafe byte(UInt8(truncatingIfNeeded: header.flags.rawValue))
+        unsafe byte(UInt8(truncatingIfNeeded: header.flags.rawValue >> 8))
+        unsafe fixed(UInt32(header.eventCount))
+        unsafe fixed(UInt32(header.bodySize))
+        unsafe fixed(UInt32(header.storedSize))
+        unsafe fixed(header.checksum)
     }
 }

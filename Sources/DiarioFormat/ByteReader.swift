@@ -89,23 +89,29 @@ package struct ByteReader: ~Escapable {
         return range
     }
 
+    /// A number of two bytes or more.
     @_lifetime(self: copy self)
     private mutating func nextLongVarint() throws(FormatError) -> UInt64 {
         let start = offset
         var value: UInt64 = 0
         var shift: UInt64 = 0
-        while true {
-            let byte = try next(UInt8.self)
+        var place = start
+        while place < end {
+            // Safe: the loop's condition says that there is a byte.
+            let byte = unsafe bytes.unsafeLoad(fromUncheckedByteOffset: place, as: UInt8.self)
+            place += 1
             // The tenth byte has room for one bit.
             guard shift < 63 || byte <= 1 else { throw .malformed(.varint, at: start) }
             value |= UInt64(byte & 0x7f) << shift
             if byte < 0x80 {
                 // A last byte of zero says nothing: the number had a shorter form.
                 guard byte != 0 else { throw .malformed(.varint, at: start) }
+                offset = place
                 return value
             }
             shift += 7
         }
+        throw .truncated(at: end)
     }
 }
 

@@ -1,5 +1,4 @@
 package import DiarioCore
-import DiarioCrypto
 package import DiarioSchema
 
 /// A batch ready to be appended: payloads encoded, no sequences, clocks or positions yet.
@@ -14,10 +13,24 @@ package struct DraftBatch: Sendable {
     /// Flags, actors, subjects and payloads, laid out as `DraftEvent` says.
     package private(set) var bytes: [UInt8] = []
     private(set) var references: [DraftReference] = []
-    /// The types of earlier batches and of this one; finding an entry again saves hashing.
-    private var known: [(type: EventType, entry: TypeEntry)] = []
+    /// The types of this batch and of earlier ones; finding one again saves hashing its schema.
+    private var known: [KnownType] = []
 
-    private static let knownCountMax = 64
+    private final class KnownType: Sendable {
+        let plan: PayloadPlan
+        let entry: TypeEntry
+
+        init(_ type: EventType) {
+            plan = PayloadPlan(type)
+            entry = TypeEntry(
+                name: type.nameBytes,
+                version: type.version,
+                fingerprint: Fingerprint.schema(type)
+            )
+        }
+    }
+
+    private static let knownCountMax = 256
 
     package init() {}
 
@@ -25,12 +38,6 @@ package struct DraftBatch: Sendable {
 
     /// Bytes of the events, with the longest ids where ids are filled in later.
     package var size: Int { bytes.count + references.count * DraftReference.sizeMax }
-
-    /// An upper bound of the bytes that a block grows by when it takes the batch.
-    package var sizeInBlockMax: Int {
-        // The last summands are a run and a replica.
-        entries.reduce(rowsSizeMax + BlockBuilder.runSizeMax + 8) { $0 + $1.size }
-    }
 
     /// Forgets all events.
     package mutating func removeAll(keepingCapacity: Bool = true) {
@@ -56,42 +63,42 @@ package struct DraftBatch: Sendable {
         ifUnchanged: Bool = false,
         origin: Origin? = nil
     ) throws(FormatError) {
+        let known = knownType(type)
+        let plan = known.plan
         precondition(
-            payload.slots.count == type.fields.count,
+            payload.slots.count == plan.fieldCount,
             "a payload has a slot for each field"
         )
         guard events.count < Limits.batchCountMax else {
             throw .tooManyEvents(count: events.count + 1)
         }
-        var flags: RowFlags = ifUnchanged ? .ifUnchanged : []
-        if let actor {
-            guard Self.isText(actor, max: Limits.actorSizeMax) else {
-                throw .invalidActor(size: actor.count)
-            }
-            flags.insert(.actor)
-        }
-        if let subject {
-            guard Self.isText(subject, max: Limits.subjectSizeMax),
-                type.subjectFieldIndex == nil
-            else { throw .invalidSubject(size: subject.count) }
-            flags.insert(.subject)
-        }
-        if Self.isDerived(payload, type, origin) { flags.insert(.derived) }
-        let resolved = payload.references.isEmpty ? [] : try resolve(payload, type)
-        let texts = resolved.reduce(0) { $0 + $1.text.count }
-        let bounds = PayloadBounds(of: payload, texts: texts)
-        guard bounds.contentSize <= Limits.eventSizeMax else {
-            throw .eventTooLarge(size: bounds.contentSize)
-        }
         var event = DraftEvent(
-            flags: flags,
+            flags: ifUnchanged ? .ifUnchanged : [],
             time: at?.milliseconds,
             start: bytes.count,
             firstReference: references.count
         )
+        if let actor {
+            guard Self.isText(actor, max: Limits.actorSizeMax) else {
+                throw .invalidActor(size: actor.count)
+            }
+            event.flags.insert(.actor)
+        }
+        if let subject {
+            guard Self.isText(subject, max: Limits.subjectSizeMax), !plan.hasSubjectField else {
+                throw .invalidSubject(size: subject.count)
+            }
+            event.flags.insert(.subject)
+        }
+        if Self.isDerived(payload, plan, origin) { event.flags.insert(.derived) }
+        let resolved = payload.references.isEmpty ? [] : try resolve(payload, type)
+        let bounds = PayloadBounds(of: payload, texts: resolved.reduce(0) { $0 + $1.text.count })
+        guard bounds.contentSize <= Limits.eventSizeMax else {
+            throw .eventTooLarge(size: bounds.contentSize)
+        }
         let found = try encode(
             payload,
-            type,
+            plan,
             &event,
             actor: actor,
             subject: subject,
@@ -101,7 +108,7 @@ package struct DraftBatch: Sendable {
         event.referenceCount = Int32(found.count)
         try checkSize(event)
         references += found
-        event.typeIndex = index(of: type)
+        event.typeIndex = index(of: known)
         events.append(event)
     }
 
@@ -118,19 +125,24 @@ package struct DraftBatch: Sendable {
     /// Appends the bytes of an event; when it throws, none are.
     private mutating func encode(
         _ payload: Payload,
-        _ type: EventType,
+        _ plan: PayloadPlan,
         _ event: inout DraftEvent,
         actor: Span<UInt8>?,
         subject: Span<UInt8>?,
         resolved: [ResolvedReference],
         sizeMax: Int
     ) throws(FormatError) -> [DraftReference] {
-        var found: [DraftReference] = []
         let start = bytes.count
-        let derivedField = event.flags.contains(.derived) ? type.newIDFieldIndex ?? -1 : -1
+        var encoder = PayloadEncoder(
+            slots: payload.slots.span,
+            arena: payload.arena.span.raw,
+            resolved: resolved.span,
+            plan: plan,
+            isDerived: event.flags.contains(.derived)
+        )
+        let (publicFields, personalFields) = (plan.publicFields, plan.personalFields)
         // Safe: `sizeMax` is a bound of the payload's parts, and in front of them lie the flags
-        // and two texts with lengths of at most two bytes, whose sizes were checked. The arena
-        // stays where it is while it is read.
+        // and two texts with lengths of at most two bytes, whose sizes were checked.
         let room = sizeMax + 1 + 2 + Limits.actorSizeMax + 2 + Limits.subjectSizeMax
         try bytes.append(addingCapacity: room) { (output) throws(FormatError) in
             unsafe try output.withUnsafeMutableBufferPointer {
@@ -141,29 +153,19 @@ package struct DraftBatch: Sendable {
                 if let actor { unsafe event.writeActor(actor, &writer) }
                 if let subject { unsafe event.writeSubject(subject, &writer) }
                 event.payloadStart = unsafe Int32(writer.place)
-                unsafe try payload.arena.span.raw.withUnsafeBytes { (arena) throws(FormatError) in
-                    var encoder = unsafe PayloadEncoder(
-                        payload: payload,
-                        type: type,
-                        arena: arena,
-                        resolved: resolved,
-                        derivedField: derivedField
-                    )
-                    unsafe try encoder.encode(type.publicFieldIndices, into: &writer)
-                    event.personalStart = unsafe Int32(writer.place)
-                    if unsafe encoder.hasValue(in: type.personalFieldIndices) {
-                        event.flags.insert(.personal)
-                        unsafe try encoder.encode(type.personalFieldIndices, into: &writer)
-                    }
-                    found = unsafe encoder.references
-                    if let given = unsafe encoder.given { event.setGiven(given) }
+                unsafe try encoder.encode(publicFields.span, into: &writer)
+                event.personalStart = unsafe Int32(writer.place)
+                if encoder.hasValue(in: personalFields.span) {
+                    event.flags.insert(.personal)
+                    unsafe try encoder.encode(personalFields.span, into: &writer)
                 }
-                unsafe writer.set(0, event.flags.rawValue)
                 event.end = unsafe Int32(writer.place)
+                unsafe writer.set(0, event.flags.rawValue)
                 count = unsafe writer.offset
             }
         }
-        return found
+        if let given = encoder.given { event.setGiven(given) }
+        return encoder.references
     }
 
     /// What the fields of `payload` that hold `#n` refer to.
@@ -175,9 +177,9 @@ package struct DraftBatch: Sendable {
         for reference in payload.references {
             let field = reference.fieldIndex
             guard type.fields.indices ~= field, type.fields[field].kind == .string,
-                !type.fields[field].isNewID, payload.slots[field] != .absent
+                !type.fields[field].isNewID, payload.bytes(at: field) != nil
             else { throw .invalidField(index: field) }
-            guard 1...max(events.count, 1) ~= reference.number, !events.isEmpty else {
+            guard reference.number >= 1, reference.number <= events.count else {
                 throw .unresolvedReference(number: reference.number)
             }
             let target = events[reference.number - 1]
@@ -199,13 +201,18 @@ package struct DraftBatch: Sendable {
     /// Whether the field marked "new" is absent, or says nothing but the own origin.
     private static func isDerived(
         _ payload: Payload,
-        _ type: EventType,
+        _ plan: PayloadPlan,
         _ origin: Origin?
     ) -> Bool {
-        guard let index = type.newIDFieldIndex else { return false }
-        guard let given = payload.bytes(at: index) else { return payload.slots[index] == .absent }
-        guard let origin else { return false }
-        return OriginText.matches(origin, payload.arena.span, given.startIndex..<given.endIndex)
+        guard plan.newIDField >= 0 else { return false }
+        switch payload.slots[plan.newIDField] {
+        case .absent: return true
+        case .integer, .number: return false
+        case .bytes(let start, let count):
+            guard let origin else { return false }
+            let range = Int(start)..<Int(start) + Int(count)
+            return OriginText.matches(origin, payload.arena.span, range)
+        }
     }
 
     private static func isText(_ bytes: Span<UInt8>, max: Int) -> Bool {
@@ -213,28 +220,24 @@ package struct DraftBatch: Sendable {
     }
 
     /// The index of the type in this batch, which lists it from now on.
-    private mutating func index(of type: EventType) -> Int32 {
-        if let last = types.last, last === type { return Int32(types.count - 1) }
-        if let index = types.firstIndex(where: { $0 === type }) { return Int32(index) }
-        let entry = entry(of: type)
-        if let index = entries.firstIndex(where: entry.isSameType) {
-            precondition(entries[index] == entry, "a version of a type has one schema")
+    private mutating func index(of known: KnownType) -> Int32 {
+        if let last = types.last, last === known.plan.type { return Int32(types.count - 1) }
+        if let index = entries.firstIndex(where: known.entry.isSameType) {
+            precondition(entries[index] == known.entry, "a version of a type has one schema")
             return Int32(index)
         }
-        types.append(type)
-        entries.append(entry)
+        types.append(known.plan.type)
+        entries.append(known.entry)
         return Int32(types.count - 1)
     }
 
-    private mutating func entry(of type: EventType) -> TypeEntry {
-        if let entry = known.first(where: { $0.type === type })?.entry { return entry }
-        let entry = TypeEntry(
-            name: type.nameBytes,
-            version: type.version,
-            fingerprint: Fingerprint.schema(type)
-        )
-        known.append((type, entry))
-        return entry
+    private mutating func knownType(_ type: EventType) -> KnownType {
+        for index in known.indices.reversed() where known[index].plan.type === type {
+            return known[index]
+        }
+        let new = KnownType(type)
+        known.append(new)
+        return new
     }
 }
 
@@ -242,6 +245,12 @@ extension DraftBatch {
     /// An upper bound of the bytes that the rows take in a block.
     var rowsSizeMax: Int {
         size + events.count * (RowSize.headMax + PublicPart.prefixSizeMax)
+    }
+
+    /// An upper bound of the bytes that a block grows by when it takes the batch.
+    package var sizeInBlockMax: Int {
+        // The last summands are a run and a replica.
+        entries.reduce(rowsSizeMax + BlockBuilder.runSizeMax + 8) { $0 + $1.size }
     }
 
     func references(of event: DraftEvent) -> ArraySlice<DraftReference> {

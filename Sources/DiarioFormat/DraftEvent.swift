@@ -56,7 +56,7 @@ package struct DraftEvent: Equatable, Sendable {
         unsafe writer.varint(UInt64(text.count))
         actorStart = unsafe Int32(writer.place)
         actorSize = Int32(text.count)
-        unsafe text.raw.withUnsafeBytes { unsafe writer.bytes($0) }
+        unsafe writer.bytes(text.raw)
     }
 
     /// Safe if `writer` has room for the text and its length.
@@ -64,7 +64,7 @@ package struct DraftEvent: Equatable, Sendable {
         unsafe writer.varint(UInt64(text.count))
         subjectStart = unsafe Int32(writer.place)
         subjectSize = Int32(text.count)
-        unsafe text.raw.withUnsafeBytes { unsafe writer.bytes($0) }
+        unsafe writer.bytes(text.raw)
     }
 
     mutating func setGiven(_ range: Range<Int>) {

@@ -34,8 +34,8 @@ package enum OriginText {
 
     /// The bytes of the text.
     package static func bytes(_ origin: Origin) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: size(origin.sequence))
-        write(origin) { bytes[$0] = $1 }
+        var bytes: [UInt8] = []
+        bytes.append(textOf: origin)
         return bytes
     }
 
@@ -59,6 +59,18 @@ package enum OriginText {
         case 20, 21: UInt8(ascii: "m") + digit - 20
         case 22...26: UInt8(ascii: "p") + digit - 22
         default: UInt8(ascii: "v") + digit - 27
+        }
+    }
+}
+
+extension [UInt8] {
+    /// The text of an origin, without its length.
+    package mutating func append(textOf origin: Origin) {
+        let size = OriginText.size(origin.sequence)
+        append(addingCapacity: size) { output in
+            output.append(repeating: 0, count: size)
+            var characters = output.mutableSpan
+            OriginText.write(origin) { characters[$0] = $1 }
         }
     }
 }

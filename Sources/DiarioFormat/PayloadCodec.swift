@@ -4,7 +4,7 @@ package import DiarioSchema
 // A part of a payload: a presence bitmap over its fields, then the values of those present, in
 // byte order of the names. Specified in schema/format/log.md, section 3.
 
-/// Turns payloads into the two parts of a row and back.
+/// Reads the two parts of payloads; `DraftBatch` writes them.
 package enum PayloadCodec {
     /// Reads the payload of a row, checked against its type.
     ///
@@ -15,22 +15,22 @@ package enum PayloadCodec {
         _ block: Span<UInt8>,
         _ row: BlockRow,
         _ part: PublicPart,
-        type: EventType,
+        plan: PayloadPlan,
         into payload: inout Payload
     ) throws(FormatError) {
-        guard part.subject == nil || type.subjectFieldIndex == nil else {
+        guard part.subject == nil || !plan.hasSubjectField else {
             throw .malformed(.subject, at: row.publicPart.lowerBound)
+        }
+        guard row.personal == .absent || !plan.personalFields.isEmpty else {
+            throw .malformed(.personalPart, at: row.publicPart.upperBound)
         }
         let personal: Range<Int>? =
             if case .present(let range) = row.personal { range } else { nil }
-        guard row.personal == .absent || !type.personalFieldIndices.isEmpty else {
-            throw .malformed(.personalPart, at: row.publicPart.upperBound)
-        }
         try decode(
             block,
             publicPayload: part.payload,
             personalPayload: personal,
-            type: type,
+            plan: plan,
             isDerived: part.flags.contains(.derived),
             origin: row.origin,
             into: &payload
@@ -42,36 +42,27 @@ package enum PayloadCodec {
         _ bytes: Span<UInt8>,
         publicPayload: Range<Int>,
         personalPayload: Range<Int>?,
-        type: EventType,
+        plan: PayloadPlan,
         isDerived: Bool,
         origin: Origin,
         into payload: inout Payload
     ) throws(FormatError) {
-        payload.reset(fieldCount: type.fields.count)
-        _ = try decodePart(
-            bytes,
-            publicPayload,
-            fields: type.publicFieldIndices,
-            type: type,
-            into: &payload
-        )
+        payload.reset(fieldCount: plan.fieldCount)
+        var decoder = PayloadDecoder(bytes, publicPayload)
+        let publicFields = plan.publicFields
+        _ = try decoder.decode(publicFields.span, into: &payload)
         if let personalPayload {
-            let count = try decodePart(
-                bytes,
-                personalPayload,
-                fields: type.personalFieldIndices,
-                type: type,
-                into: &payload
-            )
+            decoder = PayloadDecoder(bytes, personalPayload)
+            let personalFields = plan.personalFields
             // Without a personal value there is no personal part.
-            guard count > 0 else {
+            guard try decoder.decode(personalFields.span, into: &payload) > 0 else {
                 throw .malformed(.personalPart, at: personalPayload.lowerBound)
             }
         }
         try restoreIdentifier(
             isDerived: isDerived,
             origin: origin,
-            type: type,
+            plan: plan,
             at: publicPayload.lowerBound,
             into: &payload
         )
@@ -81,96 +72,113 @@ package enum PayloadCodec {
     private static func restoreIdentifier(
         isDerived: Bool,
         origin: Origin,
-        type: EventType,
+        plan: PayloadPlan,
         at offset: Int,
         into payload: inout Payload
     ) throws(FormatError) {
-        guard let index = type.newIDFieldIndex else {
+        let index = plan.newIDField
+        guard index >= 0 else {
             guard !isDerived else { throw .malformed(.rowFlags, at: offset) }
             return
         }
         if isDerived {
-            guard payload.slots[index] == .absent else {
+            guard case .absent = payload.slots[index] else {
                 throw .malformed(.identifier, at: offset)
             }
-            let text = OriginText.bytes(origin)
-            payload.setBytes(text.span, at: index)
+            let start = payload.arena.count
+            payload.arena.append(textOf: origin)
+            payload.slots[index] = .bytes(
+                start: UInt32(start),
+                count: UInt32(payload.arena.count - start)
+            )
             return
         }
-        guard let bytes = payload.bytes(at: index),
-            !OriginText.matches(origin, payload.arena.span, bytes.startIndex..<bytes.endIndex)
-        else { throw .malformed(.identifier, at: offset) }
+        guard case .bytes(let start, let count) = payload.slots[index] else {
+            throw .malformed(.identifier, at: offset)
+        }
+        let range = Int(start)..<Int(start) + Int(count)
+        guard !OriginText.matches(origin, payload.arena.span, range) else {
+            throw .malformed(.identifier, at: offset)
+        }
     }
 
-    /// Reads one part; gives the number of values in it.
-    private static func decodePart(
-        _ bytes: Span<UInt8>,
-        _ range: Range<Int>,
-        fields: [Int],
-        type: EventType,
+    /// Bytes of the presence bitmap over so many fields.
+    static func bitmapSize(_ fieldCount: Int) -> Int { (fieldCount + 7) / 8 }
+}
+
+/// Reads one part of a payload.
+private struct PayloadDecoder: ~Escapable {
+    private let bytes: Span<UInt8>
+    private var reader: ByteReader
+
+    @_lifetime(copy bytes)
+    init(_ bytes: Span<UInt8>, _ range: Range<Int>) {
+        self.bytes = bytes
+        reader = ByteReader(bytes.raw, range: range)
+    }
+
+    /// Gives the number of fields that have a value.
+    @_lifetime(self: copy self)
+    mutating func decode(
+        _ fields: Span<PlannedField>,
         into payload: inout Payload
     ) throws(FormatError) -> Int {
-        var reader = ByteReader(bytes.raw, range: range)
-        let bitmap = try reader.nextRange(count: bitmapSize(fields.count))
+        let bitmap = try reader.nextRange(count: PayloadCodec.bitmapSize(fields.count))
         var presentCount = 0
-        for (place, index) in fields.enumerated()
-        where bytes[bitmap.lowerBound + place / 8] & 1 << UInt8(place % 8) != 0 {
-            try decodeValue(&reader, bytes, index, type, into: &payload)
+        for place in fields.indices
+        where bytes[bitmap.lowerBound + place >> 3] >> UInt8(place & 7) & 1 != 0 {
+            let slot = try decodeValue(fields[place], into: &payload.arena)
+            payload.slots[fields[place].index] = slot
             presentCount += 1
         }
-        let unused = bitmap.count * 8 - fields.count
-        if unused > 0, bytes[bitmap.upperBound - 1] >> UInt8(8 - unused) != 0 {
+        if fields.count & 7 != 0, bytes[bitmap.upperBound - 1] >> UInt8(fields.count & 7) != 0 {
             throw .malformed(.presence, at: bitmap.upperBound - 1)
         }
         guard reader.isAtEnd else { throw .trailingBytes(at: reader.offset) }
         return presentCount
     }
 
-    private static func decodeValue(
-        _ reader: inout ByteReader,
-        _ bytes: Span<UInt8>,
-        _ index: Int,
-        _ type: EventType,
-        into payload: inout Payload
-    ) throws(FormatError) {
+    @_lifetime(self: copy self)
+    private mutating func decodeValue(
+        _ field: PlannedField,
+        into arena: inout [UInt8]
+    ) throws(FormatError) -> Slot {
         let start = reader.offset
-        switch type.fields[index].kind {
-        case .integer: payload.slots[index] = .integer(try reader.nextZigzag())
+        switch field.kind {
+        case .integer: return .integer(try reader.nextZigzag())
         case .number:
             let value = Double(bitPattern: try reader.next(UInt64.self))
             guard value.isFinite, value != 0 || value.sign == .plus else {
                 throw .malformed(.number, at: start)
             }
-            payload.slots[index] = .number(value)
-        case .string, .nested:
-            payload.setBytes(bytes.extracting(try reader.nextText()), at: index)
+            return .number(value)
         case .boolean:
             let value = try reader.next(UInt8.self)
             guard value <= 1 else { throw .malformed(.boolean, at: start) }
-            payload.slots[index] = .integer(Int64(value))
+            return .integer(Int64(value))
         case .enumeration:
             let value = try reader.nextVarint()
-            guard value < type.fields[index].bounds.values.count else {
-                throw .malformed(.enumIndex, at: start)
-            }
-            payload.slots[index] = .integer(Int64(value))
+            guard value < field.valueCount else { throw .malformed(.enumIndex, at: start) }
+            return .integer(Int64(value))
         case .date:
             let days = try reader.nextZigzag()
             guard CivilTime.daysMin...CivilTime.daysMax ~= days else {
                 throw .malformed(.date, at: start)
             }
-            payload.slots[index] = .integer(days)
+            return .integer(days)
         case .dateTime:
             let time = Timestamp(milliseconds: try reader.nextZigzag())
             guard CivilTime.contains(time) else { throw .malformed(.dateTime, at: start) }
-            payload.slots[index] = .integer(time.milliseconds)
-        case .uuid:
-            payload.setBytes(bytes.extracting(try reader.nextRange(count: 16)), at: index)
-        case .bytes:
-            payload.setBytes(bytes.extracting(try reader.nextBytes()), at: index)
+            return .integer(time.milliseconds)
+        case .string, .nested: return keep(try reader.nextText(), in: &arena)
+        case .uuid: return keep(try reader.nextRange(count: 16), in: &arena)
+        case .bytes: return keep(try reader.nextBytes(), in: &arena)
         }
     }
 
-    /// Bytes of the presence bitmap over so many fields.
-    static func bitmapSize(_ fieldCount: Int) -> Int { (fieldCount + 7) / 8 }
+    private func keep(_ range: Range<Int>, in arena: inout [UInt8]) -> Slot {
+        let start = arena.count
+        arena.append(contentsOf: bytes.raw.extracting(range))
+        return .bytes(start: UInt32(start), count: UInt32(range.count))
+    }
 }

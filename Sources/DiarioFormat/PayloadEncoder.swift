@@ -2,119 +2,158 @@ import DiarioCore
 import DiarioSchema
 
 /// Writes the parts of one payload, in memory that has room for them.
-@unsafe struct PayloadEncoder {
-    let payload: Payload
-    let type: EventType
+struct PayloadEncoder: ~Escapable {
+    private let slots: Span<Slot>
     /// The bytes of the payload's arena.
-    let arena: UnsafeRawBufferPointer
+    private let arena: RawSpan
     /// What stands for the fields that refer to earlier events of the batch.
-    let resolved: [ResolvedReference]
+    private let resolved: Span<ResolvedReference>
     /// The field that is left out because it is derived, or -1.
-    let derivedField: Int
+    private let derivedField: Int
+    /// The field whose value is the id that the event brings along, or -1.
+    private let givenField: Int
     /// Where ids have to be filled in later.
-    var references: [DraftReference] = []
+    private(set) var references: [DraftReference] = []
     /// Where the id lies that the event brought along.
-    var given: Range<Int>?
+    private(set) var given: Range<Int>?
+
+    @_lifetime(copy slots, copy arena, copy resolved)
+    init(
+        slots: Span<Slot>,
+        arena: RawSpan,
+        resolved: Span<ResolvedReference>,
+        plan: PayloadPlan,
+        isDerived: Bool
+    ) {
+        self.slots = slots
+        self.arena = arena
+        self.resolved = resolved
+        derivedField = isDerived ? plan.newIDField : -1
+        givenField = isDerived ? -1 : plan.newIDField
+    }
 
     /// Whether any of the fields has a value.
-    func hasValue(in fields: [Int]) -> Bool {
-        for index in fields where unsafe payload.slots[index] != .absent { return true }
+    func hasValue(in fields: Span<PlannedField>) -> Bool {
+        for place in fields.indices {
+            if case .absent = slots[fields[place].index] { continue }
+            return true
+        }
         return false
     }
 
     /// Writes the bitmap and the values of some fields.
+    @_lifetime(self: copy self)
     mutating func encode(
-        _ fields: [Int],
+        _ fields: Span<PlannedField>,
         into writer: inout WireWriter
     ) throws(FormatError) {
         let bitmap = unsafe writer.offset
         for _ in 0..<PayloadCodec.bitmapSize(fields.count) { unsafe writer.byte(0) }
         var bits: UInt8 = 0
-        for place in 0..<fields.count {
+        for place in fields.indices {
             if place & 7 == 0 { bits = 0 }
-            let index = fields[place]
-            let slot = unsafe payload.slots[index]
-            if slot != .absent, unsafe index != derivedField {
-                bits |= 1 << UInt8(place & 7)
-                unsafe try encode(slot, index, into: &writer)
-            }
+            guard unsafe try encode(fields[place], into: &writer) else { continue }
+            bits |= 1 << UInt8(place & 7)
             unsafe writer.set(bitmap + place >> 3, bits)
         }
     }
 
+    /// Writes the value of a field; false if there is none, or if it is left out.
+    @_lifetime(self: copy self)
     private mutating func encode(
-        _ slot: Slot,
-        _ index: Int,
+        _ field: PlannedField,
         into writer: inout WireWriter
-    ) throws(FormatError) {
-        let kind = unsafe type.fields[index].kind
-        switch (slot, kind) {
-        case (.integer(let value), .integer): unsafe writer.zigzag(value)
-        case (.integer(let value), .date)
-        where CivilTime.daysMin...CivilTime.daysMax ~= value:
-            unsafe writer.zigzag(value)
-        case (.integer(let value), .dateTime)
-        where CivilTime.contains(Timestamp(milliseconds: value)):
-            unsafe writer.zigzag(value)
-        case (.integer(let value), .boolean) where 0...1 ~= value:
-            unsafe writer.byte(UInt8(value))
-        case (.integer(let value), .enumeration)
-        where unsafe 0..<type.fields[index].bounds.values.count ~= Int(value):
-            unsafe writer.varint(UInt64(value))
-        case (.number(let value), .number) where value.isFinite:
+    ) throws(FormatError) -> Bool {
+        switch slots[field.index] {
+        case .absent: return false
+        case .integer(let value): unsafe try encode(value, field, into: &writer)
+        case .number(let value):
+            guard field.kind == .number, value.isFinite else {
+                throw .invalidField(index: field.index)
+            }
             // There is one zero.
             unsafe writer.fixed(value == 0 ? 0 : value.bitPattern)
-        case (.bytes(let start, let count), .string), (.bytes(let start, let count), .nested):
-            unsafe try encodeText(Int(start), Int(count), index, into: &writer)
-        case (.bytes(let start, let count), .uuid) where count == 16:
-            unsafe writer.bytes(bytes(Int(start), Int(count)))
-        case (.bytes(let start, let count), .bytes):
-            unsafe writer.varint(UInt64(count))
-            unsafe writer.bytes(bytes(Int(start), Int(count)))
-        default: throw .invalidField(index: index)
+        case .bytes(let start, let count):
+            guard field.index != derivedField else { return false }
+            let bytes = arena.extracting(Int(start)..<Int(start) + Int(count))
+            unsafe try encode(bytes, field, into: &writer)
         }
+        return true
     }
 
-    private mutating func encodeText(
-        _ start: Int,
-        _ count: Int,
-        _ index: Int,
+    private func encode(
+        _ value: Int64,
+        _ field: PlannedField,
         into writer: inout WireWriter
     ) throws(FormatError) {
-        if unsafe !resolved.isEmpty,
-            let own = unsafe resolved.first(where: { $0.fieldIndex == index })
-        {
-            guard own.text.isEmpty else {
-                unsafe writer.varint(UInt64(own.text.count))
-                unsafe own.text.withUnsafeBytes { unsafe writer.bytes($0) }
-                return
+        let isValid =
+            switch field.kind {
+            case .integer: true
+            case .boolean: 0...1 ~= value
+            case .enumeration: 0..<Int64(field.valueCount) ~= value
+            case .date: CivilTime.daysMin...CivilTime.daysMax ~= value
+            case .dateTime: CivilTime.contains(Timestamp(milliseconds: value))
+            case .number, .string, .uuid, .bytes, .nested: false
             }
-            unsafe references.append(
-                DraftReference(offset: Int32(writer.place), target: own.target)
-            )
-            return
+        guard isValid else { throw .invalidField(index: field.index) }
+        switch field.kind {
+        case .boolean, .enumeration: unsafe writer.varint(UInt64(value))
+        default: unsafe writer.zigzag(value)
         }
-        let text = unsafe bytes(start, count)
-        guard unsafe Text.isValid(RawSpan(_unsafeBytes: text), 0..<count) else {
-            throw .invalidField(index: index)
-        }
-        unsafe writer.varint(UInt64(count))
-        if unsafe index == type.newIDFieldIndex {
-            unsafe given = writer.place..<writer.place + count
-        }
-        unsafe writer.bytes(text)
     }
 
-    /// The part of the arena that a slot names; slicing checks that it lies there.
-    private func bytes(_ start: Int, _ count: Int) -> UnsafeRawBufferPointer {
-        unsafe UnsafeRawBufferPointer(rebasing: arena[start..<start + count])
+    @_lifetime(self: copy self)
+    private mutating func encode(
+        _ bytes: RawSpan,
+        _ field: PlannedField,
+        into writer: inout WireWriter
+    ) throws(FormatError) {
+        switch field.kind {
+        case .string, .nested:
+            guard unsafe try !encodeReference(field, into: &writer) else { return }
+            guard Text.isValid(bytes, 0..<bytes.byteCount) else {
+                throw .invalidField(index: field.index)
+            }
+            unsafe writer.varint(UInt64(bytes.byteCount))
+            if field.index == givenField {
+                given = unsafe writer.place..<writer.place + bytes.byteCount
+            }
+        case .bytes: unsafe writer.varint(UInt64(bytes.byteCount))
+        case .uuid:
+            guard bytes.byteCount == 16 else { throw .invalidField(index: field.index) }
+        case .integer, .number, .boolean, .enumeration, .date, .dateTime:
+            throw .invalidField(index: field.index)
+        }
+        unsafe writer.bytes(bytes)
+    }
+
+    /// Writes the id that a field refers to, or notes that it is filled in later.
+    @_lifetime(self: copy self)
+    private mutating func encodeReference(
+        _ field: PlannedField,
+        into writer: inout WireWriter
+    ) throws(FormatError) -> Bool {
+        for index in resolved.indices where resolved[index].fieldIndex == field.index {
+            let target = resolved[index].target
+            let text = resolved[index].text
+            if text.isEmpty {
+                references.append(
+                    DraftReference(offset: unsafe Int32(writer.place), target: target)
+                )
+            } else {
+                unsafe writer.varint(UInt64(text.count))
+                unsafe writer.bytes(text.span.raw)
+            }
+            return true
+        }
+        return false
     }
 }
 
 /// A field of a draft that refers to an earlier event of its batch.
 struct ResolvedReference {
     var fieldIndex: Int
-    /// The earlier event, whose origin is not known yet.
+    /// The index of the earlier event, whose origin is not known yet.
     var target: Int32
     /// The id that the earlier event brought along; empty if it is derived.
     var text: [UInt8]
@@ -130,12 +169,12 @@ struct PayloadBounds {
     /// `texts` are bytes that stand in for references.
     init(of payload: Payload, texts: Int) {
         var contentSize = texts
-        for slot in payload.slots {
-            if case .bytes(_, let count) = slot { contentSize += Int(count) }
+        let slots = payload.slots.span
+        for index in slots.indices {
+            if case .bytes(_, let count) = slots[index] { contentSize += Int(count) }
         }
         self.contentSize = contentSize
         // Each field takes a number or a length, and both bitmaps fill up their last byte.
-        sizeMax =
-            contentSize + payload.slots.count * Varint.sizeMax + payload.slots.count / 8 + 2
+        sizeMax = contentSize + slots.count * Varint.sizeMax + slots.count / 8 + 2
     }
 }

@@ -22,18 +22,20 @@ enum RowSize {
 }
 
 /// Writes rows of drafts to memory that has room for them.
-@unsafe struct RowWriter {
+@unsafe struct RowWriter: ~Escapable {
     private var writer: WireWriter
-    private let source: UnsafeRawBufferPointer
+    private let source: RawSpan
 
-    init(_ writer: WireWriter, source: UnsafeRawBufferPointer) {
+    @_lifetime(copy source)
+    init(_ writer: WireWriter, source: RawSpan) {
         unsafe self.writer = unsafe writer
-        unsafe self.source = unsafe source
+        unsafe self.source = source
     }
 
     var offset: Int { unsafe writer.offset }
 
     /// Writes the row of an event without references.
+    @_lifetime(self: copy self)
     mutating func write(_ event: DraftEvent, _ place: RowPlace) {
         unsafe writeHead(
             publicSize: Int(event.personalStart - event.start),
@@ -44,6 +46,7 @@ enum RowSize {
     }
 
     /// Writes the row of any event; the batch's first one has `firstOrigin`.
+    @_lifetime(self: copy self)
     mutating func write(
         _ event: DraftEvent,
         _ place: RowPlace,
@@ -77,6 +80,7 @@ enum RowSize {
         unsafe copy(start, Int(event.end))
     }
 
+    @_lifetime(self: copy self)
     private mutating func writeHead(publicSize: Int, personalSize: Int, _ place: RowPlace) {
         let atOffset = Varint.zigzag(place.atOffset)
         let prefixSize =
@@ -92,7 +96,8 @@ enum RowSize {
         unsafe writer.varint(place.base)
     }
 
+    @_lifetime(self: copy self)
     private mutating func copy(_ start: Int, _ end: Int) {
-        unsafe writer.bytes(UnsafeRawBufferPointer(rebasing: source[start..<end]))
+        unsafe writer.bytes(source.extracting(start..<end))
     }
 }

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioCrypto
 
 // Rows and drafts are written through a pointer: an array that checks its bounds and its owner at
 // each byte costs more than all else. Whoever makes a writer proves that there is room.
@@ -44,13 +45,35 @@ import DiarioCore
         unsafe offset += 8
     }
 
-    mutating func bytes(_ source: UnsafeRawBufferPointer) {
-        guard let base = source.baseAddress else { return }
-        unsafe UnsafeMutableRawPointer(target + offset).copyMemory(
-            from: base,
-            byteCount: source.count
+    mutating func fixed(_ value: UInt32) {
+        unsafe UnsafeMutableRawPointer(target + offset).storeBytes(
+            of: value.littleEndian,
+            as: UInt32.self
         )
-        unsafe offset += source.count
+        unsafe offset += 4
+    }
+
+    mutating func bytes(_ source: RawSpan) {
+        unsafe source.withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress else { return }
+            unsafe UnsafeMutableRawPointer(target + offset).copyMemory(
+                from: base,
+                byteCount: buffer.count
+            )
+        }
+        unsafe offset += source.byteCount
+    }
+
+    mutating func text(_ bytes: RawSpan) {
+        unsafe varint(UInt64(bytes.byteCount))
+        unsafe self.bytes(bytes)
+    }
+
+    mutating func hash(_ hash: Hash32) {
+        unsafe fixed(hash.words.0)
+        unsafe fixed(hash.words.1)
+        unsafe fixed(hash.words.2)
+        unsafe fixed(hash.words.3)
     }
 
     /// The text of an origin, with its length in front.
