@@ -21,6 +21,13 @@ package struct StoredRow: Sendable {
     package let acceptedAt: Timestamp?
 }
 
+/// Which events of a space are read.
+package enum LogPart: Hashable, Sendable {
+    case all
+    case canonical
+    case pending
+}
+
 /// Reads the events of a space block by block; memory is bounded by the size of a block.
 ///
 /// Sees the events up to the head that the space had when the cursor was made; first all canonical
@@ -35,8 +42,8 @@ package struct LogCursor: Sendable {
     private var pending: [(ReplicaID, Run)]
 
     init(
-        _ shared: LogShared, _ space: SpaceID, positions: ClosedRange<UInt64>?,
-        includesPending: Bool, isReversed: Bool
+        _ shared: LogShared, _ space: SpaceID, positions: ClosedRange<UInt64>?, _ part: LogPart,
+        isReversed: Bool
     ) throws(LogError) {
         self.shared = shared
         self.space = space
@@ -44,12 +51,12 @@ package struct LogCursor: Sendable {
         let index = shared.index.withLock { $0[space] }
         let first = max(positions?.lowerBound ?? index.released + 1, 1)
         let last = min(positions?.upperBound ?? index.head, index.head)
-        if first <= index.released, first <= last {
+        if first <= index.released, first <= last, part != .pending {
             throw .released(position: first, released: index.released)
         }
-        self.positions = first..<max(first, last + 1)
+        self.positions = part == .pending ? first..<first : first..<max(first, last + 1)
         pending =
-            includesPending
+            part != .canonical
             ? index.lanes.flatMap { lane in lane.runs.runs.map { (lane.replica, $0) } } : []
     }
 
@@ -132,14 +139,12 @@ package struct LogCursor: Sendable {
 }
 
 extension LogStore {
-    /// Reads events: those of `positions`, or all that are not released; with the pending ones.
+    /// Reads events: of the canonical ones those at `positions`, or all that are not released.
     package func cursor(
-        _ space: SpaceID, positions: ClosedRange<UInt64>? = nil, includesPending: Bool,
+        _ space: SpaceID, positions: ClosedRange<UInt64>? = nil, _ part: LogPart = .all,
         isReversed: Bool = false
     ) throws(LogError) -> LogCursor {
-        try LogCursor(
-            shared, space, positions: positions, includesPending: includesPending,
-            isReversed: isReversed)
+        try LogCursor(shared, space, positions: positions, part, isReversed: isReversed)
     }
 
     /// Takes up what other processes wrote since; true if there was something.

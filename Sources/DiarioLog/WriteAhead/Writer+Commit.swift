@@ -97,23 +97,50 @@ extension Writer {
     private mutating func stage(_ append: Append) -> Outcome {
         do throws(LogError) {
             var space = try staged(append.space)
-            let batches: [AppendedBatch]
-            switch append.content {
-            case .batches(let drafts):
-                batches = stage(drafts, by: space.home.replica, in: append.space, &space)
-            case .authority(let drafts):
-                guard let authority = space.home.manifest.authority else {
-                    throw .notAuthority(append.space)
+            try check(append, space)
+            var batches: [AppendedBatch] = []
+            for content in append.contents {
+                switch content {
+                case .batches(let drafts):
+                    batches += stage(drafts, by: space.home.replica, in: append.space, &space)
+                case .singles(let drafts):
+                    batches += stageSingles(drafts, in: append.space, &space)
+                case .authority(let drafts):
+                    guard let authority = space.home.manifest.authority else { break }
+                    batches += stage(drafts, by: authority, in: append.space, &space)
+                case .preserved(let rows):
+                    batches += stage(rows, in: append.space, &space)
                 }
-                batches = stage(drafts, by: authority, in: append.space, &space)
-            case .preserved(let rows):
-                guard space.isAuthority else { throw .notAuthority(append.space) }
-                batches = try stage(rows, in: append.space, &space)
             }
             staged[append.space] = space
             return .success(batches)
         } catch {
             return .failure(error)
+        }
+    }
+
+    /// Finds every reason to refuse an append before anything of it is staged.
+    private func check(_ append: Append, _ space: Staged) throws(LogError) {
+        if let expected = append.firstSequence {
+            let next = lastSequence(of: space.home.replica, in: append.space, space) + 1
+            guard next == expected else {
+                throw .outOfOrder(what: "the next sequence is \(next), not \(expected)")
+            }
+        }
+        guard append.sizeEstimate < Limits.frameSizeMax else {
+            throw .outOfOrder(what: "\(append.sizeEstimate) bytes do not fit in one frame")
+        }
+        let now = store.time.now.milliseconds
+        var checked = space
+        for content in append.contents {
+            switch content {
+            case .batches, .singles: break
+            case .authority:
+                guard space.isAuthority else { throw .notAuthority(append.space) }
+            case .preserved(let blocks):
+                guard space.isAuthority else { throw .notAuthority(append.space) }
+                for rows in blocks { try check(rows, in: append.space, &checked, now: now) }
+            }
         }
     }
 
@@ -174,12 +201,51 @@ extension Writer {
         return result
     }
 
+    /// Stages events each of which is a batch of its own.
+    private mutating func stageSingles(
+        _ containers: [DraftBatch], in id: SpaceID, _ space: inout Staged
+    ) -> [AppendedBatch] {
+        let now = store.time.now
+        let replica = space.home.replica
+        space.acceptedAt = max(space.acceptedAt, now.milliseconds)
+        var result: [AppendedBatch] = []
+        for batch in containers {
+            let first = nextSequence(of: replica, in: id, &space)
+            makeSeeds(batch, replica, first, in: id, &space)
+            openBlock(
+                for: batch,
+                BlockKey(
+                    space: id, isAuthority: false, laneReplica: space.isAuthority ? nil : replica),
+                position: space.head + 1)
+            let firstPosition = space.isAuthority ? space.head + 1 : nil
+            for (index, event) in batch.events.enumerated() {
+                let sequence = first + UInt64(index)
+                space.clock = space.clock.next(at: now)
+                builder.append(
+                    event: index, of: batch,
+                    envelope: RowEnvelope(
+                        replica: replica, sequence: sequence, batchFirst: sequence, batchCount: 1,
+                        clock: space.clock,
+                        at: Timestamp(
+                            milliseconds: event.atMilliseconds ?? space.clock.milliseconds),
+                        base: space.head))
+                if space.isAuthority { space.head += 1 }
+            }
+            let count = batch.events.count
+            space.tallies[replica] = first + UInt64(count - 1)
+            note(count: count, acceptedAt: space.acceptedAt)
+            result.append(
+                AppendedBatch(
+                    firstOrigin: Origin(replica: replica, sequence: first), count: count,
+                    firstPosition: firstPosition))
+        }
+        return result
+    }
+
     private mutating func stage(
         _ blocks: [PreservedRows], in id: SpaceID, _ space: inout Staged
-    ) throws(LogError) -> [AppendedBatch] {
+    ) -> [AppendedBatch] {
         let now = store.time.now.milliseconds
-        var checked = space
-        for rows in blocks { try check(rows, in: id, &checked, now: now) }
         var result: [AppendedBatch] = []
         for rows in blocks {
             openBlock(
