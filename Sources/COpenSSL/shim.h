@@ -30,8 +30,8 @@ static inline void diario_sha256_finish(SHA256_CTX *context, void *digest) {
 }
 
 /*
- * The hash of a byte (none if `prefix` is negative) and two parts, in one call, since a context that
- * Swift owns is cleared twice.
+ * The hash of a byte (none if `prefix` is negative) and two parts, in one call, since a context
+ * that Swift owns is cleared twice.
  */
 static inline void diario_sha256_message(int32_t prefix, const void *first, size_t first_count,
                                          const void *second, size_t second_count, void *digest) {
