@@ -1,7 +1,7 @@
-import DiarioFormat
-import DiarioLog
-import DiarioSchema
-import DiarioStorage
+package import DiarioFormat
+package import DiarioLog
+package import DiarioSchema
+package import DiarioStorage
 
 /// What failed, why, and what to do about it.
 public struct DiarioError: Error, Sendable {

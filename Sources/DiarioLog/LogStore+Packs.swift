@@ -15,6 +15,7 @@ extension LogStore {
             guard try !directory.exists(path) else { return }
             // Filled under another name, so that a folder of that name is always whole.
             let temporaryPath = path + ".new"
+            try directory.removeTree(temporaryPath)
             for file in files {
                 let filePath = temporaryPath + "/" + file.path
                 try directory.makeDirectoryDurably(LogPaths.parent(of: filePath))

@@ -50,6 +50,11 @@ package final class LogStore: Sendable {
 
     deinit { try? close() }
 
+    /// Makes an empty data directory; does nothing if it is one already.
+    package static func create(in directory: any LogDirectory) throws(LogError) {
+        try DirectoryFormat.create(in: directory)
+    }
+
     // MARK: Appending
 
     /// Appends and waits: when this returns, what `append.durability` promises holds.

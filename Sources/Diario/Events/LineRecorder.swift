@@ -141,11 +141,14 @@ extension DraftBatch {
     /// Adds the event that a line tells.
     mutating func append(_ line: EventLine, origin: Origin? = nil) throws(FormatError) {
         let arena = line.arena.span
+        // A span in an optional is made by hand: `map` does not take what cannot escape.
+        var actor: Span<UInt8>?
+        if let range = line.actor { actor = arena.extracting(range) }
+        var subject: Span<UInt8>?
+        if let range = line.subject { subject = arena.extracting(range) }
         try append(
-            line.payload, type: line.type, at: line.at,
-            actor: line.actor.map { arena.extracting($0) },
-            subject: line.subject.map { arena.extracting($0) }, ifUnchanged: line.ifUnchanged,
-            origin: origin)
+            line.payload, type: line.type, at: line.at, actor: actor, subject: subject,
+            ifUnchanged: line.ifUnchanged, origin: origin)
     }
 }
 

@@ -1,7 +1,7 @@
 import DiarioCore
-import DiarioCrypto
+package import DiarioCrypto
 import DiarioFormat
-package import DiarioLog
+import DiarioLog
 package import DiarioSchema
 import DiarioStorage
 
