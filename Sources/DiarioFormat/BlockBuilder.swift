@@ -84,7 +84,7 @@ package struct BlockBuilder: Sendable {
     ) {
         precondition(lastClock >> 63 == 0, "a clock has 63 bits")
         precondition(
-            firstSequence >= 1 && firstSequence < UInt64.max - UInt64(count),
+            firstSequence >= 1 && firstSequence <= UInt64.max - UInt64(count),
             "a sequence counts from 1 and does not run out"
         )
         eventCount += count
@@ -122,38 +122,35 @@ package struct BlockBuilder: Sendable {
         }
         precondition(times.isEmpty == (position == nil), "positioned events alone have times")
         checkTimes(times)
-        var flags: BlockFlags = []
-        if position != nil { flags.insert(.positioned) }
-        if !saltNodes.isEmpty { flags.insert(.salted) }
-        if isAuthority { flags.insert(.authority) }
         let start = output.count
         let room = size + times.count * Self.acceptedRunSizeMax
         // Safe: `size` is a bound of all but the times, of which each has room of its own.
         output.append(addingCapacity: room) { output in
             unsafe output.withUnsafeMutableBufferPointer { (buffer, count) in
                 guard let base = buffer.baseAddress else { return }
-                var writer = unsafe WireWriter(base, offset: BlockHeader.size)
+                var writer = unsafe WireWriter(base)
+                unsafe writer.header(header(bodySize: 0, isPositioned: false))
                 unsafe writeHead(&writer, position: position, times: times)
                 unsafe writer.bytes(rows.span.raw.extracting(0..<rowsSize))
                 count = unsafe writer.offset
-                let bodySize = count - BlockHeader.size
-                precondition(
-                    bodySize <= Limits.blockSizeMax,
-                    "the caller begins another block in time"
-                )
-                var header = unsafe WireWriter(base)
-                unsafe header.header(
-                    BlockHeader(
-                        isCompressed: false,
-                        flags: flags,
-                        eventCount: eventCount,
-                        bodySize: bodySize,
-                        storedSize: bodySize
-                    )
-                )
             }
         }
-        BlockHeader.seal(&output, from: start)
+        let bodySize = output.count - start - BlockHeader.size
+        precondition(bodySize <= Limits.blockSizeMax, "the caller begins another block in time")
+        header(bodySize: bodySize, isPositioned: position != nil).seal(&output, from: start)
+    }
+
+    private func header(bodySize: Int, isPositioned: Bool) -> BlockHeader {
+        var flags: BlockFlags = isPositioned ? .positioned : []
+        if !saltNodes.isEmpty { flags.insert(.salted) }
+        if isAuthority { flags.insert(.authority) }
+        return BlockHeader(
+            isCompressed: false,
+            flags: flags,
+            eventCount: eventCount,
+            bodySize: bodySize,
+            storedSize: bodySize
+        )
     }
 
     @unsafe private func writeHead(
