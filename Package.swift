@@ -93,6 +93,14 @@ package.targets.append(
     .target(
         name: "DiarioTestSupport", dependencies: ["DiarioCore", "DiarioStorage"],
         path: "Tests/DiarioTestSupport"))
+// Not a test: tools/fuzz builds it with libFuzzer, and an ordinary build keeps it compiling.
+package.targets.append(
+    .executableTarget(
+        name: "DiarioFuzz",
+        dependencies: ["DiarioCore", "DiarioSchema", "DiarioFormat", "DiarioLog"],
+        path: "Tests/DiarioFuzz"
+    )
+)
 package.targets += tests.map {
     .testTarget(name: $0.name, dependencies: $0.imports + ["DiarioTestSupport"])
 }

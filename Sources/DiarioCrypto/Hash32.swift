@@ -18,6 +18,19 @@ package struct Hash32: Hashable, Sendable {
 
     private init() {}
 
+    /// The hash whose bytes are those of four little-endian words, in order.
+    package init(words: (UInt64, UInt64, UInt64, UInt64)) {
+        word0 = words.0.littleEndian
+        word1 = words.1.littleEndian
+        word2 = words.2.littleEndian
+        word3 = words.3.littleEndian
+    }
+
+    /// The bytes as four little-endian words, in order.
+    package var words: (UInt64, UInt64, UInt64, UInt64) {
+        (word0.littleEndian, word1.littleEndian, word2.littleEndian, word3.littleEndian)
+    }
+
     /// The hash that `fill` writes to the 32 bytes at the pointer it is given.
     init(fill: (UnsafeMutableRawPointer) -> Void) {
         self.init()

@@ -13,7 +13,6 @@ package struct BlockBuilder: Sendable {
     var replicas: [UInt64] = []
     package internal(set) var types: [TypeEntry] = []
     var saltNodes: [SaltNode] = []
-    private var isAuthority = false
     private var highestClock: UInt64 = 0
     /// An upper bound of the bytes in front of the rows.
     private var headSize = Self.headSizeMin
@@ -54,7 +53,6 @@ package struct BlockBuilder: Sendable {
         replicas.removeAll(keepingCapacity: true)
         types.removeAll(keepingCapacity: true)
         saltNodes.removeAll(keepingCapacity: true)
-        isAuthority = false
         highestClock = 0
         headSize = Self.headSizeMin
     }
@@ -70,7 +68,6 @@ package struct BlockBuilder: Sendable {
     mutating func index(of type: TypeEntry) -> Int32 {
         if let index = types.firstIndex(where: type.isSameType) { return Int32(index) }
         types.append(type)
-        if type.isAuthority { isAuthority = true }
         headSize += type.size
         return Int32(types.count - 1)
     }
@@ -111,16 +108,25 @@ package struct BlockBuilder: Sendable {
     /// Appends the block to `output`: events from `position` on, or pending ones if it is nil.
     ///
     /// `times` says when how many events were accepted, in order; none for pending ones.
+    /// `isAuthority` says that an authority wrote all of the events; else it wrote none.
     package func write(
         into output: inout [UInt8],
         position: UInt64?,
-        times: [AcceptedRun]
+        times: [AcceptedRun],
+        isAuthority: Bool
     ) {
         precondition(!isEmpty, "a block has at least one event")
         if position == nil {
             precondition(runs.count == 1, "pending events are one run of one replica")
         }
         precondition(times.isEmpty == (position == nil), "positioned events alone have times")
+        precondition(
+            isAuthority || !types.contains(where: \.isAuthority),
+            "events of the pack engine stand in the authority's blocks"
+        )
+        var flags: BlockFlags = position == nil ? [] : .positioned
+        if !saltNodes.isEmpty { flags.insert(.salted) }
+        if isAuthority { flags.insert(.authority) }
         checkTimes(times)
         let start = output.count
         let room = size + times.count * Self.acceptedRunSizeMax
@@ -129,7 +135,7 @@ package struct BlockBuilder: Sendable {
             unsafe output.withUnsafeMutableBufferPointer { (buffer, count) in
                 guard let base = buffer.baseAddress else { return }
                 var writer = unsafe WireWriter(base)
-                unsafe writer.header(header(bodySize: 0, isPositioned: false))
+                unsafe writer.header(header(flags, bodySize: 0))
                 unsafe writeHead(&writer, position: position, times: times)
                 unsafe writer.bytes(rows.span.raw.extracting(0..<rowsSize))
                 count = unsafe writer.offset
@@ -137,14 +143,11 @@ package struct BlockBuilder: Sendable {
         }
         let bodySize = output.count - start - BlockHeader.size
         precondition(bodySize <= Limits.blockSizeMax, "the caller begins another block in time")
-        header(bodySize: bodySize, isPositioned: position != nil).seal(&output, from: start)
+        header(flags, bodySize: bodySize).seal(&output, from: start)
     }
 
-    private func header(bodySize: Int, isPositioned: Bool) -> BlockHeader {
-        var flags: BlockFlags = isPositioned ? .positioned : []
-        if !saltNodes.isEmpty { flags.insert(.salted) }
-        if isAuthority { flags.insert(.authority) }
-        return BlockHeader(
+    private func header(_ flags: BlockFlags, bodySize: Int) -> BlockHeader {
+        BlockHeader(
             isCompressed: false,
             flags: flags,
             eventCount: eventCount,

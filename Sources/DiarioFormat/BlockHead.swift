@@ -141,7 +141,7 @@ package struct BlockHead: Equatable, Sendable {
             }
             types.append(entry)
         }
-        guard types.contains(where: \.isAuthority) == summary.isAuthority else {
+        guard summary.isAuthority || !types.contains(where: \.isAuthority) else {
             throw .malformed(.blockFlags, at: 6)
         }
         return types

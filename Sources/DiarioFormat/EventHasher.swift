@@ -88,10 +88,7 @@ package struct EventHasher: ~Copyable {
     package mutating func emptyRoot() -> Hash32 { sha.finalize() }
 
     /// The hash of any bytes.
-    package mutating func hash(_ bytes: RawSpan) -> Hash32 {
-        sha.update(bytes)
-        return sha.finalize()
-    }
+    package func hash(_ bytes: Span<UInt8>) -> Hash32 { SHA256.hash(bytes) }
 
     /// Apart from the others, so that the context and the buffer are separate accesses.
     private static func update(_ sha: inout SHA256Hasher, _ bytes: [UInt8]) {

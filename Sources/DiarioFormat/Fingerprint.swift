@@ -6,8 +6,7 @@ package enum Fingerprint {
     /// Decides whether two schemas mean the same.
     package static func schema(_ type: EventType) -> Hash32 {
         let canonical = type.canonicalSchema
-        var hasher = EventHasher()
-        return hasher.hash(canonical.span.raw)
+        return SHA256.hash(canonical.span)
     }
 
     /// Decides whether two packs are the same one; examples do not count.
@@ -19,7 +18,6 @@ package enum Fingerprint {
             let content = file.bytes
             bytes.append(counted: content.span.raw)
         }
-        var hasher = EventHasher()
-        return hasher.hash(bytes.span.raw)
+        return SHA256.hash(bytes.span)
     }
 }

@@ -9,6 +9,8 @@ package protocol DirectoryLock: AnyObject, Sendable {
     /// Takes the lock if nobody has it; false if somebody has.
     func tryAcquire() throws(StorageError) -> Bool
     func release()
+    /// Whether nobody has held the lock since this object did; only while held.
+    var wasLastHolder: Bool { get }
     /// A number that survives between holders, but no power cut; 0 at first. Only while held.
     var note: UInt64 { get throws(StorageError) }
     /// Sets the number; only while held.
@@ -20,7 +22,7 @@ package protocol DirectoryLock: AnyObject, Sendable {
 // offset | size | meaning
 // -------+------+--------------------------------------------------------------
 //      0 |    4 | process id of the last holder, 0 if none
-//      4 |    4 | zero
+//      4 |    4 | a number that the last holder drew, which tells it from others of its process
 //      8 |    8 | the note
 //
 // It is never synced, and a file of another length reads as zeros where it ends: nothing in it is
@@ -32,6 +34,7 @@ struct LockRecord: Hashable, Sendable {
     static let noteOffset = 8
 
     var owner: Int32 = 0
+    var token: UInt32 = 0
     var note: UInt64 = 0
 
     init() {}
@@ -40,13 +43,17 @@ struct LockRecord: Hashable, Sendable {
         for (index, byte) in bytes.prefix(4).enumerated() {
             owner |= Int32(truncatingIfNeeded: UInt32(byte) << UInt32(8 * index))
         }
+        for (index, byte) in bytes.dropFirst(4).prefix(4).enumerated() {
+            token |= UInt32(byte) << UInt32(8 * index)
+        }
         for (index, byte) in bytes.dropFirst(Self.noteOffset).prefix(8).enumerated() {
             note |= UInt64(byte) << UInt64(8 * index)
         }
     }
 
     var ownerBytes: [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: UInt64(UInt32(bitPattern: owner)) >> (8 * $0)) }
+        let both = UInt64(token) << 32 | UInt64(UInt32(bitPattern: owner))
+        return (0..<8).map { UInt8(truncatingIfNeeded: both >> (8 * $0)) }
     }
 
     var noteBytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: note >> (8 * $0)) } }

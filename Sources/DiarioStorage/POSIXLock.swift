@@ -8,11 +8,13 @@ import Synchronization
 package final class POSIXLock: DirectoryLock {
     private enum State {
         case free
-        case held(LockRecord)
+        case held(LockRecord, wasLast: Bool)
     }
 
     private let file: POSIXFile
     private let path: String
+    /// Tells this lock from others of this process.
+    private let token = UInt32(truncatingIfNeeded: SystemEntropy().next())
     private let state = Mutex(State.free)
 
     init(file: POSIXFile, path: String) {
@@ -40,7 +42,7 @@ package final class POSIXLock: DirectoryLock {
             }
             guard try file.tryLock() else { return false }
             do throws(StorageError) {
-                state = .held(try takeOver())
+                state = try takeOver()
             } catch {
                 file.unlock()
                 throw error
@@ -59,10 +61,19 @@ package final class POSIXLock: DirectoryLock {
         }
     }
 
+    package var wasLastHolder: Bool {
+        state.withLock { state in
+            guard case .held(_, let wasLast) = state else {
+                preconditionFailure("who held the lock is asked while it is held")
+            }
+            return wasLast
+        }
+    }
+
     package var note: UInt64 {
         get throws(StorageError) {
             state.withLock { state in
-                guard case .held(let record) = state else {
+                guard case .held(let record, _) = state else {
                     preconditionFailure("the note is read while the lock is held")
                 }
                 return record.note
@@ -72,27 +83,25 @@ package final class POSIXLock: DirectoryLock {
 
     package func setNote(_ value: UInt64) throws(StorageError) {
         try state.withLock { (state: inout State) throws(StorageError) in
-            guard case .held(var record) = state else {
+            guard case .held(var record, let wasLast) = state else {
                 preconditionFailure("the note is set while the lock is held")
             }
             record.note = value
             try file.write(record.noteBytes.span, at: LockRecord.noteOffset)
-            state = .held(record)
+            state = .held(record, wasLast: wasLast)
         }
     }
 
     /// Reads what the last holder left and writes down this process as the owner.
-    private func takeOver() throws(StorageError) -> LockRecord {
+    private func takeOver() throws(StorageError) -> State {
         var record = try readRecord()
         let process = diario_process_id()
-        guard record.owner != process else { return record }
+        if record.owner == process, record.token == token { return .held(record, wasLast: true) }
         record.owner = process
-        do throws(StorageError) {
-            try file.write(record.ownerBytes.span, at: 0)
-        } catch .full {
-            // The owner is only named to people; a full disk must not keep anyone from the lock.
-        }
-        return record
+        record.token = token
+        // Must not fail in silence: the last holder would think that nobody wrote since.
+        try file.write(record.ownerBytes.span, at: 0)
+        return .held(record, wasLast: false)
     }
 
     private func readRecord() throws(StorageError) -> LockRecord {

@@ -98,7 +98,12 @@ extension BlockBuilder {
             AcceptedRun(count: eventCount, acceptedAt: Timestamp(milliseconds: acceptedAt))
         ]
         var output: [UInt8] = []
-        write(into: &output, position: position, times: position == nil ? [] : times)
+        write(
+            into: &output,
+            position: position,
+            times: position == nil ? [] : times,
+            isAuthority: types.contains(where: \.isAuthority)
+        )
         return output
     }
 }

@@ -43,6 +43,10 @@ final class CrashLock: DirectoryLock {
         }
     }
 
+    var wasLastHolder: Bool {
+        disk.withState { state in state.locks[node]?.previous == holder }
+    }
+
     var note: UInt64 {
         get throws(StorageError) {
             try disk.withState { state throws(StorageError) in
@@ -74,6 +78,8 @@ extension CrashState {
         var lock = locks[node] ?? Lock()
         precondition(lock.holder != holder, "a lock that is held is not acquired again")
         guard lock.holder == nil else { return false }
+        lock.previous = lock.last
+        lock.last = holder
         lock.holder = holder
         locks[node] = lock
         return true

@@ -13,6 +13,9 @@ struct CrashState {
     struct Lock {
         static let noteCountMax = 4
         var holder: Holder?
+        /// Who held it last, and before that one.
+        var last: Holder?
+        var previous: Holder?
         var owner: Int32 = 0
         /// The last few notes, the newest last.
         var notes: [UInt64] = [0]

@@ -1,0 +1,89 @@
+package import DiarioCore
+package import DiarioFormat
+
+/// What holds when an append returns.
+package enum Durability: Hashable, Sendable {
+    /// The events are on the medium: they survive a power cut. The default.
+    case synced
+    /// The events are with the operating system and on their way to the medium: they survive the
+    /// end of this process. A power cut may lose them, and nothing that was appended before them.
+    case written
+}
+
+/// Events that are to be appended to one space, all of them or none.
+package struct Append: Sendable {
+    package enum Content: Sendable {
+        /// New events of this replica.
+        case batches([DraftBatch])
+        /// New events of the authority: types of the pack `engine`, and reference data.
+        case authority([DraftBatch])
+        /// Events that keep their origins and times.
+        case preserved([PreservedRows])
+    }
+
+    package let space: SpaceID
+    package let content: Content
+    package let durability: Durability
+
+    package init(space: SpaceID, content: Content, durability: Durability) {
+        self.space = space
+        self.content = content
+        self.durability = durability
+    }
+
+    /// About how many bytes of a frame it takes.
+    var sizeEstimate: Int {
+        func size(_ batch: DraftBatch) -> Int { batch.sizeInBlockMax + Self.blockFrill }
+        return switch content {
+        case .batches(let batches), .authority(let batches): batches.reduce(0) { $0 + size($1) }
+        case .preserved(let rows): rows.reduce(0) { $0 + size($1.batch) }
+        }
+    }
+
+    /// Headers of record and block, seeds, and a state.
+    private static let blockFrill = 1024
+}
+
+/// Rows with the origins and times they have elsewhere, for the positions that come next.
+package struct PreservedRows: Sendable {
+    /// The events in order of position; here not a batch, only a container.
+    package var batch: DraftBatch
+    package var envelopes: [RowEnvelope]
+    /// Never decreasing; nil for the time at which they are taken up here.
+    package var acceptedAt: [Timestamp?]
+    /// Whether an authority wrote all of these.
+    package var isAuthority: Bool
+
+    package init(
+        batch: DraftBatch, envelopes: [RowEnvelope], acceptedAt: [Timestamp?], isAuthority: Bool
+    ) {
+        precondition(
+            batch.events.count == envelopes.count && envelopes.count == acceptedAt.count,
+            "each row has an envelope and a time")
+        self.batch = batch
+        self.envelopes = envelopes
+        self.acceptedAt = acceptedAt
+        self.isAuthority = isAuthority
+    }
+}
+
+/// Where a batch stands.
+package struct AppendedBatch: Hashable, Sendable {
+    package let firstOrigin: Origin
+    package let count: Int
+    /// Nil while the events are pending.
+    package let firstPosition: UInt64?
+
+    package init(firstOrigin: Origin, count: Int, firstPosition: UInt64?) {
+        self.firstOrigin = firstOrigin
+        self.count = count
+        self.firstPosition = firstPosition
+    }
+
+    /// The origins of its events, in order.
+    package var origins: [Origin] {
+        (0..<UInt64(count)).map {
+            Origin(replica: firstOrigin.replica, sequence: firstOrigin.sequence + $0)
+        }
+    }
+}

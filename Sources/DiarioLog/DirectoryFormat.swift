@@ -1,0 +1,59 @@
+import DiarioCore
+import DiarioStorage
+
+/// Which version of the format a data directory has, and who may read it.
+struct DirectoryFormat: Equatable, Sendable {
+    static let current = 1
+
+    /// The version that wrote the directory.
+    let version: Int
+    /// The oldest version that may read it.
+    let readableBy: Int
+
+    var mayBeWritten: Bool { version <= Self.current }
+
+    private static let words = ("diario format ", " readable by ")
+
+    /// Reads the file `format`.
+    static func read(in directory: any LogDirectory) throws(LogError) -> DirectoryFormat {
+        let bytes: [UInt8]
+        do throws(StorageError) {
+            bytes = try directory.contents(of: LogPaths.format, sizeMax: 4096)
+        } catch {
+            switch error {
+            case .notFound, .notDirectory: throw .notALog
+            default: throw .storage(error)
+            }
+        }
+        guard let format = DirectoryFormat(String(decoding: bytes, as: UTF8.self)) else {
+            throw .corrupt(
+                Fault(file: LogPaths.format, offset: 0, what: "this is not the format's line"))
+        }
+        guard format.readableBy <= current else { throw .newerFormat(version: format.version) }
+        return format
+    }
+
+    /// Makes an empty data directory, unless there is one.
+    static func create(in directory: any LogDirectory) throws(LogError) {
+        try storing { () throws(StorageError) in
+            guard try !directory.exists(LogPaths.format) else { return }
+            for path in [LogPaths.log, LogPaths.spaces, LogPaths.packs] {
+                try directory.makeDirectoryDurably(path)
+            }
+            // Last, because it is what makes the directory one of ours.
+            let line = "\(words.0)\(current)\(words.1)\(current)\n"
+            try directory.replace(LogPaths.format, with: Array(line.utf8))
+        }
+    }
+
+    private init?(_ line: String) {
+        guard line.hasPrefix(Self.words.0), line.hasSuffix("\n") else { return nil }
+        let rest = line.dropFirst(Self.words.0.count).dropLast()
+        guard let space = rest.firstIndex(of: " "), rest[space...].hasPrefix(Self.words.1),
+            let version = Int(rest[..<space]), version > 0,
+            let readableBy = Int(rest[space...].dropFirst(Self.words.1.count)), readableBy > 0
+        else { return nil }
+        self.version = version
+        self.readableBy = readableBy
+    }
+}

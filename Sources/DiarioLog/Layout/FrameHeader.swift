@@ -1,0 +1,70 @@
+import DiarioCore
+import DiarioFormat
+
+// A frame of the write-ahead log, specified in schema/format/log.md, section 8: this header, the
+// records, zeros up to a multiple of 8.
+
+/// The 40 bytes in front of a frame's records.
+struct FrameHeader: Equatable, Sendable {
+    static let size = 40
+    static let alignment = 8
+    private static let magic: UInt32 = 0x4d52_4644  // "DFRM"
+
+    var generation: UInt64
+    var number: UInt64
+    var durableBefore: UInt64
+    var bodySize: Int
+    var recordCount: Int
+
+    /// The bytes from the start of this frame to the start of the next.
+    var frameSize: Int { Self.frameSize(body: bodySize) }
+
+    static func frameSize(body: Int) -> Int {
+        (size + body + alignment - 1) & ~(alignment - 1)
+    }
+
+    /// Completes a frame: `frame` is room for a header, the records, and padding.
+    func seal(_ frame: inout [UInt8]) {
+        precondition(frame.count == frameSize, "a frame is padded before it is sealed")
+        frame.store(littleEndian: Self.magic, at: 0)
+        frame.store(littleEndian: generation, at: 8)
+        frame.store(littleEndian: number, at: 16)
+        frame.store(littleEndian: durableBefore, at: 24)
+        frame.store(littleEndian: UInt32(bodySize), at: 32)
+        frame.store(littleEndian: UInt32(recordCount), at: 36)
+        let checksum = Checksum.crc32c(frame.span.extracting(8..<frame.count).raw)
+        frame.store(littleEndian: checksum, at: 4)
+    }
+
+    /// What is known about the bytes at a place where a frame may start.
+    enum Reading: Equatable {
+        case frame(FrameHeader)
+        /// Starts as a frame of this generation but does not verify: torn, or damaged.
+        case broken(FrameHeader)
+        /// Not the start of a frame of this generation.
+        case none
+    }
+
+    /// Reads the frame at `offset` of a file's bytes, of this generation and with any number.
+    static func read(_ bytes: Span<UInt8>, at offset: Int, generation: UInt64) -> Reading {
+        guard bytes.count - offset >= size,
+            bytes.littleEndian(UInt32.self, at: offset) == magic,
+            bytes.littleEndian(UInt64.self, at: offset + 8) == generation
+        else { return .none }
+        let header = FrameHeader(
+            generation: generation,
+            number: bytes.littleEndian(UInt64.self, at: offset + 16),
+            durableBefore: bytes.littleEndian(UInt64.self, at: offset + 24),
+            bodySize: Int(bytes.littleEndian(UInt32.self, at: offset + 32)),
+            recordCount: Int(bytes.littleEndian(UInt32.self, at: offset + 36)))
+        guard header.bodySize <= Limits.frameSizeMax,
+            bytes.count - offset >= header.frameSize,
+            header.durableBefore <= UInt64(offset)
+        else { return .broken(header) }
+        let checked = bytes.extracting(offset + 8..<offset + header.frameSize)
+        guard bytes.littleEndian(UInt32.self, at: offset + 4) == Checksum.crc32c(checked.raw) else {
+            return .broken(header)
+        }
+        return .frame(header)
+    }
+}

@@ -1,0 +1,113 @@
+package import DiarioCore
+import DiarioFormat
+
+// Records are what frames hold: 16 bytes of header, then the content.
+// Specified in schema/format/log.md, section 8.
+
+/// The kinds of records; the raw values are on disk.
+enum RecordKind: UInt8, Sendable {
+    case rows = 1
+    case seed = 2
+    case promotion = 3
+    case state = 4
+    case dropped = 5
+}
+
+/// A record of a frame: its kind, its space, and where its content lies in the frame.
+struct Record: Sendable {
+    static let headerSize = 16
+
+    let kind: RecordKind
+    let space: SpaceID
+    /// Where the content lies, counted from the start of the bytes that were read.
+    let content: Range<Int>
+
+    /// Bytes on disk, the record's header included.
+    var size: Int { Self.headerSize + content.count }
+
+    /// Appends a record whose content `write` appends.
+    static func append(
+        _ kind: RecordKind, _ space: SpaceID, to frame: inout [UInt8],
+        _ write: (inout [UInt8]) -> Void
+    ) {
+        let start = frame.count
+        frame.append(littleEndian: UInt32(kind.rawValue))
+        frame.append(littleEndian: UInt32(0))
+        frame.append(littleEndian: space.rawValue)
+        write(&frame)
+        let size = frame.count - start - headerSize
+        frame.store(littleEndian: UInt32(size), at: start + 4)
+    }
+
+    /// Reads the record at `offset`, which must end by `end`; nil if the bytes are none.
+    static func read(_ bytes: Span<UInt8>, at offset: Int, end: Int) -> Record? {
+        guard end - offset >= headerSize,
+            bytes.littleEndian(UInt32.self, at: offset) <= 0xff,
+            let kind = RecordKind(rawValue: bytes[offset]),
+            let space = SpaceID(rawValue: bytes.littleEndian(UInt64.self, at: offset + 8))
+        else { return nil }
+        let size = Int(bytes.littleEndian(UInt32.self, at: offset + 4))
+        let start = offset + headerSize
+        guard size <= end - start else { return nil }
+        return Record(kind: kind, space: space, content: start..<start + size)
+    }
+}
+
+/// Accepted events of one replica that stand one after the other at positions one after the other.
+package struct PromotedRun: Hashable, Sendable {
+    package let replica: ReplicaID
+    package let firstSequence: UInt64
+    package let count: UInt64
+    package let firstPosition: UInt64
+    package let acceptedAt: Timestamp
+
+    package init(
+        replica: ReplicaID, firstSequence: UInt64, count: UInt64, firstPosition: UInt64,
+        acceptedAt: Timestamp
+    ) {
+        self.replica = replica
+        self.firstSequence = firstSequence
+        self.count = count
+        self.firstPosition = firstPosition
+        self.acceptedAt = acceptedAt
+    }
+
+    private static let size = 40
+
+    static func append(_ runs: [PromotedRun], to bytes: inout [UInt8]) {
+        bytes.append(littleEndian: UInt32(runs.count))
+        for run in runs {
+            bytes.append(littleEndian: run.replica.rawValue)
+            bytes.append(littleEndian: run.firstSequence)
+            bytes.append(littleEndian: run.count)
+            bytes.append(littleEndian: run.firstPosition)
+            bytes.append(littleEndian: UInt64(bitPattern: run.acceptedAt.milliseconds))
+        }
+    }
+
+    /// Nil unless `bytes` are what `append` writes.
+    static func read(_ bytes: Span<UInt8>) -> [PromotedRun]? {
+        guard bytes.count >= 4 else { return nil }
+        let count = Int(bytes.littleEndian(UInt32.self, at: 0))
+        guard bytes.count == 4 + count * size else { return nil }
+        var runs: [PromotedRun] = []
+        runs.reserveCapacity(count)
+        for index in 0..<count {
+            let start = 4 + index * size
+            let acceptedAt = Int64(bitPattern: bytes.littleEndian(UInt64.self, at: start + 32))
+            let run = ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: start)).map {
+                PromotedRun(
+                    replica: $0,
+                    firstSequence: bytes.littleEndian(UInt64.self, at: start + 8),
+                    count: bytes.littleEndian(UInt64.self, at: start + 16),
+                    firstPosition: bytes.littleEndian(UInt64.self, at: start + 24),
+                    acceptedAt: Timestamp(milliseconds: acceptedAt))
+            }
+            guard let run, run.firstSequence > 0, run.firstPosition > 0, run.count > 0 else {
+                return nil
+            }
+            runs.append(run)
+        }
+        return runs
+    }
+}

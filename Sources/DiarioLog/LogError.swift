@@ -1,0 +1,88 @@
+package import DiarioCore
+package import DiarioFormat
+package import DiarioStorage
+
+/// A place in a file where bytes are not what the format demands.
+package struct Fault: Error, Hashable, Sendable {
+    /// The file, relative to the data directory.
+    package let file: String
+    package let offset: Int
+    /// What is wrong and what is lost, as a clause.
+    package let what: String
+
+    package init(file: String, offset: Int, what: String) {
+        self.file = file
+        self.offset = offset
+        self.what = what
+    }
+
+    package var message: String { "\(file), offset \(offset): \(what)" }
+}
+
+/// What can go wrong when a log is opened, read or written.
+package enum LogError: Error, Equatable, Sendable {
+    case storage(StorageError)
+    case format(FormatError)
+    /// Bytes below the synced length are damaged. Never repaired silently.
+    case corrupt(Fault)
+    /// The directory holds no log.
+    case notALog
+    /// Written by a newer program, which says that this one may not read it.
+    case newerFormat(version: Int)
+    /// Opened for reading, or on a medium that can only be read.
+    case readOnly
+    /// The log was closed.
+    case closed
+    /// Two syncs failed in a row, so nothing more is taken until the log is opened again.
+    case stopped(StorageError)
+    case unknownSpace(SpaceID)
+    /// Positions are given by another replica.
+    case notAuthority(SpaceID)
+    /// This replica is the authority: there is nothing to promote.
+    case isAuthority(SpaceID)
+    /// A promotion or a canonical block that does not fit what is there.
+    case outOfOrder(what: String)
+    case unknownType(name: String, version: Int)
+    /// Positions up to `released` were given away and are not in this log any more.
+    case released(position: UInt64, released: UInt64)
+
+    /// What failed and what to do about it, in one or two sentences.
+    package var message: String {
+        switch self {
+        case .storage(let error): error.message
+        case .format(let error): error.message
+        case .corrupt(let fault):
+            "The log is damaged at \(fault.message). It can be read up to there and takes no "
+                + "events. Restore a backup of the directory."
+        case .notALog:
+            "There is no Diario log here. Make one with `diario init DIR`, or check the path."
+        case .newerFormat(let version):
+            "This directory was written in format \(version), which this program cannot read. "
+                + "Use a newer diario."
+        case .readOnly:
+            "The log was opened for reading only, so nothing can be recorded."
+        case .closed: "The log was closed. Open it again."
+        case .stopped(let error):
+            "The log takes no more events, because writing it failed twice (\(error.message)). "
+                + "Nothing acknowledged is lost. Check the disk and open the log again."
+        case .unknownSpace(let space): "There is no space \(space.text) here."
+        case .notAuthority(let space):
+            "Positions of space \(space.text) are given elsewhere, so they cannot be given here."
+        case .isAuthority(let space):
+            "Space \(space.text) gets its positions here, so there is nothing to promote."
+        case .outOfOrder(let what): "The events do not fit the log: \(what)."
+        case .unknownType(let name, let version):
+            "No adopted pack has the event type \(name), version \(version). "
+                + "Adopt one with `diario schema adopt`."
+        case .released(let position, let released):
+            "Position \(position) is not in the log any more: up to \(released) were released."
+        }
+    }
+}
+
+/// Runs storage calls and turns their errors into ours.
+func storing<Result: ~Copyable>(
+    _ body: () throws(StorageError) -> Result
+) throws(LogError) -> Result {
+    do { return try body() } catch { throw .storage(error) }
+}

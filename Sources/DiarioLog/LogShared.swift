@@ -1,0 +1,86 @@
+import DiarioCore
+import DiarioFormat
+import DiarioStorage
+import Synchronization
+
+/// What the writer and the readers of a log have in common.
+final class LogShared: Sendable {
+    let directory: any LogDirectory
+    let time: any TimeSource
+    let entropy: any EntropySource
+    let adoption: AdoptionReader
+    let files: OpenFiles
+    /// Never held while a file is read or written.
+    let index = Mutex(LogIndex())
+
+    init(
+        directory: any LogDirectory, time: any TimeSource, entropy: any EntropySource,
+        adoption: AdoptionReader
+    ) {
+        self.directory = directory
+        self.time = time
+        self.entropy = entropy
+        self.adoption = adoption
+        files = OpenFiles(directory: directory)
+    }
+
+    /// Takes up the records of one frame, which is on disk: readers see all of them or none.
+    func takeUp(
+        _ bytes: Span<UInt8>, _ body: Range<Int>, of place: FramePlace
+    ) throws(LogError) {
+        // The error is carried out as a value, because the lock's closure is not generic over it.
+        var failure: LogError?
+        index.withLock { index in
+            do throws(LogError) {
+                try index.takeUp(bytes, body, of: place, adoption: adoption)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+}
+
+/// The log files that readers have open; the one not used for longest is closed first.
+final class OpenFiles: Sendable {
+    private struct Entry: Sendable {
+        let file: any LogFile
+        var lastUse: UInt64
+    }
+
+    private struct Table: Sendable {
+        var entries: [UInt64: Entry] = [:]
+        var useCount: UInt64 = 0
+    }
+
+    /// A quarter of the bound: read models, manifests and sockets want theirs too.
+    private static let countMax = Limits.openFileCountMax / 4
+
+    private let directory: any LogDirectory
+    private let table = Mutex(Table())
+
+    init(directory: any LogDirectory) { self.directory = directory }
+
+    func removeAll() { table.withLock { $0.entries.removeAll() } }
+
+    func remove(_ number: UInt64) { table.withLock { _ = $0.entries.removeValue(forKey: number) } }
+
+    func file(_ number: UInt64) throws(StorageError) -> any LogFile {
+        let known: (any LogFile)? = table.withLock { table in
+            table.useCount += 1
+            table.entries[number]?.lastUse = table.useCount
+            return table.entries[number]?.file
+        }
+        if let known { return known }
+        let file = try directory.open(LogPaths.logFile(number), .read)
+        table.withLock { table in
+            if table.entries.count >= Self.countMax,
+                let oldest = table.entries.min(by: { $0.value.lastUse < $1.value.lastUse })
+            {
+                table.entries[oldest.key] = nil
+            }
+            table.entries[number] = Entry(file: file, lastUse: table.useCount)
+        }
+        return file
+    }
+}

@@ -1,0 +1,60 @@
+package import DiarioCrypto
+import DiarioCore
+import DiarioFormat
+package import DiarioSchema
+import DiarioStorage
+
+// Packs that spaces adopted are kept by fingerprint, so that each event can be read for ever.
+
+extension LogStore {
+    /// Keeps a pack's files; durable when it returns. Does nothing if they are there.
+    package func keep(_ files: [PackFile], fingerprint: Hash32) throws(LogError) {
+        let directory = shared.directory
+        let path = LogPaths.pack(fingerprint)
+        try storing { () throws(StorageError) in
+            guard try !directory.exists(path) else { return }
+            // Filled under another name, so that a folder of that name is always whole.
+            let temporaryPath = path + ".new"
+            for file in files {
+                let filePath = temporaryPath + "/" + file.path
+                try directory.makeDirectoryDurably(LogPaths.parent(of: filePath))
+                try directory.replace(filePath, with: file.bytes)
+            }
+            try directory.rename(temporaryPath, to: path)
+            try directory.syncDirectory(LogPaths.packs)
+        }
+    }
+
+    /// The files of a pack that was kept, sorted by path, checked against the fingerprint.
+    package func packFiles(_ fingerprint: Hash32) throws(LogError) -> [PackFile] {
+        let directory = shared.directory
+        let path = LogPaths.pack(fingerprint)
+        let files = try storing { () throws(StorageError) in
+            var files: [PackFile] = []
+            for name in try directory.list(path) {
+                if name.contains(".") {
+                    files.append(try Self.packFile(name, in: path, of: directory))
+                } else {
+                    for child in try directory.list(path + "/" + name) {
+                        files.append(try Self.packFile(name + "/" + child, in: path, of: directory))
+                    }
+                }
+            }
+            return files
+        }
+        guard Fingerprint.pack(files) == fingerprint else {
+            throw .corrupt(
+                Fault(file: path, offset: 0, what: "the pack's files are not what was adopted"))
+        }
+        return files
+    }
+
+    private static func packFile(
+        _ name: String, in path: String, of directory: any LogDirectory
+    ) throws(StorageError) -> PackFile {
+        PackFile(
+            path: name,
+            bytes: try directory.contents(
+                of: path + "/" + name, sizeMax: Limits.packSizeMax))
+    }
+}

@@ -1,0 +1,186 @@
+package import DiarioCore
+package import DiarioCrypto
+import DiarioFormat
+package import DiarioStorage
+import Synchronization
+
+/// What a space holds, in numbers.
+package struct SpaceStatus: Equatable, Sendable {
+    package let manifest: Manifest
+    /// Who writes here; the next event may have another id if the directory was copied.
+    package let replica: ReplicaID
+    /// The last position.
+    package let head: UInt64
+    package let released: UInt64
+    /// Events without a position.
+    package let pending: Int
+    /// Canonical and pending events without those of an authority.
+    package let events: Int
+    /// Bytes of this space that are live in the write-ahead log.
+    package let liveBytes: Int
+    package let adoptions: [Adoption]
+    package let clock: HybridTime
+    /// When the last position was given; nil before the first.
+    package let acceptedAt: Timestamp?
+    package let tallies: [ReplicaTally]
+}
+
+extension LogStore {
+    /// Makes an empty space; durable when it returns.
+    ///
+    /// With `isAuthority`, positions are given here at once; else events are pending until
+    /// `promote` says where they stand.
+    package func makeSpace(
+        isAuthority: Bool, isStaging: Bool = false
+    ) throws(LogError) -> Manifest {
+        guard access == .readWrite else { throw .readOnly }
+        let (directory, entropy) = (shared.directory, shared.entropy)
+        let manifest = Manifest(
+            space: SpaceID(drawnFrom: entropy), lineage: Lineage(drawnFrom: entropy), epoch: 0,
+            authority: isAuthority ? ReplicaID(drawnFrom: entropy) : nil, isStaging: isStaging,
+            replaces: nil)
+        let replica = ReplicaID(drawnFrom: entropy)
+        try storing { () throws(StorageError) in
+            try directory.makeDirectoryDurably(LogPaths.space(manifest.space))
+            try ReplicaFile.write(
+                replica, at: LogPaths.replica(manifest.space), in: directory)
+            // Last, because a space is there from then on.
+            try directory.replace(LogPaths.manifest(manifest.space), with: manifest.encoded())
+        }
+        return manifest
+    }
+
+    /// The spaces of this directory in order of id, without those that another one replaces.
+    package func manifests() throws(LogError) -> [Manifest] {
+        let names = try storing { () throws(StorageError) in
+            try shared.directory.list(LogPaths.spaces)
+        }
+        var manifests: [Manifest] = []
+        for name in names {
+            guard let id = SpaceID(text: name) else { continue }
+            // A space without a manifest is one that was not made to its end.
+            guard try storing({ () throws(StorageError) in
+                try shared.directory.exists(LogPaths.manifest(id))
+            }) else { continue }
+            manifests.append(try SpaceHome.readManifest(id, in: shared.directory))
+        }
+        let dead = Set(manifests.filter { !$0.isStaging }.compactMap(\.replaces))
+        return manifests.filter { !dead.contains($0.space) }
+    }
+
+    package func status(of space: SpaceID) throws(LogError) -> SpaceStatus {
+        let home = try SpaceHome.read(space, in: shared.directory)
+        let index = shared.index.withLock { $0[space] }
+        return SpaceStatus(
+            manifest: home.manifest, replica: home.replica, head: index.head,
+            released: index.released, pending: index.pendingCount, events: index.eventCount,
+            liveBytes: index.liveBytes, adoptions: index.adoptions, clock: index.clock,
+            acceptedAt: index.head == 0 ? nil : Timestamp(milliseconds: index.acceptedAt),
+            tallies: index.tallies)
+    }
+
+    /// The Merkle root of all canonical events.
+    package func root(of space: SpaceID) throws(LogError) -> Hash32 {
+        try withWriter { (writer) throws(LogError) in
+            let range = try writer.range(of: space)
+            return range.root(&writer.hasher)
+        }
+    }
+
+    /// Gives pending events their positions; see `Writer.promote`.
+    package func promote(_ runs: [PromotedRun], in space: SpaceID) throws(LogError) {
+        try withWriter { (writer) throws(LogError) in try writer.promote(runs, in: space) }
+    }
+
+    /// Lets go of the positions up to `position`; they cannot be read here any more.
+    package func release(_ space: SpaceID, upTo position: UInt64) throws(LogError) {
+        try withWriter { (writer) throws(LogError) in
+            try writer.release(space, upTo: position)
+        }
+    }
+
+    /// Ends the staging of a space: from now on it is there, in the place of `old`.
+    package func activate(_ space: SpaceID, inPlaceOf old: SpaceID) throws(LogError) {
+        var manifest = try SpaceHome.readManifest(space, in: shared.directory)
+        manifest.isStaging = false
+        manifest.replaces = old
+        let encoded = manifest.encoded()
+        try storing { () throws(StorageError) in
+            try shared.directory.replace(LogPaths.manifest(space), with: encoded)
+        }
+        try remove(old)
+    }
+
+    /// Removes a space and all its events.
+    package func remove(_ space: SpaceID) throws(LogError) {
+        let directory = shared.directory
+        try withWriter { (writer) throws(LogError) in try writer.drop(space) }
+        try storing { () throws(StorageError) in
+            // The manifest goes first: without one the rest is not a space any more.
+            for path in [
+                LogPaths.manifest(space), LogPaths.replica(space), LogPaths.stagingLock(space),
+            ] where try directory.exists(path) {
+                try directory.remove(path)
+            }
+            try directory.remove(LogPaths.space(space))
+            try directory.syncDirectory(LogPaths.spaces)
+        }
+    }
+
+    /// Removes what imports left that did not end, and spaces that others replaced.
+    package func removeRemains() throws(LogError) {
+        let names = try storing { () throws(StorageError) in
+            try shared.directory.list(LogPaths.spaces)
+        }
+        let live = Set(try manifests().filter { !$0.isStaging }.map(\.space))
+        for name in names {
+            guard let id = SpaceID(text: name), !live.contains(id) else { continue }
+            let lock = try storing { () throws(StorageError) in
+                try shared.directory.lock(LogPaths.stagingLock(id))
+            }
+            // Whoever is still filling it holds this lock.
+            guard try storing({ () throws(StorageError) in try lock.tryAcquire() }) else { continue }
+            lock.release()
+            try remove(id)
+        }
+    }
+
+    /// Held while an import fills a staging space, so that nobody clears it away.
+    package func stagingLock(of space: SpaceID) throws(LogError) -> any DirectoryLock {
+        try storing { () throws(StorageError) in
+            let lock = try shared.directory.lock(LogPaths.stagingLock(space))
+            try lock.acquire(waitSeconds: 0)
+            return lock
+        }
+    }
+
+    /// Bytes of the files of the write-ahead log on disk.
+    package func logBytes() throws(LogError) -> Int {
+        try storing { () throws(StorageError) in
+            var total = 0
+            for name in try shared.directory.list(LogPaths.log) {
+                guard LogPaths.logFileNumber(name) != nil else { continue }
+                total += try shared.directory.open("wal/" + name, .read).size()
+            }
+            return total
+        }
+    }
+
+    /// Bytes of the files of a space outside the write-ahead log.
+    package func fileBytes(of space: SpaceID) throws(LogError) -> Int {
+        try storing { () throws(StorageError) in
+            var total = 0
+            for path in [LogPaths.manifest(space), LogPaths.replica(space)] {
+                total += try shared.directory.open(path, .read).size()
+            }
+            return total
+        }
+    }
+
+    /// The frames that recovery cut, with where their bytes are kept.
+    package func keptCuts() throws(LogError) -> [String] {
+        try storing { () throws(StorageError) in
+            try shared.directory.list(LogPaths.log).filter(LogPaths.isCut).map { "wal/" + $0 }
+        }
+    }
+}

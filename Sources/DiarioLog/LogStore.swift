@@ -1,0 +1,262 @@
+package import DiarioCore
+package import DiarioStorage
+import Synchronization
+
+/// The logs of all spaces in one data directory, behind one write-ahead log.
+///
+/// Safe to use from any thread, and from several processes at once: each commit takes the
+/// directory's lock and first reads what others wrote. Calls that write block until the disk is
+/// done, `enqueue` apart.
+package final class LogStore: Sendable {
+    let shared: LogShared
+    let gate: Mutex<Gate>
+    private let wake = Signal()
+    private let committer = Mutex<WorkerThread?>(nil)
+    /// What this log may be used for, which can be less than what was asked for.
+    package let access: Access
+    /// What opening found.
+    package let report: RecoveryReport
+
+    /// What may be done with a log.
+    package enum Access: Hashable, Sendable {
+        case readOnly
+        case readWrite
+    }
+
+    /// Opens the log in `directory`, and recovers it from a crash if there was one.
+    ///
+    /// - Throws: `.notALog` and `.newerFormat` if this is no directory of ours, `.storage` if the
+    ///   disk refuses. Damage is no error here: it is in `report`, what lies before it can be read,
+    ///   and appends throw `.corrupt`.
+    package init(
+        _ directory: any LogDirectory, access: Access, time: any TimeSource,
+        entropy: any EntropySource, adoption: AdoptionReader
+    ) throws(LogError) {
+        Limits.check()
+        let version = try DirectoryFormat.read(in: directory)
+        let mayWrite = access == .readWrite && !directory.isReadOnly && version.mayBeWritten
+        self.access = mayWrite ? .readWrite : .readOnly
+        shared = LogShared(
+            directory: directory, time: time, entropy: entropy, adoption: adoption)
+        var lock: (any DirectoryLock)?
+        if mayWrite {
+            lock = try storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }
+        }
+        var writer = Writer(store: shared, lock: lock)
+        try writer.start()
+        report = writer.report
+        gate = Mutex(Gate(writer: writer))
+    }
+
+    deinit { try? close() }
+
+    // MARK: Appending
+
+    /// Appends and waits: when this returns, what `append.durability` promises holds.
+    ///
+    /// When it throws, nothing of `append` is in the log.
+    package func append(_ append: Append) throws(LogError) -> [AppendedBatch] {
+        let outcomes = try self.append([append])
+        guard let outcome = outcomes.first else { preconditionFailure("one append, one outcome") }
+        return try outcome.get()
+    }
+
+    /// Appends several things in as few syncs as the limits allow; each has its own outcome.
+    package func append(
+        _ appends: [Append]
+    ) throws(LogError) -> [Result<[AppendedBatch], LogError>] {
+        var writer = try takeWriter()
+        let outcomes = commit(appends, &writer)
+        giveBack(writer)
+        return outcomes
+    }
+
+    /// Appends without waiting; `completion` is called once, when the outcome is known.
+    ///
+    /// If nobody else writes, the events are written and synced right here, on the caller's
+    /// thread, which is fastest; else the committer thread takes them with those of others. On a
+    /// disk whose syncs take long the caller's thread is not held up.
+    package func enqueue(
+        _ append: Append,
+        completion: @escaping @Sendable (Result<[AppendedBatch], LogError>) -> Void
+    ) {
+        if var writer = gate.withLock({ $0.takeIfFree() }) {
+            let outcomes = commit([append], &writer)
+            giveBack(writer)
+            if let outcome = outcomes.first { completion(outcome) }
+            return
+        }
+        let isCalled: Bool? = gate.withLock { gate in
+            gate.isClosed
+                ? nil : gate.add(Gate.Waiting(append: append, completion: completion))
+        }
+        switch isCalled {
+        case .some(true): callCommitter()
+        case .some(false): break
+        case .none: completion(.failure(.closed))
+        }
+    }
+
+    private func commit(_ appends: [Append], _ writer: inout Writer) -> [Writer.Outcome] {
+        let start = ContinuousClock.now
+        let outcomes = writer.commit(appends)
+        let duration = ContinuousClock.now - start
+        gate.withLock { $0.lastCommit = duration }
+        writer.hashRecent()
+        return outcomes
+    }
+
+    // MARK: The writer
+
+    /// Waits for the writer, which the caller gives back.
+    private func takeWriter() throws(LogError) -> Writer {
+        let ticket = Signal()
+        let isThere = gate.withLock { gate in
+            let isThere = gate.writer != nil && gate.tickets.isEmpty && !gate.isReserved
+            if isThere { gate.isReserved = true } else { gate.tickets.append(ticket) }
+            return isThere || gate.isClosed
+        }
+        if !isThere { ticket.wait() }
+        let writer = gate.withLock { gate in
+            gate.isReserved = false
+            return gate.writer.take()
+        }
+        guard let writer else { throw .closed }
+        return writer
+    }
+
+    private func giveBack(_ writer: consuming Writer) {
+        var writer: Writer? = consume writer
+        let (ticket, isCalled) = gate.withLock { gate in
+            gate.hasUnsynced = writer?.log.isUnsynced ?? false
+            gate.writer = writer.take()
+            if !gate.tickets.isEmpty {
+                gate.isReserved = true
+                return (Optional(gate.tickets.removeFirst()), false)
+            }
+            let isNeeded = !gate.queue.isEmpty || gate.hasUnsynced
+            guard isNeeded, gate.committer == .blocked || gate.committer == .idle else {
+                return (nil, false)
+            }
+            gate.committer = .busy
+            return (nil, true)
+        }
+        ticket?.raise()
+        if isCalled { callCommitter() }
+    }
+
+    /// Does something with the writer, when it is there.
+    func withWriter<Value: Sendable>(
+        _ body: (inout Writer) throws(LogError) -> Value
+    ) throws(LogError) -> Value {
+        var writer = try takeWriter()
+        let result: Result<Value, LogError>
+        do { result = .success(try body(&writer)) } catch { result = .failure(error) }
+        giveBack(writer)
+        return try result.get()
+    }
+
+    /// Ends the log: what was appended is synced, and a mark of it is left.
+    ///
+    /// Appends that wait are done first; later ones throw `.closed`.
+    package func close() throws(LogError) {
+        let isFirst = gate.withLock { gate in
+            defer { gate.isClosed = true }
+            return !gate.isClosed
+        }
+        guard isFirst else { return }
+        var writer = try takeWriter()
+        let (waiting, tickets) = gate.withLock { gate in
+            defer { (gate.queue, gate.tickets) = ([], []) }
+            return (gate.queue, gate.tickets)
+        }
+        let outcomes = writer.commit(waiting.map(\.append))
+        for (waiting, outcome) in zip(waiting, outcomes) { waiting.completion(outcome) }
+        for ticket in tickets { ticket.raise() }
+        wake.raise()
+        guard access == .readWrite else { return }
+        try writer.close()
+    }
+
+    // MARK: The committer
+
+    private func callCommitter() {
+        committer.withLock { thread in
+            guard thread == nil else { return }
+            // The thread must not keep the log alive; it ends when the log is gone.
+            let wake = wake
+            thread = WorkerThread { [weak self] in
+                while true {
+                    wake.wait()
+                    guard let self else { return }
+                    guard self.serve() else { return }
+                }
+            }
+        }
+        wake.raise()
+    }
+
+    private enum Step: ~Copyable {
+        case end
+        case sleep
+        case wait(Duration)
+        case work(Writer, [Gate.Waiting])
+    }
+
+    /// Commits what waits until nothing does; false once the log is closed.
+    private func serve() -> Bool {
+        while true {
+            switch nextStep() {
+            case .end: return false
+            case .sleep: return true
+            case .wait(let duration):
+                wake.wait(nanosecondsMax: Int64(duration / .nanoseconds(1)))
+            case .work(var writer, let waiting):
+                let start = ContinuousClock.now
+                if waiting.isEmpty {
+                    writer.syncInBackground()
+                } else {
+                    let outcomes = writer.commit(waiting.map(\.append))
+                    let duration = ContinuousClock.now - start
+                    for (waiting, outcome) in zip(waiting, outcomes) {
+                        waiting.completion(outcome)
+                    }
+                    writer.hashRecent()
+                    gate.withLock { $0.note(duration: duration, answered: waiting.count) }
+                }
+                giveBack(writer)
+            }
+        }
+    }
+
+    private func nextStep() -> Step {
+        gate.withLock { gate in
+            if gate.isClosed { return .end }
+            let rest = gate.deadline - ContinuousClock.now
+            if gate.queue.isEmpty, !gate.hasUnsynced {
+                // Reset only now: resetting it whenever the queue is empty for a moment would
+                // alternate full commits and commits of one.
+                guard gate.target > 1, rest > .zero else {
+                    gate.target = 1
+                    gate.committer = .idle
+                    return .sleep
+                }
+                gate.committer = .gathering
+                return .wait(rest)
+            }
+            guard gate.tickets.isEmpty, !gate.isReserved, gate.writer != nil else {
+                gate.committer = .blocked
+                return .sleep
+            }
+            if !gate.hasUnsynced, gate.queue.count < gate.target, rest > Duration.zero {
+                gate.committer = .gathering
+                return .wait(rest)
+            }
+            gate.committer = .busy
+            let waiting = gate.queue
+            gate.queue = []
+            guard let writer = gate.writer.take() else { return .sleep }
+            return .work(writer, waiting)
+        }
+    }
+}

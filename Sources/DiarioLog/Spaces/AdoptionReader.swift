@@ -1,0 +1,43 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+package import DiarioSchema
+
+/// Finds the packs that a space adopted, in the events that say so.
+package struct AdoptionReader: Sendable {
+    /// The full name of the type of these events.
+    package static let typeName = "engine.pack.adopted"
+
+    private let type: EventType
+    private let fingerprintIndex: Int
+
+    /// Nil unless `type` is `engine.pack.adopted` with a text field `fingerprint`.
+    package init?(_ type: EventType) {
+        guard type.name == Self.typeName,
+            let index = type.fields.firstIndex(where: { $0.name == "fingerprint" })
+        else { return nil }
+        self.type = type
+        fingerprintIndex = index
+    }
+
+    func adoptions(
+        in block: Span<UInt8>, _ summary: BlockSummary
+    ) throws(FormatError) -> [Adoption] {
+        let head = try BlockHead(block, summary)
+        let wanted = head.types.map { $0.name.elementsEqual(Self.typeName.utf8) }
+        guard wanted.contains(true) else { return [] }
+        var found: [Adoption] = []
+        var cursor = RowCursor(block, summary)
+        var payload = Payload()
+        while let row = try cursor.next() {
+            guard wanted[row.typeIndex], let position = row.position else { continue }
+            let part = try PublicPart.parse(block, row)
+            try PayloadCodec.decode(block, row, part, type: type, into: &payload)
+            guard let text = payload.bytes(at: fingerprintIndex),
+                let fingerprint = Hash32(text: String(decoding: text, as: UTF8.self))
+            else { throw .malformed(.identifier, at: part.payload.lowerBound) }
+            found.append(Adoption(position: position, fingerprint: fingerprint))
+        }
+        return found
+    }
+}

@@ -1,0 +1,88 @@
+package import DiarioCore
+import DiarioStorage
+
+/// Who writes to a space here: read from its manifest and its replica file.
+struct SpaceHome: Sendable {
+    var manifest: Manifest
+    var replica: ReplicaID
+    /// False in a copy of the directory until it has taken ids of its own.
+    var isAtHome: Bool
+
+    /// Reads the files of a space, and notices a directory that was copied, cloned or restored.
+    static func read(
+        _ space: SpaceID, in directory: any LogDirectory
+    ) throws(LogError) -> SpaceHome {
+        let manifest = try readManifest(space, in: directory)
+        let path = LogPaths.replica(space)
+        return try storing { () throws(StorageError) -> Result<SpaceHome, LogError> in
+            let bytes = try directory.contents(of: path, sizeMax: 4096)
+            guard let content = ReplicaFile(bytes.span) else {
+                return .failure(
+                    .corrupt(Fault(file: path, offset: 0, what: "the replica file is damaged")))
+            }
+            let home = try directory.open(path, .read).identity
+            let isAtHome =
+                content.home == home && content.machine == ReplicaFile.machine(of: directory)
+            return .success(
+                SpaceHome(manifest: manifest, replica: content.replica, isAtHome: isAtHome))
+        }.get()
+    }
+
+    static func readManifest(
+        _ space: SpaceID, in directory: any LogDirectory
+    ) throws(LogError) -> Manifest {
+        let path = LogPaths.manifest(space)
+        let bytes: [UInt8]
+        do throws(StorageError) {
+            bytes = try directory.contents(of: path, sizeMax: 4096)
+        } catch {
+            if case .notFound = error { throw .unknownSpace(space) }
+            throw .storage(error)
+        }
+        guard let manifest = Manifest(bytes.span), manifest.space == space else {
+            throw .corrupt(Fault(file: path, offset: 0, what: "the manifest is damaged"))
+        }
+        return manifest
+    }
+
+    /// Takes new ids in a copied directory, so that no two events get one origin.
+    mutating func settle(
+        in directory: any LogDirectory, entropy: any EntropySource
+    ) throws(LogError) {
+        guard !isAtHome else { return }
+        let id = ReplicaID(drawnFrom: entropy)
+        if manifest.authority != nil { manifest.authority = ReplicaID(drawnFrom: entropy) }
+        // The replica file goes last: it alone says that the change is complete.
+        let (manifest, space) = (manifest, manifest.space)
+        try storing { () throws(StorageError) in
+            if manifest.authority != nil {
+                try directory.replace(LogPaths.manifest(space), with: manifest.encoded())
+            }
+            try ReplicaFile.write(id, at: LogPaths.replica(space), in: directory)
+        }
+        replica = id
+        isAtHome = true
+    }
+}
+
+extension ReplicaID {
+    package init(drawnFrom entropy: any EntropySource) {
+        while true {
+            if let id = ReplicaID(rawValue: entropy.next()) {
+                self = id
+                return
+            }
+        }
+    }
+}
+
+extension SpaceID {
+    package init(drawnFrom entropy: any EntropySource) {
+        while true {
+            if let id = SpaceID(rawValue: entropy.next()) {
+                self = id
+                return
+            }
+        }
+    }
+}

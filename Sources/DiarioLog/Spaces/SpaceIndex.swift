@@ -1,0 +1,106 @@
+import DiarioCore
+import DiarioFormat
+
+/// What memory holds of one space: where its events lie, and what the next event needs.
+struct SpaceIndex: Sendable {
+    /// Canonical events, by position.
+    var canonical = RunList()
+    /// Pending events, oldest id first. Usually there is one lane; more after a change of id.
+    var lanes: [Lane] = []
+    /// The last position.
+    var head: UInt64 = 0
+    /// Positions up to this one are kept elsewhere.
+    var released: UInt64 = 0
+    /// When the last position was given.
+    var acceptedAt = Int64.min
+    /// The highest clock of any event here.
+    var clock = HybridTime(rawValue: 0)
+    /// In order of replica.
+    var tallies: [ReplicaTally] = []
+    /// In order of position.
+    var adoptions: [Adoption] = []
+    var seeds: [SeedKey: SeedEntry] = [:]
+    /// The newest state that the log holds, where its hash range is taken up again.
+    var state: StateEntry?
+    /// Bytes of rows since the newest state.
+    var bytesSinceState = 0
+
+    struct SeedKey: Hashable, Sendable {
+        let replica: ReplicaID
+        let group: UInt64
+    }
+
+    struct SeedEntry: Sendable {
+        let root: Salt
+        var file: UInt64
+    }
+
+    struct StateEntry: Sendable {
+        let range: CompactRange
+        var file: UInt64
+        var size: Int
+    }
+
+    /// Bytes that a seed takes in the log.
+    static let seedSize = Record.headerSize + 32
+
+    var pendingCount: Int { lanes.reduce(0) { $0 + $1.runs.eventCount } }
+
+    /// Bytes in the log that this space keeps alive.
+    var liveBytes: Int {
+        let rows = canonical.runs.reduce(0) { $0 + Int($1.liveBytes) }
+        let pending = lanes.reduce(0) { sum, lane in
+            lane.runs.runs.reduce(sum) { $0 + Int($1.liveBytes) }
+        }
+        return rows + pending + seeds.count * Self.seedSize + (state?.size ?? 0)
+    }
+
+    /// Canonical and pending events without those that an authority wrote.
+    var eventCount: Int {
+        // An authority's sequences have no gaps, and all of them are canonical.
+        let written = tallies.filter(\.isAuthority).reduce(0) { $0 + $1.lastSequence }
+        return Int(head - min(head, written)) + pendingCount
+    }
+
+    func lastSequence(of replica: ReplicaID) -> UInt64 {
+        guard let index = tallyIndex(replica), tallies[index].replica == replica else { return 0 }
+        return tallies[index].lastSequence
+    }
+
+    func isAuthority(_ replica: ReplicaID) -> Bool {
+        guard let index = tallyIndex(replica), tallies[index].replica == replica else {
+            return false
+        }
+        return tallies[index].isAuthority
+    }
+
+    /// Notes that `replica` has used sequences up to `sequence`.
+    mutating func note(_ replica: ReplicaID, sequence: UInt64, isAuthority: Bool) {
+        let index = tallyIndex(replica) ?? tallies.count
+        if index < tallies.count, tallies[index].replica == replica {
+            tallies[index].lastSequence = max(tallies[index].lastSequence, sequence)
+            tallies[index].isAuthority = tallies[index].isAuthority || isAuthority
+        } else {
+            tallies.insert(
+                ReplicaTally(replica: replica, lastSequence: sequence, isAuthority: isAuthority),
+                at: index)
+        }
+    }
+
+    mutating func note(_ adoption: Adoption) {
+        guard !adoptions.contains(where: { $0.position == adoption.position }) else { return }
+        let index = adoptions.firstIndex { $0.position > adoption.position } ?? adoptions.count
+        adoptions.insert(adoption, at: index)
+    }
+
+    /// The index of the first tally whose replica is not below `replica`; nil if there is none.
+    private func tallyIndex(_ replica: ReplicaID) -> Int? {
+        var low = 0
+        var high = tallies.count
+        while low < high {
+            let middle = (low + high) / 2
+            if tallies[middle].replica < replica { low = middle + 1 } else { high = middle }
+        }
+        return low < tallies.count ? low : nil
+    }
+}

@@ -1,0 +1,255 @@
+import DiarioCore
+import DiarioFormat
+import DiarioStorage
+
+/// What opening a log found besides its frames.
+package struct RecoveryReport: Equatable, Sendable {
+    /// A frame that a crash tore: it was never acknowledged.
+    package struct Cut: Equatable, Sendable {
+        package let file: String
+        package let offset: Int
+        package let size: Int
+        /// Where its bytes are kept; nil if this process may not write.
+        package let keptIn: String?
+    }
+
+    package internal(set) var cut: Cut?
+    /// Damage below the synced length; what follows it was not read.
+    package internal(set) var fault: Fault?
+}
+
+/// Takes each frame in turn: its place, the bytes read, and where its records lie in them.
+typealias FrameVisitor = (FramePlace, Span<UInt8>, Range<Int>) throws(LogError) -> Void
+
+extension FrameLog {
+    /// Reads all frames, oldest first, as schema/format/log.md, section 8, "Recovery" says.
+    ///
+    /// Cuts a torn frame only if `mayCut`, which the holder of the lock may. What the log then
+    /// holds is on disk before `visit` has seen the last frame of it.
+    mutating func recover(
+        mayCut: Bool, _ visit: FrameVisitor
+    ) throws(LogError) -> RecoveryReport {
+        var report = RecoveryReport()
+        files = []
+        newest = nil
+        nextFrame = 1
+        let numbers = try storing { () throws(StorageError) in try listFiles() }
+        var content: [UInt8] = []
+        for (index, number) in numbers.enumerated() {
+            let file = try openFile(number, forWriting: mayCut)
+            guard let header = try readHeader(of: file, number: number) else {
+                if index == numbers.count - 1 { break }
+                report.fault = Fault(
+                    file: LogPaths.logFile(number), offset: 0,
+                    what: "the header does not verify; the events of this file are not read")
+                return report
+            }
+            if let fault = linkFault(header) {
+                report.fault = fault
+                return report
+            }
+            if files.isEmpty { nextFrame = header.firstFrame }
+            files.append(
+                LogFileState(
+                    number: number, generation: header.generation, length: LogFileHeader.size))
+            newest = file
+            let next = index + 1 < numbers.count ? try nextHeader(numbers[index + 1]) : nil
+            // A frame that was written and not synced must be on disk before it is shown.
+            if next == nil { try storing { () throws(StorageError) in try file.sync() } }
+            content.removeAll(keepingCapacity: true)
+            try storing { () throws(StorageError) in
+                try file.read(at: 0, count: try file.size(), into: &content)
+            }
+            let stop = try scan(content.span, from: LogFileHeader.size, next: next, visit)
+            if let stop {
+                try judge(stop, content.span, next: next, mayCut: mayCut, &report)
+                if report.fault != nil { return report }
+            }
+        }
+        allocatedSize = content.count
+        syncedLength = files.last?.length ?? 0
+        return report
+    }
+
+    /// Reads the frames that other processes appended to the newest file since; the count of them.
+    ///
+    /// They are synced before `visit` sees them, because it is unknown whether they are.
+    mutating func readOn(_ visit: FrameVisitor) throws(LogError) -> Int {
+        guard let newest, let state = files.last else { return 0 }
+        var content: [UInt8] = []
+        try storing { () throws(StorageError) in
+            try newest.read(at: state.length, count: FrameHeader.size, into: &content)
+        }
+        if case .none = FrameHeader.read(content.span, at: 0, generation: state.generation) {
+            return 0
+        }
+        try storing { () throws(StorageError) in
+            try newest.sync()
+            content.removeAll()
+            content.append(contentsOf: repeatElement(0, count: state.length))
+            try newest.read(
+                at: state.length, count: try newest.size() - state.length, into: &content)
+        }
+        let before = nextFrame
+        _ = try scan(content.span, from: state.length, next: nil, visit)
+        allocatedSize = max(allocatedSize, content.count)
+        syncedLength = files[files.count - 1].length
+        return Int(nextFrame - before)
+    }
+
+    /// The number of the newest file in the directory, begun or not; nil if there is none.
+    func newestNumber() throws(LogError) -> UInt64? {
+        try storing { () throws(StorageError) in try listFiles().last }
+    }
+
+    private func listFiles() throws(StorageError) -> [UInt64] {
+        guard try directory.exists(LogPaths.log) else { return [] }
+        return try directory.list(LogPaths.log).compactMap { LogPaths.logFileNumber($0) }.sorted()
+    }
+
+    private func openFile(_ number: UInt64, forWriting: Bool) throws(LogError) -> any LogFile {
+        try storing { () throws(StorageError) in
+            try directory.open(LogPaths.logFile(number), forWriting ? .readWrite : .read)
+        }
+    }
+
+    private func readHeader(
+        of file: any LogFile, number: UInt64
+    ) throws(LogError) -> LogFileHeader? {
+        var bytes: [UInt8] = []
+        try storing { () throws(StorageError) in
+            try file.read(at: 0, count: LogFileHeader.size, into: &bytes)
+        }
+        guard let header = LogFileHeader(bytes.span), header.number == number else { return nil }
+        return header
+    }
+
+    /// The header of the file that follows; nil if that one is not begun.
+    private func nextHeader(_ number: UInt64) throws(LogError) -> LogFileHeader? {
+        try readHeader(of: try openFile(number, forWriting: false), number: number)
+    }
+
+    /// A fault if the file does not follow the one read before.
+    private func linkFault(_ header: LogFileHeader) -> Fault? {
+        guard let last = files.last else { return nil }
+        guard header.previousGeneration == last.generation, header.number == last.number + 1,
+            header.firstFrame == nextFrame, header.previousLength == UInt64(last.length)
+        else {
+            return Fault(
+                file: LogPaths.logFile(header.number), offset: 0,
+                what: "this file does not follow the one before it; its events are not read")
+        }
+        return nil
+    }
+
+    /// Visits valid frames up to the length that the next file states; where it had to stop early.
+    private mutating func scan(
+        _ content: Span<UInt8>, from start: Int, next: LogFileHeader?, _ visit: FrameVisitor
+    ) throws(LogError) -> Int? {
+        let state = files[files.count - 1]
+        let end = next.map { Int(clamping: $0.previousLength) } ?? content.count
+        var offset = start
+        while offset < end {
+            guard
+                case .frame(let header) = FrameHeader.read(
+                    content, at: offset, generation: state.generation),
+                header.number == nextFrame, offset + header.frameSize <= end
+            else { return offset }
+            let body = offset + FrameHeader.size
+            try visit(
+                FramePlace(file: state.number, offset: offset), content,
+                body..<body + header.bodySize)
+            offset += header.frameSize
+            nextFrame += 1
+            files[files.count - 1].length = offset
+        }
+        return nil
+    }
+
+    /// Decides whether frames end at `offset`, or a crash tore the last one, or bytes are damaged.
+    private func judge(
+        _ offset: Int, _ content: Span<UInt8>, next: LogFileHeader?, mayCut: Bool,
+        _ report: inout RecoveryReport
+    ) throws(LogError) {
+        let state = files[files.count - 1]
+        let path = LogPaths.logFile(state.number)
+        if let next {
+            report.fault = Fault(
+                file: path, offset: offset,
+                what: "a frame below the synced length \(next.previousLength) does not verify; "
+                    + "the events from here on are not read")
+            return
+        }
+        if let later = laterFrame(content, after: offset, generation: state.generation) {
+            report.fault = Fault(
+                file: path, offset: offset,
+                what: "a frame does not verify, but one that was written after it does, at "
+                    + "offset \(later); the events from here on are not read")
+            return
+        }
+        if let mark = try readMark(), mark.generation == state.generation,
+            mark.length > UInt64(offset)
+        {
+            report.fault = Fault(
+                file: path, offset: offset,
+                what: "a frame below the length \(mark.length) of the last clean stop does not "
+                    + "verify; the events from here on are not read")
+            return
+        }
+        guard
+            case .broken(let header) = FrameHeader.read(
+                content, at: offset, generation: state.generation),
+            header.number == nextFrame
+        else { return }
+        let size = min(header.frameSize, content.count - offset)
+        let kept = mayCut ? LogPaths.cut(state.number, offset: offset) : nil
+        if let kept {
+            var bytes: [UInt8] = []
+            bytes.append(contentsOf: content.extracting(offset..<offset + size).raw)
+            try storing { () throws(StorageError) in
+                try Reserve.spending(in: directory) { () throws(StorageError) in
+                    try directory.replace(kept, with: bytes)
+                }
+            }
+        }
+        report.cut = RecoveryReport.Cut(file: path, offset: offset, size: size, keptIn: kept)
+    }
+
+    /// The offset of a valid frame of this generation with a later number, if there is one.
+    private func laterFrame(
+        _ content: Span<UInt8>, after offset: Int, generation: UInt64
+    ) -> Int? {
+        var candidate = offset
+        while content.count - candidate >= FrameHeader.size {
+            if case .frame(let header) = FrameHeader.read(
+                content, at: candidate, generation: generation), header.number > nextFrame
+            {
+                return candidate
+            }
+            candidate += FrameHeader.alignment
+        }
+        return nil
+    }
+
+    private func readMark() throws(LogError) -> SyncedMark? {
+        try storing { () throws(StorageError) in
+            guard try directory.exists(LogPaths.syncedMark) else { return nil }
+            let bytes = try directory.contents(of: LogPaths.syncedMark, sizeMax: 4096)
+            return SyncedMark(bytes.span)
+        }
+    }
+
+    /// Writes down that everything so far is synced; at a clean stop.
+    func writeMark() throws(LogError) {
+        precondition(unsynced == nil, "the mark speaks of synced bytes alone")
+        guard let state = files.last else { return }
+        let mark = SyncedMark(generation: state.generation, length: UInt64(state.length))
+        try storing { () throws(StorageError) in
+            try Reserve.spending(in: directory) { () throws(StorageError) in
+                let file = try directory.open(LogPaths.syncedMark, .create)
+                try file.write(mark.encoded().span, at: 0)
+                try file.sync()
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import DiarioCore
+import DiarioFormat
+import DiarioStorage
+
+/// Where a frame lies.
+struct FramePlace: Hashable, Sendable {
+    let file: UInt64
+    let offset: Int
+}
+
+/// A file of the log, as far as its frames are known.
+struct LogFileState: Sendable {
+    let number: UInt64
+    let generation: UInt64
+    /// Where its last known frame ends.
+    var length: Int
+}
+
+/// The files and frames of the write-ahead log; it does not know what the records mean.
+///
+/// Used by one thread at a time, under the directory's lock. The rules W1 to W3 of
+/// schema/format/log.md, section 8, are kept here.
+struct FrameLog: ~Copyable {
+    let directory: any LogDirectory
+    private let time: any TimeSource
+    private let entropy: any EntropySource
+    /// Oldest first; frames are appended to the last one.
+    var files: [LogFileState] = []
+    /// The newest file, open; nil before the first frame and for a reader of an empty log.
+    var newest: (any LogFile)?
+    var nextFrame: UInt64 = 1
+    /// Where the frames of the newest file are known to be synced to.
+    var syncedLength = 0
+    /// The newest file's size on disk: zeros or an older use follow its frames.
+    var allocatedSize = 0
+    /// The frame that is written and not synced yet; there is one at most (W1).
+    private(set) var unsynced: UnsyncedFrame?
+    /// Why nothing more is taken.
+    var stopped: StorageError?
+    /// How many of the oldest files hold nothing that is needed, and may be used again.
+    private(set) var spareCount = 0
+
+    struct UnsyncedFrame: Sendable {
+        var bytes: [UInt8]
+        var header: FrameHeader
+        var place: FramePlace
+    }
+
+    private static let growthMin = 256 * 1024
+    private static let growthMax = 4 * 1024 * 1024
+
+    init(directory: any LogDirectory, time: any TimeSource, entropy: any EntropySource) {
+        self.directory = directory
+        self.time = time
+        self.entropy = entropy
+    }
+
+    var isUnsynced: Bool { unsynced != nil }
+
+    // MARK: Appending
+
+    /// Writes a frame; it is not synced yet.
+    ///
+    /// `frame` holds room for the header and then the records; it is completed in place. When this
+    /// throws `.storage(.full)`, the log is as before and takes later frames.
+    mutating func append(_ frame: inout [UInt8], recordCount: Int) throws(LogError) {
+        precondition(unsynced == nil, "W1: the frame before is synced first")
+        if let stopped { throw .stopped(stopped) }
+        let bodySize = frame.count - FrameHeader.size
+        precondition(bodySize <= Limits.frameSizeMax, "a frame is cut before it grows too long")
+        let frameSize = FrameHeader.frameSize(body: bodySize)
+        frame.append(contentsOf: repeatElement(0, count: frameSize - frame.count))
+        if newest == nil || length + frameSize > Limits.logFileSizeMax {
+            try beginFile(previousLength: syncedLength)
+        }
+        try allocate(length + frameSize)
+        var header = FrameHeader(
+            generation: files[files.count - 1].generation, number: nextFrame,
+            durableBefore: UInt64(syncedLength), bodySize: bodySize, recordCount: recordCount)
+        header.seal(&frame)
+        do {
+            guard let newest else { preconditionFailure("a file was begun above") }
+            try newest.write(frame.span, at: length)
+        } catch {
+            // A full disk leaves the file good; what was written lies beyond its end.
+            if case .full = error { throw .storage(error) }
+            unsynced = UnsyncedFrame(bytes: frame, header: header, place: nextPlace)
+            try relocate(after: error)
+            return
+        }
+        unsynced = UnsyncedFrame(bytes: frame, header: header, place: nextPlace)
+        header.durableBefore = 0
+        files[files.count - 1].length += frameSize
+        nextFrame += 1
+    }
+
+    /// Syncs the frame that was written last and says where it lies; nil if there is none.
+    ///
+    /// When it throws, the frame counts as never written.
+    mutating func sync() throws(LogError) -> FramePlace? {
+        guard let frame = unsynced, let newest else { return nil }
+        do { try newest.sync() } catch {
+            if case .cut = error { throw .storage(error) }
+            files[files.count - 1].length = frame.place.offset
+            nextFrame -= 1
+            try relocate(after: error)
+            return try sync()
+        }
+        unsynced = nil
+        syncedLength = length
+        return frame.place
+    }
+
+    /// Where the frames of the newest file end.
+    private var length: Int { files.last?.length ?? 0 }
+
+    private var nextPlace: FramePlace {
+        FramePlace(file: files[files.count - 1].number, offset: length)
+    }
+
+    /// Makes sure that the newest file has `size` bytes, by writing zeros ahead of its end.
+    private mutating func allocate(_ size: Int) throws(LogError) {
+        guard size > allocatedSize, let newest else { return }
+        let growth = min(max(allocatedSize, Self.growthMin), Self.growthMax)
+        let target = min(max(size, allocatedSize + growth), Limits.logFileSizeMax)
+        let zeros = [UInt8](repeating: 0, count: Self.growthMin)
+        var offset = allocatedSize
+        do {
+            while offset < target {
+                let count = min(zeros.count, target - offset)
+                try newest.write(zeros.span.extracting(0..<count), at: offset)
+                offset += count
+            }
+        } catch {
+            // What was gained stays; a later append goes on from there.
+            allocatedSize = offset
+            if size <= allocatedSize { return }
+            throw .storage(error)
+        }
+        allocatedSize = target
+    }
+
+    // MARK: Files
+
+    /// Lets the oldest `count` files be used again; the caller copied forward what they held.
+    mutating func recycle(_ count: Int) {
+        precondition(count < max(1, files.count), "the newest file is never recycled")
+        spareCount = max(spareCount, count)
+    }
+
+    /// Begins the next file: header and name are on disk when this returns (W3).
+    private mutating func beginFile(previousLength: Int) throws(LogError) {
+        let number = (files.last?.number ?? 0) + 1
+        let header = LogFileHeader(
+            number: number, generation: drawGeneration(),
+            previousGeneration: files.last?.generation ?? 0,
+            previousLength: UInt64(files.isEmpty ? 0 : previousLength),
+            firstFrame: nextFrame, begunMilliseconds: time.now.milliseconds)
+        let path = LogPaths.logFile(number)
+        let usesSpare = spareCount > 0
+        do {
+            if usesSpare {
+                try directory.rename(LogPaths.logFile(files[0].number), to: path)
+                files.removeFirst()
+                spareCount -= 1
+            }
+            let file = try directory.open(path, .create)
+            try file.write(header.encoded().span, at: 0)
+            try file.sync()
+            try directory.syncDirectory(LogPaths.log)
+            allocatedSize = try file.size()
+            newest = file
+        } catch {
+            throw .storage(error)
+        }
+        files.append(
+            LogFileState(number: number, generation: header.generation, length: LogFileHeader.size))
+        syncedLength = LogFileHeader.size
+    }
+
+    private func drawGeneration() -> UInt64 {
+        while true {
+            let generation = entropy.next()
+            if generation != 0 { return generation }
+        }
+    }
+
+    /// Moves the frame that may or may not be on disk to a new file, and syncs it there.
+    ///
+    /// What the medium holds of it in the old file is unknown for ever; the new file's header says
+    /// that the old one ends before it.
+    private mutating func relocate(after cause: StorageError) throws(LogError) {
+        guard var frame = unsynced else { preconditionFailure("there is a frame to move") }
+        unsynced = nil
+        if case .cut = cause { throw .storage(cause) }
+        do {
+            try beginFileWithReserve(previousLength: syncedLength)
+            guard let newest else { preconditionFailure("a file was begun above") }
+            try allocateWithReserve(LogFileHeader.size + frame.bytes.count)
+            frame.header.generation = files[files.count - 1].generation
+            frame.header.durableBefore = UInt64(LogFileHeader.size)
+            frame.header.seal(&frame.bytes)
+            frame.place = nextPlace
+            try storing { () throws(StorageError) in
+                try newest.write(frame.bytes.span, at: frame.place.offset)
+                try newest.sync()
+            }
+        } catch {
+            if case .storage(.cut) = error { throw error }
+            stopped = cause
+            throw .stopped(cause)
+        }
+        files[files.count - 1].length += frame.bytes.count
+        nextFrame += 1
+        unsynced = frame
+    }
+
+    private mutating func beginFileWithReserve(previousLength: Int) throws(LogError) {
+        do { try beginFile(previousLength: previousLength) } catch {
+            guard case .storage(.full) = error, Reserve.release(in: directory) else { throw error }
+            try beginFile(previousLength: previousLength)
+        }
+    }
+
+    private mutating func allocateWithReserve(_ size: Int) throws(LogError) {
+        do { try allocate(size) } catch {
+            guard case .storage(.full) = error, Reserve.release(in: directory) else { throw error }
+            try allocate(size)
+        }
+    }
+}

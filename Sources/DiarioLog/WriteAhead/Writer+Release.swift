@@ -1,0 +1,114 @@
+import DiarioCore
+import DiarioFormat
+import DiarioStorage
+import Synchronization
+
+// How the log stays bounded: what is kept elsewhere is released, what little is left of the oldest
+// file is written again at the end, and the file is used anew.
+
+extension Writer {
+    /// Lets go of the positions up to `position`, which are kept elsewhere from now on.
+    mutating func release(_ id: SpaceID, upTo position: UInt64) throws(LogError) {
+        try begin()
+        defer { end() }
+        try syncPrevious()
+        _ = try writableHome(id)
+        try hash(id)
+        let space = store.index.withLock { $0[id] }
+        guard position <= space.head else {
+            throw .outOfOrder(what: "position \(position) is not there, the head is \(space.head)")
+        }
+        guard position > space.released else { return }
+        beginFrame()
+        appendState(of: id, released: position)
+        try finishFrame(isSynced: true)
+        recycle()
+        try copyForward()
+    }
+
+    /// Forgets a space; durable when it returns. Its files are the caller's to remove.
+    mutating func drop(_ id: SpaceID) throws(LogError) {
+        try begin()
+        defer { end() }
+        try syncPrevious()
+        beginFrame()
+        Record.append(.dropped, id, to: &frame) { _ in }
+        recordCount += 1
+        try finishFrame(isSynced: true)
+        homes[id] = nil
+        ranges[id] = nil
+        recycle()
+        try copyForward()
+    }
+
+    /// Writes what is live in the oldest files again, as long as the log is too long for its worth.
+    mutating func copyForward() throws(LogError) {
+        while log.files.count > log.spareCount + 1 {
+            let live = store.index.withLock { $0.liveBytesTotal }
+            let length = log.files.dropFirst(log.spareCount).reduce(0) { $0 + $1.length }
+            guard length > max(Limits.logQuietSizeMax, 2 * live) else { return }
+            try copyForward(file: log.files[log.spareCount].number)
+            recycle()
+        }
+    }
+
+    private mutating func copyForward(file: UInt64) throws(LogError) {
+        let spaces = store.index.withLock { $0.liveSpaces(in: file) }
+        beginFrame()
+        for id in spaces {
+            let space = store.index.withLock { $0[id] }
+            for (key, entry) in space.seeds where entry.file == file {
+                try makeRoom(SpaceIndex.seedSize)
+                append(SaltSeed(replica: key.replica, group: key.group, root: entry.root), of: id)
+            }
+            if let state = space.state, state.file == file {
+                try hash(id)
+                try makeRoom(2 * state.size)
+                appendState(of: id, released: nil)
+            }
+            for run in space.canonical.runs where UInt64(run.file) == file {
+                try copy(run, lane: nil, of: id)
+            }
+            for lane in space.lanes {
+                for run in lane.runs.runs where UInt64(run.file) == file {
+                    try copy(run, lane: lane.replica, of: id)
+                }
+            }
+        }
+        try finishFrame(isSynced: true)
+    }
+
+    /// Makes sure that the frame takes `size` more bytes; else it is written and another begun.
+    private mutating func makeRoom(_ size: Int) throws(LogError) {
+        guard frame.count + size + Record.headerSize > Limits.frameSizeMax else { return }
+        try finishFrame(isSynced: true)
+        beginFrame()
+    }
+
+    /// Writes the events of a run again, with their positions if they have any by now.
+    private mutating func copy(_ run: Run, lane: ReplicaID?, of id: SpaceID) throws(LogError) {
+        try makeRoom(Int(run.blockSize) + Limits.blockSizeMax / 8)
+        let (bytes, range) = try bytes(of: run)
+        do throws(FormatError) {
+            let block = bytes.span.extracting(range)
+            let head = try BlockHead.parse(block, verifyChecksum: true)
+            let key = BlockKey(
+                space: id, isAuthority: head.summary.isAuthority, laneReplica: lane)
+            open = OpenBlock(key: key, position: lane == nil ? run.first : nil)
+            var cursor = RowCursor(block, head.summary)
+            let rows = Int(run.skip)..<Int(run.skip) + Int(run.count)
+            while let row = try cursor.next(), row.index < rows.upperBound {
+                guard rows.contains(row.index) else { continue }
+                try builder.append(row, of: block, type: head.types[row.typeIndex])
+                if let time = run.promotedAt ?? row.acceptedAt?.milliseconds {
+                    note(count: 1, acceptedAt: time)
+                }
+            }
+        } catch {
+            builder.removeAll()
+            open = nil
+            throw run.fault(error)
+        }
+        flushRows()
+    }
+}

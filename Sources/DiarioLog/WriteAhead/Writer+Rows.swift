@@ -1,0 +1,98 @@
+import DiarioCore
+import DiarioFormat
+import Synchronization
+
+// Rows of one space that follow each other in a frame share a block, within the limits.
+
+extension Writer {
+    /// What all rows of a block have in common.
+    struct BlockKey: Equatable {
+        let space: SpaceID
+        let isAuthority: Bool
+        /// Who wrote, if the rows are pending; nil if they have positions.
+        let laneReplica: ReplicaID?
+    }
+
+    struct OpenBlock {
+        let key: BlockKey
+        /// Of the first row; nil if the rows are pending.
+        let position: UInt64?
+        var times: [AcceptedRun] = []
+    }
+
+    /// Makes sure that a block is open that takes the rows of `batch` next.
+    mutating func openBlock(for batch: DraftBatch, _ key: BlockKey, position: UInt64) {
+        if open?.key == key, builder.hasRoom(for: batch) { return }
+        flushRows()
+        open = OpenBlock(key: key, position: key.laneReplica == nil ? position : nil)
+    }
+
+    /// Notes that `count` rows were added which were accepted at one time.
+    mutating func note(count: Int, acceptedAt: Int64) {
+        guard open?.position != nil else { return }
+        let time = Timestamp(milliseconds: acceptedAt)
+        if let last = open?.times.indices.last, open?.times[last].acceptedAt == time {
+            open?.times[last].count += count
+        } else {
+            open?.times.append(AcceptedRun(count: count, acceptedAt: time))
+        }
+    }
+
+    /// Closes the open block and puts it into the frame.
+    mutating func flushRows() {
+        guard let block = open, !builder.isEmpty else { return }
+        Record.append(.rows, block.key.space, to: &frame) { bytes in
+            builder.write(
+                into: &bytes, position: block.position, times: block.times,
+                isAuthority: block.key.isAuthority)
+        }
+        recordCount += 1
+        builder.removeAll()
+        open = nil
+    }
+
+    /// Draws the seeds from which the salts of a batch come, as far as they are new.
+    mutating func makeSeeds(
+        _ batch: DraftBatch, _ replica: ReplicaID, _ first: UInt64, in id: SpaceID,
+        _ space: inout Staged
+    ) {
+        guard batch.events.contains(where: { $0.flags.contains(.personal) }) else { return }
+        let last = first + UInt64(batch.events.count - 1)
+        for group in SaltSeed.group(of: first)...SaltSeed.group(of: last) {
+            makeSeed(replica, group, id, &space)
+        }
+    }
+
+    mutating func makeSeed(
+        _ replica: ReplicaID, _ group: UInt64, _ id: SpaceID, _ space: inout Staged
+    ) {
+        let key = SpaceIndex.SeedKey(replica: replica, group: group)
+        guard !space.newSeeds.contains(key) else { return }
+        space.newSeeds.insert(key)
+        guard store.index.withLock({ $0.seed(key, in: id) }) == nil else { return }
+        let root = Salt(first: store.entropy.next(), second: store.entropy.next())
+        append(SaltSeed(replica: replica, group: group, root: root), of: id)
+    }
+
+    mutating func append(_ seed: SaltSeed, of id: SpaceID) {
+        Record.append(.seed, id, to: &frame) { bytes in
+            bytes.append(littleEndian: seed.replica.rawValue)
+            bytes.append(littleEndian: seed.group)
+            seed.root.write(into: &bytes)
+        }
+        recordCount += 1
+    }
+
+    /// Writes down what is known of a space whose hashes are computed up to its head.
+    mutating func appendState(of id: SpaceID, released: UInt64?) {
+        guard let range = ranges[id] else { preconditionFailure("the hashes are computed first") }
+        let space = store.index.withLock { $0[id] }
+        precondition(range.size == space.head, "the state is that of the head")
+        let state = SpaceState(
+            released: released ?? space.released,
+            acceptedAt: range.size == 0 ? 0 : space.acceptedAt, clock: space.clock.rawValue,
+            tallies: space.tallies, adoptions: space.adoptions, range: range)
+        Record.append(.state, id, to: &frame) { state.append(to: &$0) }
+        recordCount += 1
+    }
+}

@@ -1,0 +1,218 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioSchema
+import DiarioStorage
+import Synchronization
+
+/// What the one who writes to a log needs: handed from thread to thread, used by one at a time.
+struct Writer: ~Copyable {
+    let store: LogShared
+    var log: FrameLog
+    let lock: (any DirectoryLock)?
+    /// Spaces that were written to, with who writes.
+    var homes: [SpaceID: SpaceHome] = [:]
+    /// Hash state of spaces as far as it was computed; at most up to their heads.
+    var ranges: [SpaceID: CompactRange] = [:]
+    var hasher = EventHasher()
+    var builder = BlockBuilder()
+    /// The frame under construction: room for its header, then records.
+    var frame: [UInt8] = []
+    var recordCount = 0
+    /// Where the records of the frame end; zeros follow.
+    var bodyEnd = 0
+    /// The block under construction, whose rows `builder` has.
+    var open: OpenBlock?
+    /// Where `frame` lies on disk, once it does.
+    var recent: FramePlace?
+    /// What the frame under construction changes, by space.
+    var staged: [SpaceID: Staged] = [:]
+    /// What reading the log found.
+    private(set) var report = RecoveryReport()
+
+    init(store: LogShared, lock: (any DirectoryLock)?) {
+        self.store = store
+        self.lock = lock
+        log = FrameLog(
+            directory: store.directory, time: store.time, entropy: store.entropy)
+    }
+
+    /// Reads the log for the first time, and repairs what a crash left if this process may write.
+    mutating func start() throws(LogError) {
+        guard let lock else {
+            try reload(mayCut: false)
+            return
+        }
+        try storing { () throws(StorageError) in
+            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
+        }
+        defer { lock.release() }
+        try reload(mayCut: true)
+        Reserve.restore(in: store.directory)
+    }
+
+    /// Syncs what is not synced yet and leaves a mark of a clean stop.
+    mutating func close() throws(LogError) {
+        // A log that failed or is damaged has no clean stop, and says so already.
+        guard log.stopped == nil, report.fault == nil else { return }
+        try begin()
+        defer { end() }
+        try syncPrevious()
+        try log.writeMark()
+    }
+
+    /// Syncs a frame that was written with durability `written`. A failure is kept for the next
+    /// one who writes.
+    mutating func syncInBackground() {
+        do throws(LogError) {
+            try begin()
+            defer { end() }
+            try syncPrevious()
+        } catch {
+            return
+        }
+    }
+
+    // MARK: The lock
+
+    /// Takes the lock and takes up what other processes wrote meanwhile.
+    mutating func begin() throws(LogError) {
+        guard let lock else { throw .readOnly }
+        if let fault = report.fault { throw .corrupt(fault) }
+        try storing { () throws(StorageError) in
+            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
+        }
+        do {
+            if !lock.wasLastHolder { try catchUp() }
+        } catch {
+            lock.release()
+            throw error
+        }
+    }
+
+    /// Gives up the lock; what was written before is on disk, or will be by the next writer.
+    func end() { lock?.release() }
+
+    private mutating func catchUp() throws(LogError) {
+        let note = try storing { () throws(StorageError) in try lock?.note ?? 0 }
+        if note == log.files.last?.number ?? 0, note != 0 {
+            let store = store
+            let count = try log.readOn { (place, bytes, body) throws(LogError) in
+                try store.takeUp(bytes, body, of: place)
+            }
+            if count > 0 { homes.removeAll() }
+        } else {
+            try reload(mayCut: true)
+        }
+    }
+
+    /// Takes up what other processes wrote, without the lock; true if there was something.
+    mutating func refresh() throws(LogError) -> Bool {
+        guard !log.isUnsynced else { return false }
+        if try log.newestNumber() != log.files.last?.number {
+            try reload(mayCut: false)
+            return true
+        }
+        let store = store
+        return try log.readOn { (place, bytes, body) throws(LogError) in
+            try store.takeUp(bytes, body, of: place)
+        } > 0
+    }
+
+    // MARK: Reading the log
+
+    /// Reads the whole log anew; what memory held of it is forgotten.
+    mutating func reload(mayCut: Bool) throws(LogError) {
+        homes.removeAll()
+        ranges.removeAll()
+        store.files.removeAll()
+        var index = LogIndex()
+        let adoption = store.adoption
+        report = try log.recover(mayCut: mayCut) { (place, bytes, body) throws(LogError) in
+            try index.takeUp(bytes, body, of: place, adoption: adoption)
+        }
+        let found = index
+        store.index.withLock { $0 = found }
+        recycle()
+        if mayCut, let lock {
+            try storing { () throws(StorageError) in
+                try lock.setNote(log.files.last?.number ?? 0)
+            }
+        }
+    }
+
+    /// Marks the oldest files of which nothing is live as free for another use.
+    mutating func recycle() {
+        let live = store.index.withLock { $0.liveBytes }
+        let count = log.files.dropLast().prefix { (live[$0.number] ?? 0) == 0 }.count
+        log.recycle(count)
+    }
+}
+
+extension LogIndex {
+    /// Takes up the records of one frame. `bytes` are those of its file from `place` on, or all.
+    mutating func takeUp(
+        _ bytes: Span<UInt8>, _ body: Range<Int>, of place: FramePlace, adoption: AdoptionReader
+    ) throws(LogError) {
+        // Where the file's byte that `bytes` counts as its first one lies.
+        let origin = place.offset + FrameHeader.size - body.lowerBound
+        var offset = body.lowerBound
+        while offset < body.upperBound {
+            guard let record = Record.read(bytes, at: offset, end: body.upperBound) else {
+                throw .corrupt(fault(place, offset + origin, "a record does not verify"))
+            }
+            do throws(FormatError) {
+                guard try takeUp(record, bytes, of: place, origin: origin, adoption) else {
+                    throw FormatError.malformed(.row, at: record.content.lowerBound)
+                }
+            } catch {
+                throw .corrupt(fault(place, offset + origin, error.message))
+            }
+            offset = record.content.upperBound
+        }
+    }
+
+    /// Takes up one record; false if its content is not what its kind demands.
+    private mutating func takeUp(
+        _ record: Record, _ bytes: Span<UInt8>, of place: FramePlace, origin: Int,
+        _ adoption: AdoptionReader
+    ) throws(FormatError) -> Bool {
+        let content = bytes.extracting(record.content)
+        switch record.kind {
+        case .rows:
+            let summary = try BlockSummary.parse(content, verifyChecksum: false)
+            let adoptions =
+                summary.isAuthority && summary.isPositioned
+                ? try adoption.adoptions(in: content, summary) : []
+            try apply(
+                content, summary, of: record.space,
+                at: BlockPlace(
+                    file: place.file, offset: record.content.lowerBound + origin,
+                    size: record.content.count),
+                adoptions: adoptions)
+        case .seed:
+            var reader = ByteReader(content.raw)
+            guard let replica = ReplicaID(rawValue: try reader.next(UInt64.self)) else {
+                return false
+            }
+            let group = try reader.next(UInt64.self)
+            apply(
+                SaltSeed(replica: replica, group: group, root: try Salt(&reader)),
+                of: record.space, file: place.file)
+        case .promotion:
+            guard let runs = PromotedRun.read(content) else { return false }
+            apply(runs, of: record.space)
+        case .state:
+            guard let state = SpaceState(content) else { return false }
+            apply(state, of: record.space, file: place.file, size: record.size)
+        case .dropped:
+            guard record.content.isEmpty else { return false }
+            drop(record.space)
+        }
+        return true
+    }
+
+    private func fault(_ place: FramePlace, _ offset: Int, _ what: String) -> Fault {
+        Fault(file: LogPaths.logFile(place.file), offset: offset, what: what)
+    }
+}

@@ -1,0 +1,55 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// A thread of our own, for work that blocks: such work must not hold a thread of the shared pool.
+///
+/// It runs until its body returns, whoever lets go of this object before.
+package final class WorkerThread: Sendable {
+    private final class Start: Sendable {
+        let body: @Sendable () -> Void
+        init(body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private let thread: pthread_t
+
+    /// Starts a thread that runs `body` to its end.
+    package init(_ body: @escaping @Sendable () -> Void) {
+        let start = unsafe Unmanaged.passRetained(Start(body: body)).toOpaque()
+        #if canImport(Darwin)
+        var started: pthread_t?
+        #else
+        var started = pthread_t()
+        #endif
+        // The new thread takes over the reference that `start` holds.
+        let code = unsafe pthread_create(&started, nil, runWorker, start)
+        precondition(code == 0, "a process that cannot start a thread cannot go on")
+        #if canImport(Darwin)
+        guard let started = unsafe started else { preconditionFailure("pthread_create set it") }
+        #endif
+        thread = started
+    }
+
+    /// The thread goes on to its end, and the system takes back what it used then.
+    deinit { pthread_detach(thread) }
+}
+
+extension WorkerThread {
+    fileprivate static func run(_ start: UnsafeMutableRawPointer) {
+        unsafe Unmanaged<Start>.fromOpaque(start).takeRetainedValue().body()
+    }
+}
+
+#if canImport(Darwin)
+private func runWorker(_ start: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    unsafe WorkerThread.run(start)
+    return nil
+}
+#else
+private func runWorker(_ start: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let start = unsafe start { unsafe WorkerThread.run(start) }
+    return nil
+}
+#endif

@@ -1,0 +1,117 @@
+// Rules on who imports whom. The compiler holds the sources to Package.swift, and these hold
+// Package.swift to the map of the modules.
+
+enum ImportRules {
+    /// What each target may import at most: the map of the modules, from the bottom up.
+    static let map: [String: Set<String>] = [
+        "DiarioCore": [],
+        "DiarioSchema": ["DiarioCore"],
+        "DiarioStorage": ["DiarioCore", "CPlatform"],
+        "DiarioSQLite": ["DiarioCore", "CSQLite"],
+        "DiarioZstd": ["DiarioCore", "CZstd"],
+        "DiarioCrypto": ["DiarioCore", "COpenSSL"],
+        "DiarioFormat": ["DiarioCore", "DiarioSchema", "DiarioZstd", "DiarioCrypto", "CChecksum"],
+        "DiarioTransport": ["DiarioCore", "CCurl"],
+        "DiarioLog": ["DiarioCore", "DiarioSchema", "DiarioFormat", "DiarioStorage"],
+        "DiarioProjection": ["DiarioCore", "DiarioSchema", "DiarioFormat", "DiarioSQLite"],
+        "DiarioSync": ["DiarioCore", "DiarioSchema", "DiarioFormat"],
+        "DiarioFish": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
+        "DiarioMeals": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
+        "DiarioMusic": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
+        "DiarioZones": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
+        "DiarioMaps": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
+        "DiarioHTTP": ["DiarioCore", "DiarioServer", "CMicrohttpd"],
+        "DiarioTestSupport": ["DiarioCore", "DiarioStorage"],
+        "DiarioBench": above.union(["CBaseline"]),
+    ]
+
+    /// Targets above the map's rows may import every library, but no C module.
+    private static let above: Set = [
+        "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioSQLite", "DiarioZstd",
+        "DiarioCrypto", "DiarioFormat", "DiarioTransport", "DiarioLog", "DiarioProjection",
+        "DiarioSync", "DiarioFish", "DiarioMeals", "DiarioMusic", "DiarioZones", "DiarioMaps",
+        "DiarioServer", "DiarioHTTP", "DiarioSimulation",
+    ]
+
+    /// What never appears, whoever is above whom: the engines know no socket and no simulator.
+    private static let never: [String: Set<String>] = [
+        "Diario": ["Diario", "DiarioServer", "DiarioHTTP", "DiarioSimulation"],
+        "DiarioServer": ["DiarioServer", "DiarioHTTP", "DiarioSimulation"],
+        "DiarioSimulation": ["DiarioSimulation", "DiarioHTTP"],
+    ]
+
+    /// Every line of Package.swift keeps to the map.
+    static func widenedManifest(_ file: SourceFile) -> [Finding] {
+        guard file.path == "Package.swift" else { return [] }
+        let manifest = Manifest(file)
+        return manifest.imports.keys.sorted().flatMap { target -> [Finding] in
+            guard !target.hasSuffix("Tests") else { return [] }
+            let allowed = map[target] ?? above.subtracting(never[target] ?? [])
+            let others = manifest.imports[target, default: []].subtracting(allowed).sorted()
+            return others.filter { $0 != "DiarioPackTool" }.map {
+                let message = "\(target) may not import \($0): declare a protocol it can implement"
+                return Finding(file, manifest.lines[target] ?? 1, message)
+            }
+        }
+    }
+
+    /// Every import of a module of ours is in Package.swift, where the map is checked.
+    static func undeclaredImports(_ file: SourceFile, _ manifest: Manifest) -> [Finding] {
+        guard let target = file.target else { return [] }
+        let declared = manifest.imports[target, default: []]
+        return importedModules(file).compactMap { module, line in
+            guard manifest.imports[module] != nil, !declared.contains(module) else { return nil }
+            let message =
+                "\(target) does not name \(module) in Package.swift: add it, or do without"
+            return Finding(file, line, message)
+        }
+    }
+
+    /// A C module is imported by the one target that wraps it.
+    static func unwrappedModules(_ file: SourceFile, _ manifest: Manifest) -> [Finding] {
+        let wrappers = [
+            "CPlatform": "DiarioStorage", "CSQLite": "DiarioSQLite", "CZstd": "DiarioZstd",
+            "COpenSSL": "DiarioCrypto", "CChecksum": "DiarioFormat", "CCurl": "DiarioTransport",
+            "CMicrohttpd": "DiarioHTTP", "CBaseline": "DiarioBench",
+        ]
+        return importedModules(file).compactMap { module, line in
+            guard manifest.modulesOfC.contains(module), wrappers[module] != file.target else {
+                return nil
+            }
+            let wrapper = wrappers[module] ?? "a wrapper target of its own"
+            return Finding(file, line, "\(module) belongs to \(wrapper): use that instead")
+        }
+    }
+
+    /// Core, bases, format and machines have no Foundation: it makes programs nine times larger.
+    static func foundation(_ file: SourceFile) -> [Finding] {
+        let without: Set = [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioSQLite", "DiarioZstd",
+            "DiarioCrypto", "DiarioFormat", "DiarioTransport", "DiarioLog", "DiarioProjection",
+            "DiarioSync",
+        ]
+        guard without.contains(file.target ?? ""), file.path.hasPrefix("Sources/") else {
+            return []
+        }
+        return importedModules(file).filter { $0.module.hasPrefix("Foundation") }.map {
+            Finding(
+                file,
+                $0.line,
+                "`import \($0.module)`: use the standard library, Glibc or Darwin"
+            )
+        }
+    }
+
+    /// The modules after the word `import`; of `import struct A.B`, A.
+    static func importedModules(_ file: SourceFile) -> [(module: String, line: Int)] {
+        let kinds: Set = ["struct", "enum", "class", "func", "var", "let", "protocol", "typealias"]
+        let tokens = file.tokens
+        return tokens.indices.compactMap { index in
+            guard tokens[index].isWord("import"), index + 1 < tokens.count else { return nil }
+            var next = index + 1
+            if kinds.contains(tokens[next].text), next + 1 < tokens.count { next += 1 }
+            guard tokens[next].kind == .word else { return nil }
+            return (tokens[next].text, tokens[next].line)
+        }
+    }
+}

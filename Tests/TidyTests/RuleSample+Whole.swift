@@ -1,0 +1,112 @@
+// Good and bad samples for the rules on imports and documents.
+
+extension RuleSample {
+    private static let manifest = Manifest(
+        SourceFile(
+            "Package.swift",
+            """
+            ("DiarioCore", []), ("DiarioLog", ["DiarioCore"]), ("DiarioZstd", ["CZstd"])
+            .systemLibrary(name: "CZstd")
+            """
+        )
+    )
+
+    static let imports = [
+        RuleSample(
+            "undeclared imports",
+            { ImportRules.undeclaredImports($0, manifest) },
+            path: "Sources/DiarioLog/Sample.swift",
+            good: "package import DiarioCore\nimport Glibc",
+            bad: "import DiarioCore\npackage import DiarioZstd",
+            line: 2
+        ),
+        RuleSample(
+            "undeclared imports of a type",
+            { ImportRules.undeclaredImports($0, manifest) },
+            path: "Sources/DiarioCore/Sample.swift",
+            good: "import struct Glibc.stat",
+            bad: "import struct DiarioLog.Frame"
+        ),
+        RuleSample(
+            "modules of C",
+            { ImportRules.unwrappedModules($0, manifest) },
+            path: "Sources/DiarioLog/Sample.swift",
+            good: "import DiarioZstd\nimport CryptoKit",
+            bad: "import CZstd"
+        ),
+        RuleSample(
+            "the map",
+            ImportRules.widenedManifest,
+            path: "Package.swift",
+            good: #"("DiarioSync", ["DiarioCore"]), ("DiarioCLI", ["Diario", "DiarioLog"])"#,
+            bad: #"("DiarioCore", []),\#n("DiarioSync", ["DiarioLog"])"#,
+            line: 2
+        ),
+        RuleSample(
+            "the map above",
+            ImportRules.widenedManifest,
+            path: "Package.swift",
+            good: #".target(name: "Diario", dependencies: ["DiarioLog"])"#,
+            bad: #".target(name: "Diario", dependencies: ["DiarioHTTP"])"#
+        ),
+        RuleSample(
+            "Foundation",
+            ImportRules.foundation,
+            good: "// import Foundation\nimport Synchronization",
+            bad: "private import Foundation"
+        ),
+        RuleSample(
+            "Foundation's parts",
+            ImportRules.foundation,
+            path: "Sources/DiarioLog/Sample.swift",
+            good: "import Glibc",
+            bad: "import FoundationEssentials"
+        ),
+    ]
+
+    private static let limits = SourceFile(
+        "Limits.swift",
+        """
+        public static let aSizeMax = 64 * 1024
+        public static let bCountMax = 65_536
+        public static let cMillisecondsMax: Int64 = 5 * 60 * 1000
+        package static let group = 7
+        """
+    )
+    private static let rows = "| `aSizeMax` | 64 KiB | x |\n| bCountMax | 65,536 | x |\n"
+
+    static let documents = [
+        RuleSample(
+            "titles",
+            DocumentRules.titles,
+            path: "a.md",
+            good: "# A\n```\n# b\n```\n## C\n",
+            bad: "# A\n\n# B\n",
+            line: 3
+        ),
+        RuleSample("no title", DocumentRules.titles, path: "a.md", good: "# A", bad: "## A\n#B"),
+        RuleSample(
+            "missing limits",
+            { DocumentRules.limits(limits, readme: $0) },
+            path: "README.md",
+            good: rows + "| cMillisecondsMax | 300 s | x |",
+            bad: rows
+        ),
+        RuleSample(
+            "other limits",
+            { DocumentRules.limits(limits, readme: $0) },
+            path: "README.md",
+            good: rows + "| cMillisecondsMax | 300 s |",
+            bad: rows + "| cMillisecondsMax | 30 s |",
+            line: 3
+        ),
+        RuleSample(
+            "stale limits",
+            { DocumentRules.limits(limits, readme: $0) },
+            path: "README.md",
+            good: rows + "| cMillisecondsMax | 300 s |",
+            bad: rows + "| cMillisecondsMax | 300 s |\n| dCountMax | 1 |",
+            line: 4
+        ),
+    ]
+}

@@ -1,0 +1,48 @@
+import Testing
+
+/// Holds the package to its style; each message says what to write instead.
+@Suite struct TidyTests {
+    @Test func theTreeIsFound() {
+        #expect(SourceTree.files.count > 30)
+        #expect(SourceTree.manifest.imports.count > 10)
+    }
+
+    @Test func filesAreShort() { check(SizeRules.longFiles) }
+    @Test func functionsAreShort() { check(SizeRules.longFunctions) }
+    @Test func linesAreShort() { check(SizeRules.longLines) }
+    @Test func largeBinariesAreGoldenVectors() { check(SizeRules.largeBinaries) }
+
+    @Test func codeUsesNoBannedWords() { check(WordRules.bannedWords) }
+    @Test func nothingIsMarkedAsUnfinished() { check(WordRules.unfinishedMarks) }
+    @Test func nothingIsUnwrappedByForce() { check(WordRules.forcedUnwraps) }
+    @Test func codeIsASCII() { check(WordRules.foreignCharacters) }
+
+    @Test func unsafeExpressionsAreProvenSafe() { check(SafetyRules.unprovenUnsafe) }
+    @Test func uncheckedSendabilityIsProven() { check(SafetyRules.uncheckedSendable) }
+
+    @Test func theManifestKeepsToTheMap() { check(ImportRules.widenedManifest) }
+    @Test func importsAreDeclared() {
+        check { ImportRules.undeclaredImports($0, SourceTree.manifest) }
+    }
+    @Test func modulesOfCAreImportedByTheirWrappers() {
+        check { ImportRules.unwrappedModules($0, SourceTree.manifest) }
+    }
+    @Test func foundationStaysAtTheEdge() { check(ImportRules.foundation) }
+
+    @Test func documentsHaveOneTitle() { check(DocumentRules.titles) }
+    @Test func theReadmeHasTheLimits() {
+        let source = SourceTree.file("Sources/DiarioCore/Limits.swift")
+        report(DocumentRules.limits(source, readme: SourceTree.file("README.md")))
+    }
+    @Test func everyFileIsUsed() {
+        report(PlacementRules.unusedFiles(SourceTree.files, SourceTree.manifest))
+    }
+
+    private func check(_ rule: (SourceFile) -> [Finding]) {
+        report(SourceTree.files.flatMap(rule))
+    }
+
+    private func report(_ findings: [Finding]) {
+        for finding in findings { Issue.record("\(finding)") }
+    }
+}

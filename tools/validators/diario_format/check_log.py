@@ -1,0 +1,108 @@
+"""The subcommand `log`: a whole data directory, read and checked as section 8 says."""
+
+import json
+
+from .directory import Directory
+from .export import export_line
+from .ledger import KIND_DROPPED, Ledger
+from .primitives import id_text
+from .schemas import Catalogue
+from .wal import Corruption, Log
+
+
+class DataDirectory:
+    """All that a data directory holds; `problems` says what is wrong, `notes` what else is."""
+
+    def __init__(self, folder, packs=()):
+        self.problems = []
+        self.notes = []
+        self.directory = Directory(folder, self.problems)
+        self.catalogue = Catalogue(packs)
+        for pack in self.directory.packs.values():
+            self.catalogue.add(pack.types)
+        self.ledgers = {}
+        self.read_log()
+        self.roots = {space: self.root_of(space) for space in sorted(self.ledgers)}
+
+    def read_log(self):
+        try:
+            log = Log(self.directory.path("wal"), self.problems)
+            self.notes += log.notes
+            for record in log.records():
+                self.apply(record)
+        except Corruption as error:
+            self.problems.append(f"corruption: {error}")
+
+    def apply(self, record):
+        if record.kind == KIND_DROPPED:
+            if record.content:
+                self.problems.append(f"{record.where}: a record `dropped` with content")
+            self.ledgers.pop(record.space, None)
+            return
+        if record.space not in self.ledgers:
+            self.ledgers[record.space] = Ledger(self.catalogue, self.problems)
+        self.ledgers[record.space].apply(record)
+
+    def root_of(self, space):
+        ledger = self.ledgers[space]
+        before = len(self.problems)
+        name = id_text(space)
+        current = ledger.check()
+        if current is None:
+            self.problems.append("the root cannot be computed: leaves are missing")
+        if space not in self.directory.spaces:
+            self.problems.append("records, but no manifest")
+        for state in ledger.states:
+            self.check_packs(state)
+        self.problems[before:] = [f"space {name}: {text}" for text in self.problems[before:]]
+        return None if current is None else current.root().hex()
+
+    def check_packs(self, state):
+        for _, fingerprint in state.adoptions:
+            if fingerprint not in self.directory.packs:
+                self.problems.append(f"{state.where}: no pack {fingerprint.hex()}")
+
+    def shown(self):
+        """The spaces to report, with their ledgers."""
+        empty = Ledger(self.catalogue, self.problems)
+        return [(space, self.ledgers.get(space, empty))
+                for space in self.directory.shown_spaces()]
+
+    def summary(self):
+        spaces = []
+        for space, ledger in self.shown():
+            pending = len(ledger.pending())
+            root = self.roots.get(space)
+            if space not in self.roots:
+                current = ledger.check()
+                root = current.root().hex()
+            spaces.append({
+                "id": id_text(space),
+                "events": ledger.head + pending,
+                "head": ledger.head,
+                "pending": pending,
+                "root": root,
+            })
+        return {"spaces": spaces}
+
+    def export_lines(self, only_space=None):
+        for space, ledger in self.shown():
+            if only_space is None or id_text(space) == only_space:
+                yield from self.export_space(ledger)
+
+    def export_space(self, ledger):
+        for key in ledger.ordered():
+            if key not in ledger.payloads:
+                continue  # already reported: no schema, or a payload that does not decode
+            position, accepted_at = ledger.place.get(key, (None, None))
+            yield export_line(ledger.events[key], ledger.payloads[key], position, accepted_at)
+
+
+def run(folder, packs, export, only_space):
+    """What to print on standard output, the notes, and the problems.
+
+    `packs` are known beside those that the directory holds.
+    """
+    data = DataDirectory(folder, packs)
+    lines = list(data.export_lines(only_space)) if export else [json.dumps(data.summary())]
+    return lines, data.notes, data.problems

@@ -1,0 +1,136 @@
+"""Section 7: the data directory, apart from its log."""
+
+import os
+import re
+
+from .checksum import crc32c
+from .primitives import FormatError, Reader, id_text, parse_id
+from .schemas import read_pack
+
+FORMAT_LINE = re.compile(r"diario format ([0-9]+) readable by ([0-9]+)\n?")
+MANIFEST_SIZE = 64
+MANIFEST_FLAGS_ALL = 3
+MANIFEST_AUTHORITY = 1
+MANIFEST_STAGING = 2
+REPLICA_FILE_SIZE = 72
+LOCK_SIZE = 16
+
+
+class Manifest:
+    def __init__(self, data):
+        reader = sized_reader(data, MANIFEST_SIZE, b"DMAN")
+        flags = reader.u8()
+        if flags & ~MANIFEST_FLAGS_ALL:
+            raise FormatError(f"unknown flags {flags}")
+        self.is_authority = bool(flags & MANIFEST_AUTHORITY)
+        self.is_staging = bool(flags & MANIFEST_STAGING)
+        reader.zeros(2)
+        self.space = reader.id()
+        self.lineage = reader.raw(16)
+        self.epoch = reader.u64()
+        self.authority_replica = reader.u64()
+        self.replaces = reader.u64()
+        reader.zeros(4)
+        if self.is_authority != (self.authority_replica != 0):
+            raise FormatError("the flag `authority` and the authority's replica disagree")
+
+
+class ReplicaFile:
+    def __init__(self, data):
+        reader = sized_reader(data, REPLICA_FILE_SIZE, b"DREP")
+        reader.zeros(3)
+        self.replica = reader.id()
+        self.inode = reader.u64()
+        self.created = reader.u64()
+        self.machine = reader.raw(32)
+        reader.zeros(4)
+
+
+def sized_reader(data, size, magic):
+    """A reader after magic and version of a file that ends in a CRC32C of all before it."""
+    if len(data) != size:
+        raise FormatError(f"{len(data)} bytes instead of {size}")
+    if int.from_bytes(data[-4:], "little") != crc32c(data[:-4]):
+        raise FormatError("the CRC32C does not hold")
+    reader = Reader(data)
+    if reader.raw(4) != magic or reader.u8() != 1:
+        raise FormatError(f"not {magic.decode()} of version 1")
+    return reader
+
+
+class Space:
+    def __init__(self, manifest, replica_file):
+        self.manifest = manifest
+        self.replica_file = replica_file
+
+
+class Directory:
+    """What `.diario` holds beside the log; `problems` collects what is wrong."""
+
+    def __init__(self, folder, problems):
+        self.folder = os.path.join(folder, ".diario")
+        self.problems = problems
+        self.spaces = {}
+        self.packs = {}
+        self.check_format()
+        self.check_lock()
+        for name in self.names("packs"):
+            self.guarded(f"packs/{name}", self.read_pack, name)
+        for name in self.names("spaces"):
+            self.guarded(f"spaces/{name}", self.read_space, name)
+
+    def path(self, *parts):
+        return os.path.join(self.folder, *parts)
+
+    def names(self, *parts):
+        folder = self.path(*parts)
+        return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+    def read(self, *parts):
+        try:
+            with open(self.path(*parts), "rb") as file:
+                return file.read()
+        except OSError as error:
+            raise FormatError(error.strerror) from None
+
+    def guarded(self, what, action, *arguments):
+        try:
+            action(*arguments)
+        except FormatError as error:
+            self.problems.append(f"{what}: {error}")
+
+    def check_format(self):
+        try:
+            line = self.read("format").decode("ascii", "replace")
+        except FormatError as error:
+            self.problems.append(f"format: {error}")
+            return
+        match = FORMAT_LINE.fullmatch(line)
+        if not match or match.group(1) != "1" or match.group(2) != "1":
+            self.problems.append(f"format: {line!r}")
+
+    def check_lock(self):
+        if "lock" in self.names() and len(self.read("lock")) not in (0, LOCK_SIZE):
+            self.problems.append(f"lock: {len(self.read('lock'))} bytes")
+
+    def read_pack(self, name):
+        pack = read_pack(self.path("packs", name))
+        if pack.fingerprint.hex() != name:
+            raise FormatError(f"the fingerprint is {pack.fingerprint.hex()}")
+        if any(path.startswith("examples/") for path in pack.files):
+            raise FormatError("examples are not kept")
+        self.packs[pack.fingerprint] = pack
+
+    def read_space(self, name):
+        manifest = Manifest(self.read("spaces", name, "manifest"))
+        if parse_id(name) != manifest.space:
+            raise FormatError(f"the manifest is that of {id_text(manifest.space)}")
+        replica_file = ReplicaFile(self.read("spaces", name, "replica"))
+        self.spaces[manifest.space] = Space(manifest, replica_file)
+
+    def shown_spaces(self):
+        """Those that are neither staging nor replaced by one that is active."""
+        active = [space.manifest for space in self.spaces.values()
+                  if not space.manifest.is_staging]
+        replaced = {manifest.replaces for manifest in active}
+        return sorted(manifest.space for manifest in active if manifest.space not in replaced)

@@ -1,0 +1,117 @@
+"""The subcommand `harness`: random events, encoded here and by the program, and compared."""
+
+import json
+import os
+import random
+import select
+import subprocess
+
+from .canonical import parse_json
+from .generate import Generator, written
+from .hashes import commitment_of, leaf_of, salt_of, sha256
+from .primitives import FormatError, parse_clock, parse_id
+from .row import Event, canonical_row, check_subject
+
+ANSWER_SECONDS_MAX = 60
+
+
+class Child:
+    """A program that answers each line on its input with one line on its output."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        )
+        self.received = b""
+
+    def ask(self, line):
+        try:
+            self.process.stdin.write(line.encode("utf-8") + b"\n")
+        except BrokenPipeError:
+            raise FormatError("the program has ended") from None
+        while b"\n" not in self.received:
+            ready, _, _ = select.select([self.process.stdout], [], [], ANSWER_SECONDS_MAX)
+            data = os.read(self.process.stdout.fileno(), 65536) if ready else b""
+            if not data:
+                raise FormatError("the program gave no answer" if ready else "no answer in time")
+            self.received += data
+        answer, _, self.received = self.received.partition(b"\n")
+        return parse_json(answer.decode("utf-8"))
+
+    def close(self):
+        self.process.stdin.close()
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+
+
+def event_of_request(event_type, request):
+    """The event that a request describes; a new id that is left out is the origin."""
+    event = Event(event_type.name, event_type.version,
+                  parse_id(request["replica"]), request["sequence"])
+    event.batch_index = event.sequence - request["batchFirst"]
+    event.batch_count = request["batchCount"]
+    event.clock = parse_clock(request["clock"])
+    event.at = request["at"]
+    event.base = request["base"]
+    event.if_unchanged = request.get("ifUnchanged", False)
+    event.actor = request.get("actor")
+    event.subject = request.get("subject")
+    payload = dict(request["payload"])
+    if event_type.new_id_field is not None:
+        payload.setdefault(event_type.new_id_field, event.origin)
+    event.set_payload(event_type, payload)
+    check_subject(event, event_type)
+    if event.has_personal:
+        salt = salt_of(bytes.fromhex(request["seed"]), event.sequence)
+        event.commitment = commitment_of(salt, event.personal)
+    return event
+
+
+def expected_answer(event_type, request):
+    event = event_of_request(event_type, request)
+    row = canonical_row(event)
+    return {
+        "ok": True,
+        "row": row.hex(),
+        "eventHash": sha256(row).hex(),
+        "leaf": leaf_of(sha256(row), request["acceptedAt"]).hex(),
+        "commitment": event.commitment.hex() if event.commitment else None,
+    }
+
+
+def run(program, types, count, seed):
+    """The number of events that agree, and a text for each that does not."""
+    generator = Generator(types, random.Random(seed))
+    child = Child([program, "harness"])
+    agreed, differences = 0, []
+    try:
+        for number in range(1, count + 1):
+            event_type, request = generator.request()
+            line = '{"row":' + written(request) + "}"
+            wanted = expected_answer(event_type, parse_json(line)["row"])
+            answer = child.ask(line)
+            if all(answer.get(key) == value for key, value in wanted.items()):
+                agreed += 1
+            else:
+                differences.append(difference(number, line, wanted, answer))
+    except FormatError as error:
+        differences.append(f"after {agreed + len(differences)} events: {error}")
+    finally:
+        child.close()
+    return agreed, differences
+
+
+def difference(number, line, wanted, answer):
+    parts = [f"event {number}: {line}"]
+    if not answer.get("ok"):
+        parts.append(f"  refused: {answer.get('message')}")
+    else:
+        for key in wanted:
+            if answer.get(key) != wanted[key]:
+                parts.append(f"  {key} here  {json.dumps(wanted[key])}")
+                parts.append(f"  {key} there {json.dumps(answer.get(key))}")
+    return "\n".join(parts)

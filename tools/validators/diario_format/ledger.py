@@ -1,0 +1,289 @@
+"""Section 8: what the records of one space add up to, and whether they agree.
+
+Section 5 gives the hashes and section 6 the invariants L3 to L5; W5 is of section 8.
+"""
+
+from .block import parse_block
+from .hashes import HASH_SIZE, CompactRange, commitment_of, leaf_of, salt_group, salt_of
+from .primitives import FormatError, Reader, id_text, origin_text
+from .row import check_subject, event_hash
+
+KIND_ROWS = 1
+KIND_SEED = 2
+KIND_PROMOTION = 3
+KIND_STATE = 4
+KIND_DROPPED = 5
+PROMOTION_SIZE = 40
+ADOPTION_TYPE = "engine.pack.adopted"
+
+
+class State:
+    """A state record."""
+
+    def __init__(self, content, where):
+        reader = Reader(content)
+        self.where = where
+        self.released = reader.u64()
+        self.size = reader.u64()
+        self.accepted_at = reader.i64()
+        self.highest_clock = reader.u64()
+        replica_count, adoption_count, node_count = reader.u32(), reader.u32(), reader.u32()
+        reader.zeros(4)
+        if reader.left != 24 * replica_count + 40 * adoption_count + 32 * node_count:
+            raise FormatError("the counts and the size of the state disagree")
+        self.replicas = {}      # replica: (last sequence known, whether it is an authority's)
+        for _ in range(replica_count):
+            replica, last, is_authority = reader.id(), reader.u64(), reader.u64()
+            if replica <= max(self.replicas, default=0) or is_authority > 1:
+                raise FormatError("a replica of the state that is not in order, or no boolean")
+            self.replicas[replica] = (last, is_authority == 1)
+        self.adoptions = [(reader.u64(), reader.raw(HASH_SIZE)) for _ in range(adoption_count)]
+        if self.adoptions != sorted(self.adoptions):
+            raise FormatError("adoptions that are not in order of position")
+        self.nodes = [reader.raw(HASH_SIZE) for _ in range(node_count)]
+        if self.size < self.released or bin(self.size).count("1") != node_count:
+            raise FormatError("the size of the state disagrees with released or nodes")
+        if self.size == 0 and self.accepted_at != 0:
+            raise FormatError("a time of position 0")
+
+
+class Ledger:
+    """The live content of one space."""
+
+    def __init__(self, catalogue, problems):
+        self.catalogue = catalogue
+        self.problems = problems
+        self.events = {}        # (replica, sequence): event
+        self.types = {}         # (replica, sequence): type of the schema that the block names
+        self.place = {}         # (replica, sequence): (position, acceptedAt)
+        self.positions = {}     # position: (replica, sequence)
+        self.seeds = {}         # (replica, group): seed
+        self.states = []
+        self.authority = set()  # replicas of blocks with the flag `authority`
+        self.ordinary = set()   # replicas of the other blocks
+        self.promoted = []      # (where, replica, first, count), until all rows are known
+        self.hashes = {}        # (replica, sequence): event hash
+        self.payloads = {}      # (replica, sequence): payload
+
+    def problem(self, where, reason):
+        self.problems.append(f"{where}: {reason}")
+
+    # Records
+
+    def apply(self, record):
+        kinds = {
+            KIND_ROWS: self.apply_rows,
+            KIND_SEED: self.apply_seed,
+            KIND_PROMOTION: self.apply_promotion,
+            KIND_STATE: self.apply_state,
+        }
+        try:
+            kinds[record.kind](record)
+        except FormatError as error:
+            self.problem(record.where, error)
+
+    def apply_rows(self, record):
+        block = parse_block(record.content)
+        if block.compression or block.is_salted:
+            raise FormatError("a block in the log that is compressed or salted")
+        replicas = self.authority if block.is_authority else self.ordinary
+        replicas.update(block.replicas)
+        times = block.accepted_times()
+        for index, event in enumerate(block.events):
+            key = (event.replica, event.sequence)
+            self.events[key] = event
+            if block.is_positioned:
+                self.put(key, block.first_position + index, times[index])
+            try:
+                self.types[key] = self.catalogue.find(*block.types[block.type_indexes[index]])
+                check_subject(event, self.types[key])
+            except FormatError as error:
+                self.problem(record.where, error)
+
+    def put(self, key, position, accepted_at):
+        before = self.place.get(key)
+        if before is not None and before != (position, accepted_at):
+            self.problem(origin_text(*key), f"at {before} first and then at position {position}")
+        self.place[key] = (position, accepted_at)
+        self.positions[position] = key
+
+    def apply_seed(self, record):
+        reader = Reader(record.content)
+        replica, group = reader.id(), reader.u64()
+        seed = reader.raw(16)
+        reader.end()
+        self.seeds[replica, group] = seed
+
+    def apply_promotion(self, record):
+        reader = Reader(record.content)
+        count = reader.u32()
+        if reader.left != PROMOTION_SIZE * count:
+            raise FormatError("the count and the size of the promotion disagree")
+        for _ in range(count):
+            replica, first, length, position = (reader.u64() for _ in range(4))
+            accepted_at = reader.i64()
+            if 0 in (replica, first, length, position) or length > 2**32:
+                raise FormatError("a promotion with a zero")
+            for offset in range(length):
+                self.put((replica, first + offset), position + offset, accepted_at)
+            self.promoted.append((record.where, replica, first, length))
+
+    def apply_state(self, record):
+        self.states.append(State(record.content, record.where))
+
+    # What holds at the end
+
+    @property
+    def released(self):
+        """Of states the greatest counts (W4)."""
+        return max((state.released for state in self.states), default=0)
+
+    @property
+    def head(self):
+        size = max((state.size for state in self.states), default=0)
+        return max(max(self.positions, default=0), size)
+
+    def pending(self):
+        """Keys of events without a position, by replica and sequence."""
+        return sorted(key for key in self.events if key not in self.place)
+
+    def ordered(self):
+        """Keys of all events at hand: positions, then pending ones."""
+        placed = [self.positions[position] for position in sorted(self.positions)]
+        return [key for key in placed if key in self.events] + self.pending()
+
+    def check(self):
+        """All checks; the compact range of the whole log, or None if leaves are missing."""
+        self.check_promotions()
+        self.check_positions()
+        for replica in sorted(self.authority & self.ordinary):
+            self.problem("blocks", f"{id_text(replica)} is an authority's, and is not")
+        self.hash_events()
+        self.decode_payloads()
+        return self.check_states()
+
+    def check_promotions(self):
+        first_pending = {}
+        for replica, sequence in self.pending():
+            first_pending.setdefault(replica, sequence)
+        for where, replica, first, length in self.promoted:
+            origin = origin_text(replica, first)
+            if first_pending.get(replica, first) < first:
+                self.problem(where, f"W5: {origin} before an earlier pending event")
+            for sequence in range(first, first + length):
+                position = self.place[replica, sequence][0]
+                if (replica, sequence) not in self.events and position > self.released:
+                    self.problem(where, f"promotes {origin_text(replica, sequence)}: no rows")
+
+    def check_positions(self):
+        """Positions follow without gaps; L4 and L5 over all blocks; a base lies before."""
+        placed = [position for position in sorted(self.positions) if position > self.released]
+        expected = list(range(self.released + 1, self.released + 1 + len(placed)))
+        if placed != expected or self.head > self.released + len(placed):
+            self.problem("positions", f"gaps after {self.released}, head {self.head}")
+        last_sequence, last_time = {}, None
+        for position in sorted(self.positions):
+            key = self.positions[position]
+            time = self.place[key][1]
+            if self.place[key][0] != position:
+                self.problem(f"position {position}", f"{origin_text(*key)} stands elsewhere too")
+            if key[1] <= last_sequence.get(key[0], 0):
+                self.problem(f"position {position}", f"L4: {origin_text(*key)}")
+            if key in self.events and self.events[key].base >= position:
+                self.problem(f"position {position}", f"base {self.events[key].base}")
+            if last_time is not None and time < last_time:
+                self.problem(f"position {position}", f"L5: {time} after {last_time}")
+            last_sequence[key[0]], last_time = key[1], time
+
+    def hash_events(self):
+        for key, event in self.events.items():
+            try:
+                self.complete(key, event)
+                self.hashes[key] = event_hash(event)
+            except FormatError as error:
+                self.problem(event.origin, error)
+
+    def complete(self, key, event):
+        """Gives the event the commitment that its row has and its block has not."""
+        if event.personal is None:
+            return
+        seed = self.seeds.get((event.replica, salt_group(event.sequence)))
+        if seed is None:
+            raise FormatError("a personal part, but no seed of its group")
+        event.commitment = commitment_of(salt_of(seed, event.sequence), event.personal)
+
+    def leaf(self, position):
+        key = self.positions.get(position)
+        if key not in self.hashes:
+            return None
+        return leaf_of(self.hashes[key], self.place[key][1])
+
+    def check_states(self):
+        """Hashes again from position 1, or from the first state after which nothing is missing."""
+        starts = [CompactRange()] + [CompactRange(state.size, state.nodes)
+                                     for state in sorted(self.states, key=lambda s: s.size)]
+        for start in starts:
+            ranges = self.extend(start)
+            if self.head in ranges:
+                for state in self.states:
+                    self.check_state(state, ranges)
+                return ranges[self.head]
+        return None
+
+    def extend(self, start):
+        """The compact ranges at the sizes of states and at the head, as far as leaves go."""
+        sizes = {state.size for state in self.states} | {self.head}
+        current = CompactRange(start.size, start.nodes)
+        found = {}
+        while True:
+            if current.size in sizes:
+                found[current.size] = CompactRange(current.size, current.nodes)
+            leaf = self.leaf(current.size + 1)
+            if leaf is None:
+                return found
+            current.append(leaf)
+
+    def check_state(self, state, ranges):
+        if state.size in ranges and ranges[state.size].nodes != state.nodes:
+            self.problem(state.where, f"the compact range of {state.size} is another")
+        key = self.positions.get(state.size)
+        if key is not None and self.place[key][1] != state.accepted_at:
+            self.problem(state.where, f"acceptedAt {state.accepted_at} at {state.size}")
+        clocks = [self.events[key].clock for position, key in self.positions.items()
+                  if position <= state.size and key in self.events]
+        if max(clocks, default=0) > state.highest_clock:
+            self.problem(state.where, f"the highest clock is not {state.highest_clock}")
+        self.check_replicas_of_state(state)
+        for position, fingerprint in state.adoptions:
+            self.check_adoption(state, position, fingerprint)
+
+    def check_replicas_of_state(self, state):
+        """The last sequences known lie between those of the positions and those of all events."""
+        known, within = {}, {}
+        for replica, sequence in self.events:
+            known[replica] = max(known.get(replica, 0), sequence)
+            if self.place.get((replica, sequence), (state.size + 1,))[0] <= state.size:
+                within[replica] = max(within.get(replica, 0), sequence)
+        for replica in set(within) | set(state.replicas):
+            last, is_authority = state.replicas.get(replica, (0, False))
+            if last < within.get(replica, 0) or self.released == 0 and last > known.get(replica, 0):
+                self.problem(state.where, f"the last sequence is not {origin_text(replica, last)}")
+            if replica in (self.ordinary if is_authority else self.authority):
+                self.problem(state.where, f"{id_text(replica)} and the flag `authority`")
+
+    def check_adoption(self, state, position, fingerprint):
+        key = self.positions.get(position)
+        if key not in self.payloads:
+            if position > self.released:
+                self.problem(state.where, f"no adoption is at position {position}")
+            return
+        is_adoption = self.events[key].type_name == ADOPTION_TYPE
+        if not is_adoption or self.payloads[key]["fingerprint"] != fingerprint.hex():
+            self.problem(state.where, f"position {position} adopts no {fingerprint.hex()}")
+
+    def decode_payloads(self):
+        for key, event_type in self.types.items():
+            try:
+                self.payloads[key] = self.events[key].payload(event_type)
+            except FormatError as error:
+                self.problem(origin_text(*key), error)

@@ -1,0 +1,122 @@
+"""What sections 3 to 5 need of packs: their types, the kinds of fields, fingerprints."""
+
+import os
+
+from .canonical import parse_json
+from .hashes import pack_fingerprint, schema_fingerprint
+from .primitives import FormatError
+
+
+class Field:
+    """One property of a type."""
+
+    def __init__(self, name, schema):
+        self.name = name
+        self.schema = schema
+        self.kind = kind_of(schema)
+        self.is_personal = schema.get("x-diario-personal") is True
+        self.is_new_id = schema.get("x-diario-id") == "new"
+
+
+def kind_of(schema):
+    if "enum" in schema:
+        return "enum"
+    if schema["type"] == "string":
+        if schema.get("contentEncoding") == "base64":
+            return "bytes"
+        return schema.get("format", "string")
+    if schema["type"] in ("object", "array"):
+        return "nested"
+    return schema["type"]
+
+
+class EventType:
+    """One version of a type, with its fields in the order of section 3."""
+
+    def __init__(self, schema):
+        self.schema = schema
+        self.name = schema["title"]
+        self.version = schema["x-diario-version"]
+        self.subject_field = schema.get("x-diario-subject")
+        self.fingerprint = schema_fingerprint(schema)
+        properties = schema.get("properties", {})
+        names = sorted(properties, key=lambda name: name.encode("utf-8"))
+        fields = [Field(name, properties[name]) for name in names]
+        self.public_fields = [field for field in fields if not field.is_personal]
+        self.personal_fields = [field for field in fields if field.is_personal]
+        new_ids = [field.name for field in fields if field.is_new_id]
+        self.new_id_field = new_ids[0] if new_ids else None
+
+    @property
+    def pack_name(self):
+        return self.name.partition(".")[0]
+
+
+class Pack:
+    """The files of one pack, and the types among them."""
+
+    def __init__(self, files):
+        self.files = files
+        self.fingerprint = pack_fingerprint(files)
+        self.types = [
+            read_type(path, files[path])
+            for path in sorted(files)
+            if path.startswith("events/") and path.endswith(".json")
+        ]
+
+    @property
+    def name(self):
+        return parse_json(self.files["pack.json"].decode("utf-8"))["name"]
+
+
+def read_type(path, content):
+    try:
+        return EventType(parse_json(content.decode("utf-8")))
+    except (KeyError, TypeError, AttributeError, UnicodeDecodeError) as error:
+        raise FormatError(f"{path}: not a schema of events ({error})") from None
+
+
+def read_pack(folder):
+    files = {}
+    for parent, folders, names in os.walk(folder):
+        folders.sort()
+        for name in names:
+            path = os.path.join(parent, name)
+            with open(path, "rb") as file:
+                files[os.path.relpath(path, folder).replace(os.sep, "/")] = file.read()
+    return Pack(files)
+
+
+def read_packs(folder):
+    """The packs directly inside `folder`: its folders that hold a `pack.json`."""
+    return [
+        read_pack(os.path.join(folder, name))
+        for name in sorted(os.listdir(folder))
+        if os.path.isfile(os.path.join(folder, name, "pack.json"))
+    ]
+
+
+class Catalogue:
+    """Finds types by name and version, and by fingerprint where several wordings exist."""
+
+    def __init__(self, packs=()):
+        self.by_fingerprint = {}
+        self.by_version = {}
+        for pack in packs:
+            self.add(pack.types)
+
+    def add(self, types):
+        for event_type in types:
+            key = (event_type.name, event_type.version)
+            self.by_fingerprint[key + (event_type.fingerprint,)] = event_type
+            self.by_version[key] = event_type
+
+    def find(self, name, version, fingerprint=None):
+        if fingerprint is None:
+            found = self.by_version.get((name, version))
+        else:
+            found = self.by_fingerprint.get((name, version, fingerprint))
+        if found is None:
+            wanted = f" with fingerprint {fingerprint.hex()}" if fingerprint else ""
+            raise FormatError(f"no schema of {name} version {version}{wanted}")
+        return found

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Runs the commands of README.md, so that what a reader types works.
+
+    readme.py DIARIO
+
+Takes the fenced blocks that begin with ```sh tested and runs them, one after another, in one
+shell and one empty folder, with DIARIO as `diario`. Any command that fails, fails.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def tested_blocks(text):
+    return re.findall(r"^```sh tested\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("use: readme.py DIARIO")
+    program = pathlib.Path(sys.argv[1]).resolve()
+    if not os.access(program, os.X_OK):
+        sys.exit(f"readme.py: {program} is not there; build it first")
+    readme = pathlib.Path(__file__).resolve().parents[2] / "README.md"
+    blocks = tested_blocks(readme.read_text(encoding="utf-8"))
+    if not blocks:
+        sys.exit("readme.py: README.md has no block that begins with ```sh tested")
+    with tempfile.TemporaryDirectory() as folder:
+        programs = pathlib.Path(folder, "bin")
+        work = pathlib.Path(folder, "work")
+        programs.mkdir()
+        work.mkdir()
+        (programs / "diario").symlink_to(program)
+        script = "set -eux\n" + "".join(blocks)
+        environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"}
+        # The commands are shown as they run, so the last one shown is the one that failed.
+        result = subprocess.run(
+            ["sh", "-c", script], cwd=work, env=environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False)
+    if result.returncode != 0:
+        print(result.stdout)
+        sys.exit(f"readme.py: a command of README.md failed with {result.returncode}")
+    print(f"readme.py: the commands of {len(blocks)} blocks of README.md work")
+
+
+if __name__ == "__main__":
+    main()
