@@ -112,6 +112,24 @@ package struct DraftBatch: Sendable {
         events.append(event)
     }
 
+    /// Adds the event that a line tells; when it throws, nothing is added.
+    package mutating func append(_ line: EventLine) throws(FormatError) {
+        let arena = line.arena
+        var actor: Span<UInt8>?
+        if let range = line.actor { actor = arena.span.extracting(range) }
+        var subject: Span<UInt8>?
+        if let range = line.subject { subject = arena.span.extracting(range) }
+        try append(
+            line.payload,
+            type: line.type,
+            at: line.at,
+            actor: actor,
+            subject: subject,
+            ifUnchanged: line.ifUnchanged,
+            origin: line.origin
+        )
+    }
+
     /// Takes the event's bytes away again if it, or the batch with it, is too large.
     private mutating func checkSize(_ event: DraftEvent) throws(FormatError) {
         let size = event.size + Int(event.referenceCount) * DraftReference.sizeMax
