@@ -52,7 +52,7 @@ public enum Limits {
     /// Checks how the bounds relate; called when a data directory is opened.
     package static func check() {
         precondition(eventSizeMax <= batchSizeMax, "one event must fit in a batch")
-        precondition(batchSizeMax + eventSizeMax <= blockSizeMax, "a batch must fit in a block")
+        precondition(batchSizeMax * 7 / 4 <= blockSizeMax, "batches that share a block must fit")
         precondition(batchCountMax <= blockCountMax, "a batch's events must fit in a block")
         precondition(2 * blockSizeMax <= frameSizeMax, "a frame must hold a block and its frills")
         precondition(frameSizeMax < logFileSizeMax, "a frame must fit in a file")
