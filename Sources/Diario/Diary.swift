@@ -18,7 +18,9 @@ import Synchronization
 public actor Diary {
     private nonisolated let space: Space
 
-    /// Opens the diary in the folder at `path`. Blocks while the disk works.
+    /// Opens the diary in the folder at `path`.
+    ///
+    /// Blocks while the disk works.
     ///
     /// - Throws: ``DiarioError`` if there is none, if it is damaged, or if the disk refuses.
     public init(path: String) throws {
@@ -51,14 +53,17 @@ public actor Diary {
     ///
     /// - Throws: ``DiarioError`` if the batch is empty, the disk is full, or the disk fails.
     public nonisolated func append(
-        _ batch: EventBatch, durability: EventDurability = .synced
+        _ batch: EventBatch,
+        durability: EventDurability = .synced
     ) async throws -> [Origin] {
         guard !batch.isEmpty else {
             throw DiarioError(.invalid, "The batch is empty. Add an event to it first.")
         }
         let append = Append(
-            space: space.id, content: .batches([batch.draft]),
-            durability: durability == .synced ? .synced : .written)
+            space: space.id,
+            content: .batches([batch.draft]),
+            durability: durability == .synced ? .synced : .written
+        )
         let outcome = await withCheckedContinuation { continuation in
             space.store.enqueue(append) { continuation.resume(returning: $0) }
         }

@@ -23,21 +23,28 @@ public struct EventBatch: Sendable {
     /// - Parameters:
     ///   - name: The full name of the type, such as `meals.food.logged`.
     ///   - version: The version of the type; the newest if nil.
+    ///   - json: The payload.
     ///   - at: When it happened; the time of recording if nil.
     ///   - actor: Who did it: an opaque id, never a name.
     ///   - subject: What it is about, where the type itself does not say it.
     ///   - ifUnchanged: Whether to refuse the event if another replica wrote to its subject.
     /// - Throws: ``DiarioError`` that names the field, the rule and the value.
     public mutating func add(
-        _ name: String, version: Int? = nil, json: String, at: Timestamp? = nil,
-        actor: String? = nil, subject: String? = nil, ifUnchanged: Bool = false
+        _ name: String,
+        version: Int? = nil,
+        json: String,
+        at: Timestamp? = nil,
+        actor: String? = nil,
+        subject: String? = nil,
+        ifUnchanged: Bool = false
     ) throws {
         guard let type = version.map({ catalog.type(name, version: $0) }) ?? catalog.newest(name)
         else {
             throw DiarioError(
                 .notFound,
                 "No adopted pack has the event type \(name)"
-                    + (version.map { ", version \($0)" } ?? "") + ".")
+                    + (version.map { ", version \($0)" } ?? "") + "."
+            )
         }
         line.reset()
         line.type = type
@@ -47,7 +54,11 @@ public struct EventBatch: Sendable {
         line.subject = subject.map { line.keep(Array($0.utf8).span) }
         do throws(SchemaError) {
             try reader.read(
-                Array(json.utf8).span, as: type, options: [.batchReferences], into: &line.payload)
+                Array(json.utf8).span,
+                as: type,
+                options: [.batchReferences],
+                into: &line.payload
+            )
         } catch {
             throw DiarioError(error)
         }

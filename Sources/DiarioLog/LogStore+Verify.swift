@@ -18,7 +18,8 @@ extension LogStore {
     ///
     /// `visit` sees each block after it was checked, and may return a fault of its own.
     package func verify(
-        _ space: SpaceID, _ visit: (StoredEvents) -> String?
+        _ space: SpaceID,
+        _ visit: (StoredEvents) -> String?
     ) throws(LogError) -> Verification {
         var result = Verification()
         if let fault = report.fault { result.faults.append(fault) }
@@ -39,8 +40,11 @@ extension LogStore {
         if isComplete, result.root != (try root(of: space)) {
             result.faults.append(
                 Fault(
-                    file: LogPaths.log, offset: 0,
-                    what: "the root of space \(space.text) is not that of its events"))
+                    file: LogPaths.log,
+                    offset: 0,
+                    what: "the root of space \(space.text) is not that of its events"
+                )
+            )
         }
         return result
     }
@@ -70,7 +74,10 @@ private struct SpaceCheck: ~Copyable {
 
     func fault(_ what: String) -> Fault {
         Fault(
-            file: LogPaths.space(space), offset: 0, what: "position \(position): \(what)")
+            file: LogPaths.space(space),
+            offset: 0,
+            what: "position \(position): \(what)"
+        )
     }
 
     mutating func root() -> Hash32 { range.root(&hasher) }
@@ -89,7 +96,9 @@ private struct SpaceCheck: ~Copyable {
     }
 
     private mutating func take(
-        _ stored: StoredRow, _ events: StoredEvents, _ block: Span<UInt8>
+        _ stored: StoredRow,
+        _ events: StoredEvents,
+        _ block: Span<UInt8>
     ) throws(FormatError) -> String? {
         let row = stored.row
         let part = try PublicPart.parse(block, row)
@@ -110,18 +119,29 @@ private struct SpaceCheck: ~Copyable {
         guard given > range.size else { return nil }
         let type = events.head.types[row.typeIndex]
         let hash = eventHash(
-            row, block, type, try hasher.commitment(of: row, in: block, seeds: &seeds))
+            row,
+            block,
+            type,
+            try hasher.commitment(of: row, in: block, seeds: &seeds)
+        )
         range.append(hasher.leaf(hash, acceptedAt: time), &hasher)
         return nil
     }
 
     private mutating func eventHash(
-        _ row: BlockRow, _ block: Span<UInt8>, _ type: TypeEntry, _ commitment: Hash32?
+        _ row: BlockRow,
+        _ block: Span<UInt8>,
+        _ type: TypeEntry,
+        _ commitment: Hash32?
     ) -> Hash32 {
         let name = type.name
         return hasher.eventHash(
-            typeName: name.span, version: type.version, replica: row.replica,
-            sequence: row.sequence, publicPart: block.raw.extracting(row.publicPart),
-            commitment: commitment)
+            typeName: name.span,
+            version: type.version,
+            replica: row.replica,
+            sequence: row.sequence,
+            publicPart: block.raw.extracting(row.publicPart),
+            commitment: commitment
+        )
     }
 }

@@ -34,7 +34,8 @@ package struct FileLines {
                     .tooLarge,
                     "line \(number + 1): the line is longer than \(Limits.lineSizeMax) bytes. "
                         + "Events are recorded one by line.",
-                    line: number + 1)
+                    line: number + 1
+                )
             }
             if isAtEnd {
                 guard start < buffer.count else { return false }

@@ -33,7 +33,8 @@ struct ImportRecorder {
     }
 
     mutating func record(
-        _ file: any LogFile, _ progress: (Int, Int) -> Void
+        _ file: any LogFile,
+        _ progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
         let total: Int
         do throws(StorageError) { total = 2 * (try file.size()) } catch { throw DiarioError(error) }
@@ -51,7 +52,9 @@ struct ImportRecorder {
     }
 
     private mutating func check(
-        _ file: any LogFile, _ progress: (Int, Int) -> Void, _ total: Int
+        _ file: any LogFile,
+        _ progress: (Int, Int) -> Void,
+        _ total: Int
     ) throws(DiarioError) {
         var lines = FileLines(file)
         var draft = DraftBatch()
@@ -125,12 +128,15 @@ struct ImportRecorder {
             return
         }
         throw DiarioError(
-            .busy, "Other programs record into this space all the time. Try again later.")
+            .busy,
+            "Other programs record into this space all the time. Try again later."
+        )
     }
 
     /// The append of a group whose first event gets the origin `first`.
     private mutating func build(
-        _ lines: [[UInt8]], from first: Origin
+        _ lines: [[UInt8]],
+        from first: Origin
     ) throws(DiarioError) -> (Append, [ImportedRun]) {
         var runs: [ImportedRun] = []
         var mapping = origins
@@ -159,8 +165,11 @@ struct ImportRecorder {
         var contents = [Append.Content.batches(batches)]
         if !runs.isEmpty { contents.append(.authority([try ImportedOrigins.note(runs, space)])) }
         let append = Append(
-            space: space.id, contents: contents, durability: .synced,
-            firstSequence: first.sequence)
+            space: space.id,
+            contents: contents,
+            durability: .synced,
+            firstSequence: first.sequence
+        )
         return (append, runs)
     }
 

@@ -64,7 +64,8 @@ struct ImportedOrigins: Sendable {
         guard low < runs.count, runs[low].first.sequence <= origin.sequence else { return nil }
         return Origin(
             replica: runs[low].newFirst.replica,
-            sequence: runs[low].newFirst.sequence + origin.sequence - runs[low].first.sequence)
+            sequence: runs[low].newFirst.sequence + origin.sequence - runs[low].first.sequence
+        )
     }
 
     mutating func add(_ new: [ImportedRun]) {
@@ -118,7 +119,9 @@ struct ImportedOrigins: Sendable {
             let newFirst = number("newFirst")
         else { return nil }
         return ImportedRun(
-            first: Origin(replica: replica, sequence: first), count: count,
-            newFirst: Origin(replica: newReplica, sequence: newFirst))
+            first: Origin(replica: replica, sequence: first),
+            count: count,
+            newFirst: Origin(replica: newReplica, sequence: newFirst)
+        )
     }
 }

@@ -23,7 +23,8 @@ extension Space {
     ///
     /// `progress` is told how many bytes of the file were read, of how many to read in all.
     package func importLines(
-        of file: any LogFile, progress: (Int, Int) -> Void
+        of file: any LogFile,
+        progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
         let status = try logging { () throws(LogError) in try store.status(of: id) }
         guard status.manifest.authority != nil else {
@@ -37,7 +38,8 @@ extension Space {
     }
 
     private func restore(
-        _ file: any LogFile, _ progress: (Int, Int) -> Void
+        _ file: any LogFile,
+        _ progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
         try logging { () throws(LogError) in try store.removeRemains() }
         let manifest = try logging { () throws(LogError) in

@@ -143,8 +143,14 @@ extension DraftBatch {
         var subject: Span<UInt8>?
         if let range = line.subject { subject = arena.extracting(range) }
         try append(
-            line.payload, type: line.type, at: line.at, actor: actor, subject: subject,
-            ifUnchanged: line.ifUnchanged, origin: origin)
+            line.payload,
+            type: line.type,
+            at: line.at,
+            actor: actor,
+            subject: subject,
+            ifUnchanged: line.ifUnchanged,
+            origin: origin
+        )
     }
 }
 

@@ -51,7 +51,8 @@ struct Restorer {
 
     /// Reads all lines; how many events they were.
     mutating func restore(
-        _ file: any LogFile, _ progress: (Int, Int) -> Void
+        _ file: any LogFile,
+        _ progress: (Int, Int) -> Void
     ) throws(DiarioError) -> Int {
         var lines = FileLines(file)
         let total: Int
@@ -77,7 +78,9 @@ struct Restorer {
         }
         guard let origin = line.origin else {
             throw Self.refused(
-                number, "there is no origin. Record lines without one with `diario record -`.")
+                number,
+                "there is no origin. Record lines without one with `diario record -`."
+            )
         }
         if line.type.pack == "engine" {
             authorities.insert(origin.replica)
@@ -95,10 +98,15 @@ struct Restorer {
         let clock = try clock(of: origin, number)
         block.envelopes.append(
             RowEnvelope(
-                replica: origin.replica, sequence: origin.sequence, batchFirst: origin.sequence,
-                batchCount: 1, clock: clock,
+                replica: origin.replica,
+                sequence: origin.sequence,
+                batchFirst: origin.sequence,
+                batchCount: 1,
+                clock: clock,
                 at: line.at ?? Timestamp(milliseconds: clock.milliseconds),
-                base: line.base ?? position - 1))
+                base: line.base ?? position - 1
+            )
+        )
         block.acceptedAt.append(line.acceptedAt)
         try continueBatch(origin, number)
     }
@@ -114,8 +122,10 @@ struct Restorer {
             (try? Space.adoptedPack(fingerprint, in: store)) != nil
         else {
             throw Self.refused(
-                number, "the pack with fingerprint \(text) is not here. Make the space with that "
-                    + "pack: diario init DIR --schema FOLDER.")
+                number,
+                "the pack with fingerprint \(text) is not here. Make the space with that "
+                    + "pack: diario init DIR --schema FOLDER."
+            )
         }
     }
 
@@ -124,8 +134,10 @@ struct Restorer {
         if let given = line.position {
             guard given == position + 1, !hasPending else {
                 throw Self.refused(
-                    number, "position \(given) is not the next one, \(position + 1). "
-                        + "Import the lines of one export in their order.")
+                    number,
+                    "position \(given) is not the next one, \(position + 1). "
+                        + "Import the lines of one export in their order."
+                )
             }
         } else {
             hasPending = true
@@ -144,15 +156,19 @@ struct Restorer {
         if batch.name == nil || batch.name != name {
             endBatch()
             let isAuthority = authorities.contains(origin.replica)
-            let isFull = block.envelopes.count >= Limits.batchCountMax
+            let isFull =
+                block.envelopes.count >= Limits.batchCountMax
                 || block.draft.size >= Limits.batchSizeMax / 2
             if isFull || isAuthority != block.isAuthority {
                 endBlock()
                 block.isAuthority = isAuthority
             }
             batch = Batch(
-                name: name, firstLine: number, start: block.envelopes.count,
-                startSize: block.draft.size)
+                name: name,
+                firstLine: number,
+                start: block.envelopes.count,
+                startSize: block.draft.size
+            )
         } else if block.envelopes.count - batch.start == Limits.batchCountMax
             || block.draft.size - batch.startSize > Limits.batchSizeMax
         {
@@ -160,32 +176,40 @@ struct Restorer {
                 .tooLarge,
                 "line \(number): the batch that begins in line \(batch.firstLine) is too large: "
                     + "at most \(Limits.batchCountMax) events and \(Limits.batchSizeMax) bytes.",
-                line: number)
+                line: number
+            )
         }
     }
 
     private mutating func continueBatch(_ origin: Origin, _ number: Int) throws(DiarioError) {
         let first = block.envelopes[batch.start]
         let index = block.envelopes.count - 1 - batch.start
-        guard index == 0
-            || origin.replica == first.replica && origin.sequence == first.sequence + UInt64(index)
+        guard
+            index == 0
+                || origin.replica == first.replica
+                    && origin.sequence == first.sequence + UInt64(index)
         else {
             throw Self.refused(
-                number, "a batch has events of one replica with sequences in a row, and "
-                    + "\(origin.text) does not follow.")
+                number,
+                "a batch has events of one replica with sequences in a row, and "
+                    + "\(origin.text) does not follow."
+            )
         }
     }
 
     private mutating func clock(
-        of origin: Origin, _ number: Int
+        of origin: Origin,
+        _ number: Int
     ) throws(DiarioError) -> HybridTime {
         let last = clocks[origin.replica]
         let clock: HybridTime
         if let given = line.clock {
             guard given > last ?? HybridTime(rawValue: 0) else {
                 throw Self.refused(
-                    number, "the clock of \(origin.text) is not later than that of the event "
-                        + "of its replica before.")
+                    number,
+                    "the clock of \(origin.text) is not later than that of the event "
+                        + "of its replica before."
+                )
             }
             clock = given
         } else {
@@ -213,8 +237,12 @@ struct Restorer {
         guard !block.envelopes.isEmpty else { return }
         rows.append(
             PreservedRows(
-                batch: block.draft, envelopes: block.envelopes, acceptedAt: block.acceptedAt,
-                isAuthority: block.isAuthority))
+                batch: block.draft,
+                envelopes: block.envelopes,
+                acceptedAt: block.acceptedAt,
+                isAuthority: block.isAuthority
+            )
+        )
         size += block.draft.size
         block.draft.removeAll()
         block.envelopes.removeAll(keepingCapacity: true)

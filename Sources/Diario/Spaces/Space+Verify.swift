@@ -38,8 +38,12 @@ extension Space {
                         }
                         let block = events.bytes.span
                         try PayloadCodec.decode(
-                            block, stored.row, PublicPart.parse(block, stored.row), plan: plan,
-                            into: &payload)
+                            block,
+                            stored.row,
+                            PublicPart.parse(block, stored.row),
+                            plan: plan,
+                            into: &payload
+                        )
                     }
                     return nil
                 } catch {
@@ -47,13 +51,19 @@ extension Space {
                 }
             }
             return SpaceVerification(
-                isOK: result.faults.isEmpty, events: try store.status(of: id).events,
-                root: result.root, cuts: try store.cuts(), faults: result.faults)
+                isOK: result.faults.isEmpty,
+                events: try store.status(of: id).events,
+                root: result.root,
+                cuts: try store.cuts(),
+                faults: result.faults
+            )
         }
     }
 
     private static func plan(
-        _ entry: TypeEntry, _ catalog: TypeCatalog, _ known: inout [TypeEntry: PayloadPlan]
+        _ entry: TypeEntry,
+        _ catalog: TypeCatalog,
+        _ known: inout [TypeEntry: PayloadPlan]
     ) -> PayloadPlan? {
         if let plan = known[entry] { return plan }
         let name = String(decoding: entry.name, as: UTF8.self)
