@@ -29,6 +29,23 @@ static inline void diario_sha256_finish(SHA256_CTX *context, void *digest) {
     (void)SHA256_Final((unsigned char *)digest, context);
 }
 
+/*
+ * The hash of a byte (none if `prefix` is negative) and two parts, in one call, since a context
+ * that Swift owns is cleared twice.
+ */
+static inline void diario_sha256_message(int32_t prefix, const void *first, size_t first_count,
+                                         const void *second, size_t second_count, void *digest) {
+    SHA256_CTX context;
+    diario_sha256_start(&context);
+    if (prefix >= 0) {
+        uint8_t byte = (uint8_t)prefix;
+        diario_sha256_update(&context, &byte, 1);
+    }
+    diario_sha256_update(&context, first, first_count);
+    if (second_count > 0) diario_sha256_update(&context, second, second_count);
+    diario_sha256_finish(&context, digest);
+}
+
 /* The hash of a byte and two hashes, put together first since each update costs a little. */
 static inline void diario_sha256_node(uint8_t prefix, const void *left, const void *right,
                                       void *digest) {
@@ -36,10 +53,7 @@ static inline void diario_sha256_node(uint8_t prefix, const void *left, const vo
     message[0] = prefix;
     memcpy(message + 1, left, 32);
     memcpy(message + 33, right, 32);
-    SHA256_CTX context;
-    diario_sha256_start(&context);
-    diario_sha256_update(&context, message, sizeof message);
-    diario_sha256_finish(&context, digest);
+    diario_sha256_message(-1, message, sizeof message, NULL, 0, digest);
 }
 
 #pragma GCC diagnostic pop

@@ -5,23 +5,39 @@ import COpenSSL
 /// Several parts make the hash of the parts one after the other.
 package enum SHA256 {
     package static func hash(_ bytes: Span<UInt8>) -> Hash32 {
-        var hasher = SHA256Hasher()
-        hasher.update(bytes)
-        return hasher.finish()
-    }
-
-    package static func hash(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Hash32 {
-        var hasher = SHA256Hasher()
-        hasher.update(first)
-        hasher.update(second)
-        return hasher.finish()
+        // Safe: the library reads `count` bytes, keeps no pointer and writes 32 bytes.
+        unsafe bytes.withUnsafeBytes { source in
+            unsafe Hash32 { digest in
+                unsafe diario_sha256_message(
+                    -1,
+                    source.baseAddress,
+                    source.count,
+                    nil,
+                    0,
+                    digest
+                )
+            }
+        }
     }
 
     package static func hash(prefix: UInt8, _ bytes: Span<UInt8>) -> Hash32 {
-        var hasher = SHA256Hasher()
-        hasher.update(prefix)
-        hasher.update(bytes)
-        return hasher.finish()
+        // Safe: the library reads `count` bytes, keeps no pointer and writes 32 bytes.
+        unsafe bytes.withUnsafeBytes { source in
+            unsafe Hash32 { digest in
+                unsafe diario_sha256_message(
+                    Int32(prefix),
+                    source.baseAddress,
+                    source.count,
+                    nil,
+                    0,
+                    digest
+                )
+            }
+        }
+    }
+
+    package static func hash(_ first: Span<UInt8>, _ second: Span<UInt8>) -> Hash32 {
+        hash(firstByte: -1, first, second)
     }
 
     package static func hash(
@@ -29,11 +45,30 @@ package enum SHA256 {
         _ first: Span<UInt8>,
         _ second: Span<UInt8>
     ) -> Hash32 {
-        var hasher = SHA256Hasher()
-        hasher.update(prefix)
-        hasher.update(first)
-        hasher.update(second)
-        return hasher.finish()
+        hash(firstByte: Int32(prefix), first, second)
+    }
+
+    /// The hash without a first byte if that is negative.
+    private static func hash(
+        firstByte: Int32,
+        _ first: Span<UInt8>,
+        _ second: Span<UInt8>
+    ) -> Hash32 {
+        // Safe: the library reads `count` bytes each, keeps no pointer and writes 32 bytes.
+        unsafe first.withUnsafeBytes { left in
+            unsafe second.withUnsafeBytes { right in
+                unsafe Hash32 { digest in
+                    unsafe diario_sha256_message(
+                        firstByte,
+                        left.baseAddress,
+                        left.count,
+                        right.baseAddress,
+                        right.count,
+                        digest
+                    )
+                }
+            }
+        }
     }
 
     /// As an inner node of a Merkle tree is hashed.
@@ -94,15 +129,10 @@ package struct SHA256Hasher: ~Copyable {
 
     /// The hash of all parts since the last call; then it is ready for the next message.
     package mutating func finalize() -> Hash32 {
-        let result = finish()
+        // Safe: the library writes 32 bytes.
+        let result = unsafe Hash32 { digest in unsafe diario_sha256_finish(&context, digest) }
         start()
         return result
-    }
-
-    /// The hash of all parts; then it is of no use.
-    fileprivate mutating func finish() -> Hash32 {
-        // Safe: the library writes 32 bytes.
-        unsafe Hash32 { digest in unsafe diario_sha256_finish(&context, digest) }
     }
 
     private mutating func start() { unsafe diario_sha256_start(&context) }

@@ -15,6 +15,9 @@ package struct Append: Sendable {
     package enum Content: Sendable {
         /// New events of this replica.
         case batches([DraftBatch])
+        /// New events of this replica, each of which is a batch of its own; the drafts are
+        /// containers, without references from one event to another.
+        case singles([DraftBatch])
         /// New events of the authority: types of the pack `engine`, and reference data.
         case authority([DraftBatch])
         /// Events that keep their origins and times.
@@ -22,21 +25,36 @@ package struct Append: Sendable {
     }
 
     package let space: SpaceID
-    package let content: Content
+    package let contents: [Content]
     package let durability: Durability
+    /// If given, the sequence that this replica's first event must get; else nothing is appended.
+    package let firstSequence: UInt64?
+
+    package init(
+        space: SpaceID,
+        contents: [Content],
+        durability: Durability,
+        firstSequence: UInt64? = nil
+    ) {
+        self.space = space
+        self.contents = contents
+        self.durability = durability
+        self.firstSequence = firstSequence
+    }
 
     package init(space: SpaceID, content: Content, durability: Durability) {
-        self.space = space
-        self.content = content
-        self.durability = durability
+        self.init(space: space, contents: [content], durability: durability)
     }
 
     /// About how many bytes of a frame it takes.
     var sizeEstimate: Int {
         func size(_ batch: DraftBatch) -> Int { batch.sizeInBlockMax + Self.blockFrill }
-        return switch content {
-        case .batches(let batches), .authority(let batches): batches.reduce(0) { $0 + size($1) }
-        case .preserved(let rows): rows.reduce(0) { $0 + size($1.batch) }
+        return contents.reduce(0) { sum, content in
+            switch content {
+            case .batches(let batches), .singles(let batches), .authority(let batches):
+                batches.reduce(sum) { $0 + size($1) }
+            case .preserved(let rows): rows.reduce(sum) { $0 + size($1.batch) }
+            }
         }
     }
 
@@ -55,11 +73,15 @@ package struct PreservedRows: Sendable {
     package var isAuthority: Bool
 
     package init(
-        batch: DraftBatch, envelopes: [RowEnvelope], acceptedAt: [Timestamp?], isAuthority: Bool
+        batch: DraftBatch,
+        envelopes: [RowEnvelope],
+        acceptedAt: [Timestamp?],
+        isAuthority: Bool
     ) {
         precondition(
             batch.events.count == envelopes.count && envelopes.count == acceptedAt.count,
-            "each row has an envelope and a time")
+            "each row has an envelope and a time"
+        )
         self.batch = batch
         self.envelopes = envelopes
         self.acceptedAt = acceptedAt
@@ -67,7 +89,7 @@ package struct PreservedRows: Sendable {
     }
 }
 
-/// Where a batch stands.
+/// Where a batch stands, or what was given as one container.
 package struct AppendedBatch: Hashable, Sendable {
     package let firstOrigin: Origin
     package let count: Int

@@ -21,6 +21,13 @@ package struct StoredRow: Sendable {
     package let acceptedAt: Timestamp?
 }
 
+/// Which events of a space are read.
+package enum LogPart: Hashable, Sendable {
+    case all
+    case canonical
+    case pending
+}
+
 /// Reads the events of a space block by block; memory is bounded by the size of a block.
 ///
 /// Sees the events up to the head that the space had when the cursor was made; first all canonical
@@ -35,8 +42,11 @@ package struct LogCursor: Sendable {
     private var pending: [(ReplicaID, Run)]
 
     init(
-        _ shared: LogShared, _ space: SpaceID, positions: ClosedRange<UInt64>?,
-        includesPending: Bool, isReversed: Bool
+        _ shared: LogShared,
+        _ space: SpaceID,
+        positions: ClosedRange<UInt64>?,
+        _ part: LogPart,
+        isReversed: Bool
     ) throws(LogError) {
         self.shared = shared
         self.space = space
@@ -44,12 +54,12 @@ package struct LogCursor: Sendable {
         let index = shared.index.withLock { $0[space] }
         let first = max(positions?.lowerBound ?? index.released + 1, 1)
         let last = min(positions?.upperBound ?? index.head, index.head)
-        if first <= index.released, first <= last {
+        if first <= index.released, first <= last, part != .pending {
             throw .released(position: first, released: index.released)
         }
-        self.positions = first..<max(first, last + 1)
+        self.positions = part == .pending ? first..<first : first..<max(first, last + 1)
         pending =
-            includesPending
+            part != .canonical
             ? index.lanes.flatMap { lane in lane.runs.runs.map { (lane.replica, $0) } } : []
     }
 
@@ -74,8 +84,11 @@ package struct LogCursor: Sendable {
             guard let run = run(at: wanted) else {
                 throw .corrupt(
                     Fault(
-                        file: LogPaths.log, offset: 0,
-                        what: "position \(wanted) of space \(space.text) is missing"))
+                        file: LogPaths.log,
+                        offset: 0,
+                        what: "position \(wanted) of space \(space.text) is missing"
+                    )
+                )
             }
             do throws(LogError) {
                 let events = try read(run, isPending: false)
@@ -105,7 +118,10 @@ package struct LogCursor: Sendable {
         var bytes: [UInt8] = []
         try storing { () throws(StorageError) in
             try shared.files.file(UInt64(run.file)).read(
-                at: Int(run.offset), count: Int(run.blockSize), into: &bytes)
+                at: Int(run.offset),
+                count: Int(run.blockSize),
+                into: &bytes
+            )
         }
         do throws(FormatError) {
             let head = try BlockHead.parse(bytes.span, verifyChecksum: true)
@@ -119,9 +135,12 @@ package struct LogCursor: Sendable {
                 guard isPending || positions.contains(position) else { continue }
                 rows.append(
                     StoredRow(
-                        row: row, position: isPending ? nil : position,
+                        row: row,
+                        position: isPending ? nil : position,
                         acceptedAt: run.promotedAt.map { Timestamp(milliseconds: $0) }
-                            ?? row.acceptedAt))
+                            ?? row.acceptedAt
+                    )
+                )
             }
             if isReversed { rows.reverse() }
             return StoredEvents(bytes: bytes, head: head, rows: rows)
@@ -132,14 +151,14 @@ package struct LogCursor: Sendable {
 }
 
 extension LogStore {
-    /// Reads events: those of `positions`, or all that are not released; with the pending ones.
+    /// Reads events: of the canonical ones those at `positions`, or all that are not released.
     package func cursor(
-        _ space: SpaceID, positions: ClosedRange<UInt64>? = nil, includesPending: Bool,
+        _ space: SpaceID,
+        positions: ClosedRange<UInt64>? = nil,
+        _ part: LogPart = .all,
         isReversed: Bool = false
     ) throws(LogError) -> LogCursor {
-        try LogCursor(
-            shared, space, positions: positions, includesPending: includesPending,
-            isReversed: isReversed)
+        try LogCursor(shared, space, positions: positions, part, isReversed: isReversed)
     }
 
     /// Takes up what other processes wrote since; true if there was something.

@@ -84,6 +84,8 @@ struct SchemaErrorText {
 
     private var keyMessage: String {
         switch fault.kind {
+        case .unknownKey where names.contains(value):
+            "only an export has it; remove it, or import the line"
         case .unknownKey:
             nearest.map { "unknown here; did you mean \($0)?" } ?? "unknown here; remove it"
         case .missingKey: "a line needs it; add it"

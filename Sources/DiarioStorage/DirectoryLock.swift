@@ -30,31 +30,26 @@ package protocol DirectoryLock: AnyObject, Sendable {
 
 /// What a lock file holds.
 struct LockRecord: Hashable, Sendable {
-    static let size = 16
     static let noteOffset = 8
 
     var owner: Int32 = 0
     var token: UInt32 = 0
     var note: UInt64 = 0
 
-    init() {}
-
-    init(bytes: [UInt8]) {
-        for (index, byte) in bytes.prefix(4).enumerated() {
-            owner |= Int32(truncatingIfNeeded: UInt32(byte) << UInt32(8 * index))
-        }
-        for (index, byte) in bytes.dropFirst(4).prefix(4).enumerated() {
-            token |= UInt32(byte) << UInt32(8 * index)
-        }
-        for (index, byte) in bytes.dropFirst(Self.noteOffset).prefix(8).enumerated() {
-            note |= UInt64(byte) << UInt64(8 * index)
-        }
+    /// The record that lies in a file as these two numbers.
+    init(words: (UInt64, UInt64)) {
+        let first = UInt64(littleEndian: words.0)
+        owner = Int32(truncatingIfNeeded: first)
+        token = UInt32(truncatingIfNeeded: first >> 32)
+        note = UInt64(littleEndian: words.1)
     }
 
     var ownerBytes: [UInt8] {
-        let both = UInt64(token) << 32 | UInt64(UInt32(bitPattern: owner))
-        return (0..<8).map { UInt8(truncatingIfNeeded: both >> (8 * $0)) }
+        Self.bytes(of: UInt64(token) << 32 | UInt64(UInt32(bitPattern: owner)))
     }
+    var noteBytes: [UInt8] { Self.bytes(of: note) }
 
-    var noteBytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: note >> (8 * $0)) } }
+    private static func bytes(of value: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * $0)) }
+    }
 }

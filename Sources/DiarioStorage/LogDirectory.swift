@@ -43,6 +43,20 @@ extension LogDirectory {
         try syncDirectory(StoragePath.parent(of: path))
     }
 
+    /// Removes a file, or a directory with all that is in it; does nothing if it is not there.
+    package func removeTree(_ path: String) throws(StorageError) {
+        do throws(StorageError) {
+            for name in try list(path) { try removeTree(path + "/" + name) }
+        } catch {
+            switch error {
+            case .notDirectory: break
+            case .notFound: return
+            default: throw error
+            }
+        }
+        try remove(path)
+    }
+
     /// All bytes of the file at `path`.
     ///
     /// - Throws: `StorageError.tooLarge` before any memory is taken for more than `sizeMax` bytes.

@@ -105,9 +105,7 @@ package final class POSIXLock: DirectoryLock {
     }
 
     private func readRecord() throws(StorageError) -> LockRecord {
-        var bytes: [UInt8] = []
-        try file.read(at: 0, count: LockRecord.size, into: &bytes)
-        return LockRecord(bytes: bytes)
+        LockRecord(words: try file.readWords())
     }
 
     private func readOwner() throws(StorageError) -> Int32? {

@@ -24,7 +24,8 @@ package enum StorageError: Error, Hashable, Sendable {
 
     /// What was tried; the raw value reads well after "cannot".
     package enum Operation: String, Hashable, Sendable {
-        case open, read, write, truncate, sync, rename, remove, list, lock, stat
+        case open, read, write, truncate, sync, rename, remove, list, lock
+        case stat = "look at"
         case makeDirectory = "make directory"
         case syncDirectory = "sync directory"
     }

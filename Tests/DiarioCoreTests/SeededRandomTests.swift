@@ -28,7 +28,7 @@ import Testing
         for count in counts { #expect(9_000...11_000 ~= count) }
     }
 
-    /// Without drawing some numbers again, 2^64 outcomes would fall on 3 * 2^61 as 3, 3, 2, 3, 3, 2.
+    /// If none were drawn again, 2^64 numbers would fall on 3 * 2^61 outcomes as 3, 3, 2, 3, 3, 2.
     @Test func aBoundThatDoesNotDivideIsNotBiased() {
         var random = SeededRandom(seed: 6)
         var counts = [0, 0, 0]

@@ -187,6 +187,8 @@ import Testing
         let copiedLock = try copy.lock("lock")
         try copiedLock.acquire(waitSeconds: 0)
         #expect(try copiedLock.note == 5)
+        #expect(copy.machineID == disk.machineID)
+        #expect(disk.copy(machineID: "other").machineID == Array("other".utf8))
         // Each goes its own way.
         try copy.replace("a/file", with: [9])
         #expect(try disk.contents(of: "a/file", sizeMax: 9) == [1, 2])

@@ -96,6 +96,26 @@ private final class Tally: Sendable {
         }
     }
 
+    @Test(arguments: [0, 1, 4, 9, 15, 16, 40])
+    func aLockFileOfAnyLengthServes(length: Int) throws {
+        let folder = try TemporaryFolder()
+        let directory = try folder.directory()
+        let bytes = (0..<length).map { UInt8($0 + 1) }
+        try directory.replace("lock", with: bytes)
+        let lock = try directory.lock("lock")
+        try lock.acquire(waitSeconds: 0)
+        // Little-endian from offset 8, zeros where the file ends.
+        let noteBytes = Array(bytes.dropFirst(8).prefix(8).reversed())
+        let missing = 8 - noteBytes.count
+        let note = ([UInt8](repeating: 0, count: missing) + noteBytes).reduce(UInt64(0)) {
+            $0 << 8 | UInt64($1)
+        }
+        #expect(try lock.note == note)
+        try lock.setNote(3)
+        lock.release()
+        #expect(try directory.open("lock", .read).size() == max(length, 16))
+    }
+
     @Test func aWaiterGetsTheLockOnceItIsFree() async throws {
         let folder = try TemporaryFolder()
         let first = try folder.directory().lock("lock")

@@ -91,6 +91,35 @@ import Testing
         #expect(bytes == expected)
     }
 
+    @Test func aFullDiskIsNamedAsSuch() throws {
+        let folder = try TemporaryFolder()
+        // Linux has a device for this.
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/file",
+            withDestinationPath: "/dev/full"
+        )
+        let file = try folder.directory().open("file", .readWrite)
+        #expect(throws: StorageError.full(folder.path + "/file")) { try file.write([1], at: 0) }
+    }
+
+    @Test(.disabled(if: getuid() == 0, "nothing is denied to root"))
+    func whatIsNotAllowedIsDenied() throws {
+        let folder = try TemporaryFolder()
+        let directory = try folder.directory()
+        try directory.replace("file", with: [1])
+        try allow(0o400, for: folder.path + "/file")
+        #expect(failure { try directory.open("file", .readWrite) } == "denied")
+        #expect(try directory.contents(of: "file", sizeMax: 1) == [1])
+        try allow(0o500, for: folder.path)
+        #expect(failure { try directory.open("other", .create) } == "denied")
+        #expect(try folder.directory().isReadOnly)
+        try allow(0o700, for: folder.path)
+    }
+
+    private func allow(_ permissions: Int, for path: String) throws {
+        try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
+    }
+
     @Test func writingThroughAReaderTraps() async throws {
         let folder = try TemporaryFolder()
         _ = try folder.directory().open("file", .create)

@@ -8,7 +8,7 @@ package struct AdoptionReader: Sendable {
     /// The full name of the type of these events.
     package static let typeName = "engine.pack.adopted"
 
-    private let type: EventType
+    private let plan: PayloadPlan
     private let fingerprintIndex: Int
 
     /// Nil unless `type` is `engine.pack.adopted` with a text field `fingerprint`.
@@ -16,12 +16,13 @@ package struct AdoptionReader: Sendable {
         guard type.name == Self.typeName,
             let index = type.fields.firstIndex(where: { $0.name == "fingerprint" })
         else { return nil }
-        self.type = type
+        plan = PayloadPlan(type)
         fingerprintIndex = index
     }
 
     func adoptions(
-        in block: Span<UInt8>, _ summary: BlockSummary
+        in block: Span<UInt8>,
+        _ summary: BlockSummary
     ) throws(FormatError) -> [Adoption] {
         let head = try BlockHead(block, summary)
         let wanted = head.types.map { $0.name.elementsEqual(Self.typeName.utf8) }
@@ -32,7 +33,7 @@ package struct AdoptionReader: Sendable {
         while let row = try cursor.next() {
             guard wanted[row.typeIndex], let position = row.position else { continue }
             let part = try PublicPart.parse(block, row)
-            try PayloadCodec.decode(block, row, part, type: type, into: &payload)
+            try PayloadCodec.decode(block, row, part, plan: plan, into: &payload)
             guard let text = payload.bytes(at: fingerprintIndex),
                 let fingerprint = Hash32(text: String(decoding: text, as: UTF8.self))
             else { throw .malformed(.identifier, at: part.payload.lowerBound) }

@@ -67,15 +67,37 @@ extension EventLineReader {
     mutating func readOrigin(_ cursor: inout JSONCursor) throws(Fault) -> Origin {
         let token = try payloadReader.readStringToken(&cursor, node: -1)
         payloadReader.decode(token, from: cursor)
-        guard let origin = Origin(text: String(decoding: payloadReader.scratch, as: UTF8.self))
-        else {
+        guard let sequence = sequenceOfScratch(), let replica = replicaOfScratch() else {
             throw Fault(
                 .invalidKey,
                 at: token.start - 1,
                 node: Int(EnvelopeKey.origin.rawValue)
             )
         }
-        return origin
+        return Origin(replica: replica, sequence: sequence)
+    }
+
+    /// The sequence behind the 13 characters and the dash in the scratch memory.
+    private func sequenceOfScratch() -> UInt64? {
+        let text = payloadReader.scratch.span
+        guard text.count > Self.replicaSize, text[Self.replicaSize] == 0x2d,
+            let sequence = number(text.extracting(Self.replicaSize + 1..<text.count)), sequence > 0
+        else { return nil }
+        return sequence
+    }
+
+    /// The replica that the scratch memory starts with.
+    ///
+    /// Most lines have the replica of the line before, so that its text is rarely decoded.
+    private mutating func replicaOfScratch() -> ReplicaID? {
+        var isKnown = replica != nil
+        for index in 0..<Self.replicaSize {
+            isKnown = isKnown && payloadReader.scratch[index] == replicaText[index]
+        }
+        guard !isKnown else { return replica }
+        replicaText = Array(payloadReader.scratch.prefix(Self.replicaSize))
+        replica = ReplicaID(text: String(decoding: replicaText, as: UTF8.self))
+        return replica
     }
 
     /// Reads `1763635440123-0`: milliseconds, a dash, the counter.
@@ -83,9 +105,12 @@ extension EventLineReader {
     mutating func readClock(_ cursor: inout JSONCursor) throws(Fault) -> HybridTime {
         let token = try payloadReader.readStringToken(&cursor, node: -1)
         payloadReader.decode(token, from: cursor)
-        let parts = payloadReader.scratch.split(separator: 0x2d, omittingEmptySubsequences: false)
-        guard parts.count == 2, let milliseconds = number(parts[0]), let counter = number(parts[1]),
-            milliseconds <= HybridTime.millisecondsMax, let counter = UInt16(exactly: counter)
+        let text = payloadReader.scratch.span
+        var dash = 0
+        while dash < text.count, text[dash] != 0x2d { dash += 1 }
+        guard dash < text.count, let milliseconds = number(text.extracting(0..<dash)),
+            let counter = number(text.extracting(dash + 1..<text.count)),
+            milliseconds <= UInt64(HybridTime.millisecondsMax), counter <= UInt64(UInt16.max)
         else {
             throw Fault(
                 .invalidKey,
@@ -93,14 +118,20 @@ extension EventLineReader {
                 node: Int(EnvelopeKey.clock.rawValue)
             )
         }
-        return HybridTime(milliseconds: milliseconds, counter: counter)
+        return HybridTime(milliseconds: Int64(milliseconds), counter: UInt16(counter))
     }
 
-    /// At most 18 decimal digits without a zero in front.
-    private func number(_ digits: ArraySlice<UInt8>) -> Int64? {
-        guard 1...18 ~= digits.count, digits.allSatisfy({ 0x30...0x39 ~= $0 }),
-            digits.count == 1 || digits.first != 0x30
-        else { return nil }
-        return digits.reduce(0) { $0 * 10 + Int64($1) - 0x30 }
+    /// The number that decimal digits spell, without a zero in front.
+    private func number(_ digits: Span<UInt8>) -> UInt64? {
+        guard 1...20 ~= digits.count, digits.count == 1 || digits[0] != 0x30 else { return nil }
+        var number: UInt64 = 0
+        for index in digits.indices {
+            let digit = digits[index] &- 0x30
+            let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflows) = product.addingReportingOverflow(UInt64(digit))
+            guard digit < 10, !isTooLarge, !overflows else { return nil }
+            number = sum
+        }
+        return number
     }
 }

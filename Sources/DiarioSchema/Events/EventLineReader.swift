@@ -19,7 +19,13 @@ package struct EventLineReader: Sendable {
     package let catalog: TypeCatalog
     package let options: Options
 
+    /// The characters of a replica's text.
+    static let replicaSize = 13
+
     var payloadReader = PayloadReader()
+    /// The replica of the last origin, and how it was written.
+    var replica: ReplicaID?
+    var replicaText = [UInt8](repeating: 0, count: Self.replicaSize)
     private let tokens: [UInt8]
     private let tokenRanges: [SchemaRange]
 

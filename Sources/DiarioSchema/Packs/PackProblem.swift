@@ -43,7 +43,7 @@ extension PackProblem: CustomStringConvertible {
 package struct PackError: Error, Equatable, Sendable {
     package let problems: [PackProblem]
 
-    init(_ problems: [PackProblem]) {
+    package init(_ problems: [PackProblem]) {
         precondition(!problems.isEmpty, "an error has a reason")
         self.problems = problems
     }

@@ -73,6 +73,8 @@ struct SchemaRules: Sendable {
     var names: [UInt8] = []
     /// Within each enumeration sorted by length, then by bytes.
     var values: [EnumerationValue] = []
+    /// The bytes of the values in `names`, within each enumeration in the order of the schema.
+    var valueTexts: [SchemaRange] = []
     var patterns: [Pattern] = []
 
     /// The name of the member that `node` is.
@@ -87,7 +89,7 @@ struct SchemaRules: Sendable {
 
     /// The values of an enumeration in the order of the schema.
     func values(of node: Int) -> [String] {
-        values[nodes[node].children.indices].sorted { $0.index < $1.index }
-            .map { String(decoding: names[$0.text.indices], as: UTF8.self) }
+        valueTexts[nodes[node].children.indices]
+            .map { String(decoding: names[$0.indices], as: UTF8.self) }
     }
 }

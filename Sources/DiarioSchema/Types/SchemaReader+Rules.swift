@@ -176,10 +176,16 @@ extension SchemaReader {
                 : texts[left].count < texts[right].count
         }
         rules.nodes[index].children = SchemaRange(start: rules.values.count, count: texts.count)
-        for original in order {
-            let text = SchemaRange(start: rules.names.count, count: texts[original].count)
-            rules.names += texts[original]
-            rules.values.append(EnumerationValue(text: text, index: Int32(original)))
+        for text in texts {
+            rules.valueTexts.append(SchemaRange(start: rules.names.count, count: text.count))
+            rules.names += text
+        }
+        let ranges = rules.valueTexts.suffix(texts.count)
+        rules.values += order.map { original in
+            EnumerationValue(
+                text: ranges[ranges.startIndex + original],
+                index: Int32(original)
+            )
         }
     }
 

@@ -73,11 +73,16 @@ extension CrashDisk {
         withState { $0.losePower(using: &random) }
     }
 
-    /// Another disk, with what is durable on this one, as a backup or a cloned machine has it.
+    /// Another disk of this machine, with what is durable on this one, as a restored backup has it.
     ///
     /// Its files have other inodes and times of birth. Plans and counters stay behind.
     package func copy() -> CrashDisk {
         CrashDisk(machineID: machineID, state: withState { $0.copy() })
+    }
+
+    /// As `copy()`, but in a machine of that name, as a cloned or moved disk is.
+    package func copy(machineID: String) -> CrashDisk {
+        CrashDisk(machineID: Array(machineID.utf8), state: withState { $0.copy() })
     }
 }
 

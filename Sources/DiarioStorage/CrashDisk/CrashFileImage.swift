@@ -100,6 +100,7 @@ struct CrashFileImage {
 
     /// Leaves what a power cut leaves.
     mutating func losePower(using random: inout SeededRandom) {
+        guard !changes.isEmpty else { return }
         // Sectors at random alone would hardly ever keep or lose a long write whole.
         switch random.below(4) {
         case 0:
@@ -249,12 +250,14 @@ extension CrashFileImage {
     }
 
     private static func resize(_ bytes: inout [UInt8], to size: Int) {
-        if size < bytes.count {
-            bytes.removeLast(bytes.count - size)
-        } else {
-            bytes.append(contentsOf: repeatElement(0, count: size - bytes.count))
+        if size < bytes.count { bytes.removeLast(bytes.count - size) }
+        while bytes.count < size {
+            bytes.append(contentsOf: zeros.prefix(size - bytes.count))
         }
     }
+
+    // Appended in pieces, which takes a hundredth of the time of single zeros in a debug build.
+    private static let zeros = [UInt8](repeating: 0, count: 64 * 1024)
 
     private static func resized(_ bytes: [UInt8], to size: Int) -> [UInt8] {
         var result = bytes

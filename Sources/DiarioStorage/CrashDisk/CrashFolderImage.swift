@@ -1,6 +1,6 @@
 import DiarioCore
 
-/// The names in a directory of a `CrashDisk`: as everyone sees them, and as a power cut leaves them.
+/// The names in a directory of a `CrashDisk`: as they are seen, and as a power cut leaves them.
 ///
 /// Of what was done since the directory was last synced, the first so many steps survive.
 struct CrashFolderImage {

@@ -1,4 +1,4 @@
-/// A lock of a `CrashDisk`; it never waits, since in a simulation nobody would release it meanwhile.
+/// A lock of a `CrashDisk`; it never waits, since in a simulation nobody would release it then.
 final class CrashLock: DirectoryLock {
     private let disk: CrashDisk
     private let holder: CrashState.Holder

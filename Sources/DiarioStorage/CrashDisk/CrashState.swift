@@ -1,4 +1,3 @@
-import CPlatform
 import DiarioCore
 
 /// Who uses a `CrashDisk`: one life of one process, from its start to its death.

@@ -1,0 +1,142 @@
+package import DiarioFormat
+package import DiarioLog
+package import DiarioSchema
+package import DiarioStorage
+
+/// What failed, why, and what to do about it.
+public struct DiarioError: Error, Sendable {
+    /// What kind of failure this is, for programs to decide by.
+    public let kind: Kind
+    /// What failed and what to do, in plain English.
+    public let message: String
+    /// The line of the input, counted from 1, where the failure is one of the input.
+    public let line: Int?
+    /// The name of the rule that the input broke, if there is one.
+    public let rule: String?
+    /// Where in the event the rule was broken, if it is known.
+    public let field: String?
+
+    /// The kinds of failures.
+    @nonexhaustive
+    public enum Kind: Sendable {
+        /// The input does not fit its schema, or is no JSON.
+        case invalid
+        /// What was asked for is not there.
+        case notFound
+        /// What was to be made is there already.
+        case exists
+        /// The disk is full.
+        case full
+        /// Nothing may be written here.
+        case readOnly
+        /// Another process has been writing for too long.
+        case busy
+        /// Files are damaged.
+        case corrupt
+        /// Written by a newer program, or with packs that are not here.
+        case incompatible
+        /// An event, a batch or a line is larger than it may be.
+        case tooLarge
+        /// The operating system refused.
+        case system
+    }
+
+    package init(
+        _ kind: Kind,
+        _ message: String,
+        line: Int? = nil,
+        rule: String? = nil,
+        field: String? = nil
+    ) {
+        self.kind = kind
+        self.message = message
+        self.line = line
+        self.rule = rule
+        self.field = field
+    }
+
+    /// True when the same call may succeed later without any change.
+    public var isRetryable: Bool {
+        switch kind {
+        case .full, .busy: true
+        case .invalid, .notFound, .exists, .readOnly, .corrupt, .incompatible, .tooLarge, .system:
+            false
+        }
+    }
+}
+
+extension DiarioError {
+    package init(_ error: LogError) {
+        let kind: Kind =
+            switch error {
+            case .storage(let error), .stopped(let error): Kind(error)
+            case .format(let error): Kind(error)
+            case .corrupt: .corrupt
+            case .notALog, .unknownSpace, .released: .notFound
+            case .newerFormat, .unknownType: .incompatible
+            case .readOnly, .closed: .readOnly
+            case .notAuthority, .isAuthority, .outOfOrder: .invalid
+            }
+        self.init(kind, error.message)
+    }
+
+    package init(_ error: StorageError) { self.init(Kind(error), error.message) }
+
+    package init(_ error: FormatError, line: Int? = nil) {
+        self.init(Kind(error), Self.message(error.message, line), line: line)
+    }
+
+    package init(_ error: SchemaError, line: Int? = nil) {
+        self.init(
+            error.kind == .tooLarge ? .tooLarge : .invalid,
+            Self.message(error.message, line),
+            line: line,
+            rule: error.rule,
+            field: error.path
+        )
+    }
+
+    /// The first problem, and how many there are.
+    package init(_ error: PackError) {
+        let problems = error.problems
+        let first = problems.first?.description ?? "the pack is not valid"
+        let rest =
+            problems.count > 1 ? " (and \(problems.count - 1) more: diario schema check)" : ""
+        self.init(.invalid, first + rest, rule: problems.first?.rule)
+    }
+
+    private static func message(_ message: String, _ line: Int?) -> String {
+        line.map { "line \($0): \(message)" } ?? message
+    }
+}
+
+extension DiarioError.Kind {
+    init(_ error: StorageError) {
+        self =
+            switch error {
+            case .notFound, .notDirectory: .notFound
+            case .exists: .exists
+            case .full: .full
+            case .readOnly, .denied: .readOnly
+            case .locked: .busy
+            case .tooLarge: .corrupt
+            case .tooManyFiles, .failed, .cut: .system
+            }
+    }
+
+    init(_ error: FormatError) {
+        self =
+            switch error {
+            case .eventTooLarge, .batchTooLarge, .tooManyEvents: .tooLarge
+            case .unresolvedReference, .invalidField, .invalidActor, .invalidSubject: .invalid
+            default: .corrupt
+            }
+    }
+}
+
+/// Runs calls of the log and turns their errors into ours.
+func logging<Value: ~Copyable>(
+    _ body: () throws(LogError) -> Value
+) throws(DiarioError) -> Value {
+    do { return try body() } catch { throw DiarioError(error) }
+}

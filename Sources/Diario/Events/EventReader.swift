@@ -1,0 +1,181 @@
+package import DiarioCore
+import DiarioFormat
+package import DiarioLog
+package import DiarioSchema
+
+/// Which events are wanted; what is nil or empty does not restrict.
+package struct EventFilter: Sendable {
+    /// Full names of types, or beginnings of names that end with a dot, such as `fish.`.
+    package var types: [String] = []
+    package var subject: String?
+    package var actor: String?
+    package var replica: ReplicaID?
+    /// Accepted at or after; excludes pending events.
+    package var since: Timestamp?
+    /// Accepted before; excludes pending events.
+    package var until: Timestamp?
+    /// Of the canonical events those at these positions.
+    package var positions: ClosedRange<UInt64>?
+    package var part = LogPart.all
+    /// Events that an authority wrote alone: those of the engine, and reference data.
+    package var authorityOnly = false
+
+    package init(types: [String] = [], authorityOnly: Bool = false) {
+        self.types = types
+        self.authorityOnly = authorityOnly
+    }
+
+    func wants(type name: [UInt8]) -> Bool {
+        types.isEmpty
+            || types.contains { wanted in
+                wanted.utf8.last == UInt8(ascii: ".")
+                    ? name.starts(with: wanted.utf8) : name.elementsEqual(wanted.utf8)
+            }
+    }
+}
+
+extension [UInt8] {
+    /// The bytes that pairs of hexadecimal digits stand for; empty if they are none.
+    fileprivate func pairs() -> [UInt8] {
+        stride(from: 0, to: count - 1, by: 2).map { index in
+            UInt8(String(decoding: self[index...index + 1], as: UTF8.self), radix: 16) ?? 0
+        }
+    }
+}
+
+/// Reads the events of a space one by one, in order of position and then the pending ones, or the
+/// other way round.
+///
+/// Memory is bounded by the size of a block.
+package struct EventReader {
+    private let catalog: TypeCatalog
+    private let filter: EventFilter
+    private var cursor: LogCursor
+    private var events: StoredEvents?
+    private var nextRow = 0
+    /// For each type of the block at hand how it is read; nil if it is not wanted.
+    private var plans: [PayloadPlan?] = []
+    private var known: [TypeEntry: PayloadPlan] = [:]
+    private var line = EventLine()
+
+    package init(
+        _ space: Space,
+        _ filter: EventFilter,
+        isReversed: Bool = false
+    ) throws(DiarioError) {
+        catalog = space.catalog
+        self.filter = filter
+        cursor = try logging { () throws(LogError) in
+            try space.store.cursor(
+                space.id,
+                positions: filter.positions,
+                filter.part,
+                isReversed: isReversed
+            )
+        }
+    }
+
+    /// The next event that is wanted, as an export tells it; nil at the end.
+    package mutating func next() throws(DiarioError) -> EventLine? {
+        while true {
+            guard let events else {
+                guard let next = try logging({ () throws(LogError) in try cursor.next() }) else {
+                    return nil
+                }
+                try begin(next)
+                continue
+            }
+            guard nextRow < events.rows.count else {
+                self.events = nil
+                continue
+            }
+            let stored = events.rows[nextRow]
+            nextRow += 1
+            guard let plan = plans[stored.row.typeIndex], wants(stored) else { continue }
+            if try decode(stored, events, plan) { return line }
+        }
+    }
+
+    private mutating func begin(_ next: StoredEvents) throws(DiarioError) {
+        nextRow = 0
+        guard !filter.authorityOnly || next.head.summary.isAuthority else { return }
+        plans = []
+        for entry in next.head.types {
+            plans.append(filter.wants(type: entry.name) ? try plan(entry) : nil)
+        }
+        // A block without a wanted type is not looked into.
+        if plans.contains(where: { $0 != nil }) { events = next }
+    }
+
+    private mutating func plan(_ entry: TypeEntry) throws(DiarioError) -> PayloadPlan {
+        if let plan = known[entry] { return plan }
+        let name = String(decoding: entry.name, as: UTF8.self)
+        guard let type = catalog.type(name, version: entry.version) else {
+            throw DiarioError(LogError.unknownType(name: name, version: entry.version))
+        }
+        let plan = PayloadPlan(type)
+        known[entry] = plan
+        return plan
+    }
+
+    private func wants(_ stored: StoredRow) -> Bool {
+        if let replica = filter.replica, stored.row.replica != replica { return false }
+        if let since = filter.since {
+            guard let acceptedAt = stored.acceptedAt, acceptedAt >= since else { return false }
+        }
+        if let until = filter.until {
+            guard let acceptedAt = stored.acceptedAt, acceptedAt < until else { return false }
+        }
+        return true
+    }
+
+    /// Reads a row into `line`; false if its actor or subject is another than the wanted one.
+    private mutating func decode(
+        _ stored: StoredRow,
+        _ events: StoredEvents,
+        _ plan: PayloadPlan
+    ) throws(DiarioError) -> Bool {
+        do throws(FormatError) {
+            let block = events.bytes.span
+            let part = try PublicPart.parse(block, stored.row)
+            line.reset()
+            line.type = plan.type
+            line.actor = part.actor.map { line.keep(block.extracting($0)) }
+            line.subject = part.subject.map { line.keep(block.extracting($0)) }
+            if let actor = filter.actor, !isEqual(line.actor, actor) { return false }
+            try PayloadCodec.decode(block, stored.row, part, plan: plan, into: &line.payload)
+            if let subject = filter.subject, !isSubject(subject, plan.type) { return false }
+            let envelope = part.envelope
+            line.at = envelope.at
+            line.ifUnchanged = part.flags.contains(.ifUnchanged)
+            line.origin = envelope.origin
+            line.position = stored.position
+            line.base = envelope.base
+            line.clock = envelope.clock
+            line.acceptedAt = stored.acceptedAt
+            let first = Origin(replica: envelope.replica, sequence: envelope.batchFirst)
+            line.batch = line.keep(Array(first.text.utf8).span)
+            return true
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    private func isEqual(_ range: Range<Int>?, _ text: String) -> Bool {
+        range.map { line.arena[$0].elementsEqual(text.utf8) } ?? false
+    }
+
+    private func isSubject(_ text: String, _ type: EventType) -> Bool {
+        guard let index = type.subjectFieldIndex else { return isEqual(line.subject, text) }
+        switch line.payload.slots[index] {
+        case .absent, .number: return false
+        case .integer(let value): return String(value) == text
+        case .bytes:
+            guard let bytes = line.payload.bytes(at: index) else { return false }
+            guard case .uuid = type.fields[index].kind else {
+                return bytes.elementsEqual(text.utf8)
+            }
+            return bytes.elementsEqual(text.utf8.filter { $0 != UInt8(ascii: "-") }.pairs())
+        }
+    }
+}

@@ -1,0 +1,165 @@
+package import DiarioCore
+import DiarioFormat
+package import DiarioLog
+import DiarioSchema
+
+/// Records events that come as lines of JSON, as `diario record -` reads them.
+///
+/// Each line is a batch of its own; consecutive lines with the same `batch` are one. Lines are
+/// taken in with `add`, and recorded with `commit`: those of one call share a sync.
+package struct LineRecorder {
+    private let space: Space
+    private let durability: Durability
+    private var reader: EventLineReader
+    private var line = EventLine()
+    private var lineNumber = 0
+    /// Complete batches, in the order of the lines.
+    private var contents: [Append.Content] = []
+    private var contentSize = 0
+    /// Lines without a batch that follow one another.
+    private var singles = DraftBatch()
+    private var open: OpenBatch?
+
+    /// Lines with the same `batch`, of which more may follow.
+    private struct OpenBatch {
+        let name: [UInt8]
+        var draft = DraftBatch()
+    }
+
+    package init(_ space: Space, durability: Durability) {
+        self.space = space
+        self.durability = durability
+        reader = EventLineReader(catalog: space.catalog, options: [.batchReferences])
+    }
+
+    /// Whether so much was taken in that it should be recorded before more is.
+    package var isFull: Bool { contentSize + singles.size >= Limits.batchSizeMax }
+
+    /// Takes in one line, without its line feed; empty lines are passed over.
+    ///
+    /// When this throws, nothing of the line's batch is recorded; what was complete before it is,
+    /// by the next `commit`.
+    package mutating func add(_ text: Span<UInt8>) throws(DiarioError) {
+        lineNumber += 1
+        guard !text.isBlank else { return }
+        do throws(SchemaError) { try reader.read(text, into: &line) } catch {
+            endBatch(unlessIn: text)
+            throw DiarioError(error, line: lineNumber)
+        }
+        do throws(FormatError) {
+            if let name = line.batch.map({ Array(line.arena[$0]) }) {
+                if open?.name != name { beginBatch(name) }
+                try open?.draft.append(line)
+            } else {
+                closeBatch()
+                guard line.payload.references.isEmpty else {
+                    throw .unresolvedReference(number: line.payload.references[0].number)
+                }
+                try appendSingle()
+            }
+        } catch {
+            if line.batch != nil { open = nil }
+            throw DiarioError(error, line: lineNumber)
+        }
+    }
+
+    /// Records the complete batches; durable as promised when this returns.
+    ///
+    /// Gives the origins of the events, in the order of their lines.
+    package mutating func commit() throws(DiarioError) -> [Origin] {
+        closeSingles()
+        guard !contents.isEmpty else { return [] }
+        let appends = contents.map {
+            Append(space: space.id, content: $0, durability: durability)
+        }
+        contents.removeAll(keepingCapacity: true)
+        contentSize = 0
+        let outcomes = try logging { () throws(LogError) in try space.store.append(appends) }
+        var origins: [Origin] = []
+        for outcome in outcomes {
+            let batches = try logging { () throws(LogError) in try outcome.get() }
+            for batch in batches { origins += batch.origins }
+        }
+        return origins
+    }
+
+    /// Ends the batch that the last lines began; call it at the end of the input.
+    package mutating func finish() { closeBatch() }
+
+    private mutating func appendSingle() throws(FormatError) {
+        if singles.events.count == Limits.batchCountMax || singles.size > Limits.batchSizeMax / 2 {
+            closeSingles()
+        }
+        try singles.append(line)
+    }
+
+    private mutating func beginBatch(_ name: [UInt8]) {
+        closeBatch()
+        closeSingles()
+        open = OpenBatch(name: name)
+    }
+
+    private mutating func closeBatch() {
+        guard let batch = open else { return }
+        open = nil
+        guard !batch.draft.isEmpty else { return }
+        contents.append(.batches([batch.draft]))
+        contentSize += batch.draft.size
+    }
+
+    private mutating func closeSingles() {
+        guard !singles.isEmpty else { return }
+        contents.append(.singles([singles]))
+        contentSize += singles.size
+        singles.removeAll()
+    }
+
+    /// After a bad line: the open batch is complete if the line shows that it belongs to another.
+    private mutating func endBatch(unlessIn text: Span<UInt8>) {
+        guard let name = open?.name else { return }
+        var bytes: [UInt8] = []
+        for index in text.indices { bytes.append(text[index]) }
+        guard let item = try? JSON.parse(bytes), case .object = item.value else {
+            open = nil
+            return
+        }
+        if case .string(let other) = item.value.member("batch")?.item.value,
+            other.utf8.elementsEqual(name)
+        {
+            open = nil
+        } else {
+            closeBatch()
+        }
+    }
+}
+
+extension DraftBatch {
+    /// Adds the event that a line tells.
+    mutating func append(_ line: EventLine, origin: Origin? = nil) throws(FormatError) {
+        let arena = line.arena.span
+        // A span in an optional is made by hand: `map` does not take what cannot escape.
+        var actor: Span<UInt8>?
+        if let range = line.actor { actor = arena.extracting(range) }
+        var subject: Span<UInt8>?
+        if let range = line.subject { subject = arena.extracting(range) }
+        try append(
+            line.payload,
+            type: line.type,
+            at: line.at,
+            actor: actor,
+            subject: subject,
+            ifUnchanged: line.ifUnchanged,
+            origin: origin
+        )
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Whether there is nothing but blanks.
+    var isBlank: Bool {
+        for index in indices where self[index] != 0x20 && self[index] != 0x0d && self[index] != 9 {
+            return false
+        }
+        return true
+    }
+}

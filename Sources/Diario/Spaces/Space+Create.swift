@@ -1,0 +1,218 @@
+import DiarioCore
+package import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+package import DiarioSchema
+import DiarioStorage
+
+/// A pack that a space uses from now on.
+package struct AdoptedPack: Sendable {
+    package let name: String
+    package let version: Int
+    package let fingerprint: Hash32
+    /// False if the space used exactly this pack already.
+    package let isNew: Bool
+    /// Rows of reference data that were recorded because they are new or changed.
+    package let rowCount: Int
+}
+
+extension Space {
+    /// Makes a space in the folder at `path`, which may be there already, with these packs.
+    ///
+    /// Whole or not at all: it is made under another name, which is changed at the end.
+    package static func create(at path: String, packs: [Pack]) throws(DiarioError) -> Space {
+        let final = LogPaths.directoryName
+        let root: POSIXDirectory
+        do throws(StorageError) {
+            root = try POSIXDirectory(path: path, access: .create)
+            guard try !root.exists(final) else {
+                throw .exists(path + "/" + final)
+            }
+        } catch {
+            if case .exists = error {
+                throw DiarioError(
+                    .exists,
+                    "There is a diary in \(path) already. Choose another folder."
+                )
+            }
+            throw DiarioError(error)
+        }
+        let temporary = "\(final).new-\(SpaceID(drawnFrom: SystemEntropy()).text)"
+        do throws(DiarioError) {
+            try fill(path + "/" + temporary, packs)
+            do throws(StorageError) {
+                try root.rename(temporary, to: final)
+                try root.syncDirectory("")
+            } catch {
+                throw DiarioError(error)
+            }
+        } catch {
+            try? root.removeTree(temporary)
+            throw error
+        }
+        return try open(at: path, access: .readWrite)
+    }
+
+    private static func fill(_ path: String, _ packs: [Pack]) throws(DiarioError) {
+        let directory: POSIXDirectory
+        do throws(StorageError) {
+            directory = try POSIXDirectory(path: path, access: .create)
+        } catch {
+            throw DiarioError(error)
+        }
+        try logging { () throws(LogError) in try LogStore.create(in: directory) }
+        let store = try openStore(directory, access: .readWrite)
+        let manifest = try logging { () throws(LogError) in
+            try store.makeSpace(isAuthority: true)
+        }
+        let space = try Space(store: store, id: manifest.space)
+        _ = try space.adopt(packs)
+        try space.close()
+    }
+
+    /// Lets the space use these packs from now on: records that they are adopted, and those rows of
+    /// their reference data that are new or changed.
+    ///
+    /// Does nothing for what it uses already.
+    package func adopt(_ packs: [Pack]) throws(DiarioError) -> [AdoptedPack] {
+        try refuseChangedSchemas(packs)
+        var adopted: [AdoptedPack] = []
+        for pack in packs {
+            let fingerprint = Fingerprint.pack(pack.files)
+            try logging { () throws(LogError) in
+                try store.keep(pack.fingerprintFiles, fingerprint: fingerprint)
+            }
+            let status = try logging { () throws(LogError) in try store.status(of: id) }
+            let isNew = try !isCurrent(pack, fingerprint, status)
+            var batches: [DraftBatch] = []
+            if isNew { batches.append(try adoption(of: pack, fingerprint)) }
+            let rows = try newRows(of: pack)
+            var batch = DraftBatch()
+            for (type, payload) in rows {
+                do throws(FormatError) { try batch.append(payload, type: type) } catch {
+                    guard !batch.isEmpty else { throw DiarioError(error) }
+                    batches.append(batch)
+                    batch.removeAll()
+                    do throws(FormatError) { try batch.append(payload, type: type) } catch {
+                        throw DiarioError(error)
+                    }
+                }
+            }
+            if !batch.isEmpty { batches.append(batch) }
+            for batch in batches {
+                try logging { () throws(LogError) in
+                    _ = try store.append(
+                        Append(space: id, content: .authority([batch]), durability: .synced)
+                    )
+                }
+            }
+            adopted.append(
+                AdoptedPack(
+                    name: pack.name,
+                    version: pack.version,
+                    fingerprint: fingerprint,
+                    isNew: isNew,
+                    rowCount: rows.count
+                )
+            )
+        }
+        try reloadTypes()
+        return adopted
+    }
+
+    /// Whether the pack is what the space uses now under that name.
+    private func isCurrent(
+        _ pack: Pack,
+        _ fingerprint: Hash32,
+        _ status: SpaceStatus
+    ) throws(DiarioError) -> Bool {
+        for adoption in status.adoptions.reversed() {
+            if adoption.fingerprint == fingerprint { return true }
+            if try Self.adoptedPack(adoption.fingerprint, in: store).name == pack.name {
+                return false
+            }
+        }
+        return false
+    }
+
+    private func refuseChangedSchemas(_ packs: [Pack]) throws(DiarioError) {
+        let new: TypeCatalog
+        do throws(PackError) { new = try TypeCatalog(packs) } catch { throw DiarioError(error) }
+        guard let type = new.changedSchemas(against: catalog).first else { return }
+        throw DiarioError(
+            .incompatible,
+            "events/\(type.name.dropFirst(type.pack.utf8.count + 1)).\(type.version).json: the schema "
+                + "of \(type.name) version \(type.version) differs from the one that this space "
+                + "uses. Leave that file as it was and add the change as version "
+                + "\(type.version + 1).",
+            rule: "changed-schema"
+        )
+    }
+
+    private func adoption(
+        of pack: Pack,
+        _ fingerprint: Hash32
+    ) throws(DiarioError) -> DraftBatch {
+        guard let type = catalog.newest(AdoptionReader.typeName) else {
+            preconditionFailure("the engine's types are in every catalog")
+        }
+        var payload = Payload()
+        payload.reset(fieldCount: type.fields.count)
+        for (index, field) in type.fields.enumerated() {
+            switch field.name {
+            case "fingerprint": payload.setBytes(Array(fingerprint.text.utf8).span, at: index)
+            case "pack": payload.setBytes(Array(pack.name.utf8).span, at: index)
+            case "version": payload.slots[index] = .integer(Int64(pack.version))
+            default: preconditionFailure("the engine's pack has no other field here")
+            }
+        }
+        var batch = DraftBatch()
+        do throws(FormatError) { try batch.append(payload, type: type) } catch {
+            throw DiarioError(error)
+        }
+        return batch
+    }
+
+    /// The rows of reference data that the space does not have as they are, in file order.
+    private func newRows(of pack: Pack) throws(DiarioError) -> [(EventType, Payload)] {
+        let names = Set(pack.references.map(\.type.name))
+        guard !names.isEmpty else { return [] }
+        var known: [ReferenceKey: [UInt8]] = [:]
+        var reader = try EventReader(self, EventFilter(types: Array(names), authorityOnly: true))
+        while let line = try reader.next() {
+            let key = ReferenceKey(line.type, line.payload)
+            known[key] = Self.canonical(line.payload, line.type)
+        }
+        var rows: [(EventType, Payload)] = []
+        for table in pack.references {
+            for row in table.rows {
+                let content = Self.canonical(row.payload, table.type)
+                let key = ReferenceKey(table.type, row.payload)
+                guard known.updateValue(content, forKey: key) != content else { continue }
+                rows.append((table.type, row.payload))
+            }
+        }
+        return rows
+    }
+
+    private static func canonical(_ payload: Payload, _ type: EventType) -> [UInt8] {
+        var bytes: [UInt8] = []
+        PayloadWriter.append(payload, of: type, to: &bytes)
+        return bytes
+    }
+
+    /// What a row of reference data is about: its subject, or all of it if its type has none.
+    private struct ReferenceKey: Hashable {
+        let type: String
+        let subject: [UInt8]
+
+        init(_ type: EventType, _ payload: Payload) {
+            self.type = type.name
+            if let index = type.subjectFieldIndex, let bytes = payload.bytes(at: index) {
+                subject = Array(bytes)
+            } else {
+                subject = Space.canonical(payload, type)
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package import DiarioCrypto
+package import DiarioLog
+import DiarioStorage
+
+/// What a space holds and what it costs, in numbers.
+package struct SpaceStats: Sendable {
+    package let status: SpaceStatus
+    package let root: Hash32
+    /// All files of the space but read models and snapshots, and its live bytes in the log.
+    package let bytes: Int
+    /// The whole write-ahead log on disk, of all spaces.
+    package let logBytes: Int
+    /// Sealed segments.
+    package let segmentCount: Int
+    /// Canonical events that are in no segment.
+    package let tailCount: Int
+
+    package var bytesPerEvent: Double {
+        status.events == 0 ? 0 : Double(bytes) / Double(status.events)
+    }
+}
+
+extension Space {
+    package func stats() throws(DiarioError) -> SpaceStats {
+        try logging { () throws(LogError) in
+            let status = try store.status(of: id)
+            let root = try store.root(of: id)
+            return SpaceStats(
+                status: status,
+                root: root,
+                bytes: status.liveBytes + (try store.fileBytes(of: id)),
+                logBytes: try store.logBytes(),
+                segmentCount: 0,
+                tailCount: Int(status.head - status.released)
+            )
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+package import DiarioLog
+package import DiarioSchema
+import DiarioStorage
+import Synchronization
+
+/// An open space: its log, and the event types that it uses.
+///
+/// Safe to use from any thread.
+package final class Space: Sendable {
+    package let store: LogStore
+    package let id: SpaceID
+    /// The types of all packs that were ever adopted, and the engine's own.
+    private let types: Mutex<TypeCatalog>
+
+    package var catalog: TypeCatalog { types.withLock { $0 } }
+
+    init(store: LogStore, id: SpaceID) throws(DiarioError) {
+        self.store = store
+        self.id = id
+        types = Mutex(try Self.catalog(of: id, in: store))
+    }
+
+    /// Opens the space in the folder at `path`.
+    package static func open(
+        at path: String,
+        access: LogStore.Access
+    ) throws(DiarioError) -> Space {
+        let directory: POSIXDirectory
+        do throws(StorageError) {
+            directory = try POSIXDirectory(
+                path: path + "/" + LogPaths.directoryName,
+                access: access == .readWrite ? .readWrite : .read
+            )
+        } catch {
+            if case .notFound = error { throw Self.noSpace(at: path) }
+            throw DiarioError(error)
+        }
+        return try open(directory, access: access, path: path)
+    }
+
+    static func open(
+        _ directory: any LogDirectory,
+        access: LogStore.Access,
+        path: String
+    ) throws(DiarioError) -> Space {
+        let store = try openStore(directory, access: access)
+        let manifests = try logging { () throws(LogError) in try store.manifests() }
+        guard let manifest = manifests.first(where: { !$0.isStaging }) else {
+            throw Self.noSpace(at: path)
+        }
+        return try Space(store: store, id: manifest.space)
+    }
+
+    static func openStore(
+        _ directory: any LogDirectory,
+        access: LogStore.Access
+    ) throws(DiarioError) -> LogStore {
+        let engine = try PackSource.engine()
+        guard let type = engine.types.first(where: { $0.name == AdoptionReader.typeName }),
+            let adoption = AdoptionReader(type)
+        else { preconditionFailure("the engine's pack says how packs are adopted") }
+        return try logging { () throws(LogError) in
+            try LogStore(
+                directory,
+                access: access,
+                time: SystemClock(),
+                entropy: SystemEntropy(),
+                adoption: adoption
+            )
+        }
+    }
+
+    /// Ends the use of the space: what was recorded is on disk, and a mark of that is left.
+    package func close() throws(DiarioError) {
+        try logging { () throws(LogError) in try store.close() }
+    }
+
+    /// Reads the types again, after packs were adopted here or elsewhere.
+    func reloadTypes() throws(DiarioError) {
+        let catalog = try Self.catalog(of: id, in: store)
+        types.withLock { $0 = catalog }
+    }
+
+    private static func noSpace(at path: String) -> DiarioError {
+        DiarioError(
+            .notFound,
+            "There is no diary in \(path). Make one with `diario init \(path)`, or name its folder."
+        )
+    }
+
+    private static func catalog(
+        of id: SpaceID,
+        in store: LogStore
+    ) throws(DiarioError) -> TypeCatalog {
+        var types = try PackSource.engine().types
+        // The first schema of a type and version in a space wins.
+        var known = Set(types.map { TypeKey($0) })
+        for adoption in try logging({ () throws(LogError) in try store.status(of: id) }).adoptions {
+            for type in try adoptedPack(adoption.fingerprint, in: store).types
+            where known.insert(TypeKey(type)).inserted {
+                types.append(type)
+            }
+        }
+        do throws(PackError) { return try TypeCatalog(types) } catch { throw DiarioError(error) }
+    }
+
+    static func adoptedPack(
+        _ fingerprint: Hash32,
+        in store: LogStore
+    ) throws(DiarioError) -> Pack {
+        let files = try logging { () throws(LogError) in try store.packFiles(fingerprint) }
+        do throws(PackError) { return try Pack(files: files) } catch { throw DiarioError(error) }
+    }
+
+    private struct TypeKey: Hashable {
+        let name: String
+        let version: Int
+
+        init(_ type: EventType) {
+            name = type.name
+            version = type.version
+        }
+    }
+}
