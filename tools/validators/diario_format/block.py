@@ -6,6 +6,7 @@ from .hashes import HASH_SIZE, SALT_DEPTH, SALT_SIZE, salt_below, salt_group, sa
 from .payload import PERSONAL_SIZE_MIN
 from .primitives import (
     BATCH_SIZE_MAX, BLOCK_BODY_SIZE_MAX, BLOCK_COUNT_MAX, U64_MAX, FormatError, Reader, Writer,
+    wrapped,
 )
 from .row import Event, check_size, decode_public_part, encode_public_part
 
@@ -136,7 +137,7 @@ def parse_positions(block, count, reader):
     time = 0
     for _ in range(bounded(reader, 2)):
         time_count = reader.varint()
-        time += reader.zigzag()
+        time = wrapped(time + reader.zigzag())
         block.times.append((time_count, time))
     if sum(part for part, _ in block.times) != count:
         raise reader.error("the counts of the times do not add up to the events")
@@ -238,7 +239,7 @@ def encode_body(block):
         before = 0
         for count, time in block.times:
             writer.varint(count)
-            writer.zigzag(time - before)
+            writer.zigzag(wrapped(time - before))
             before = time
     writer.varint(len(block.replicas))
     for replica in block.replicas:

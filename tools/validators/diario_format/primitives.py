@@ -161,6 +161,15 @@ class Reader:
             raise self.error(f"{self.left} bytes too many")
 
 
+def wrapped(value):
+    """The i64 that is equal to `value` modulo 2 to the 64.
+
+    Differences of times wrap around. The document did not say so when this was written; the
+    golden vectors do.
+    """
+    return (value + 2**63) % 2**64 - 2**63
+
+
 def text_bytes(value):
     """The UTF-8 of a text, which has neither U+0000 nor lone surrogates."""
     if "\0" in value:

@@ -4,7 +4,7 @@ from .hashes import sha256
 from .payload import decode_payload, encode_payload
 from .primitives import (
     ACTOR_SIZE_MAX, BATCH_COUNT_MAX, CLOCK_MAX, EVENT_SIZE_MAX, SUBJECT_SIZE_MAX, FormatError,
-    Reader, Writer, clock_milliseconds, origin_text, text_bytes,
+    Reader, Writer, clock_milliseconds, origin_text, text_bytes, wrapped,
 )
 
 ROW_VERSION = 1
@@ -81,7 +81,7 @@ def encode_public_part(event):
     writer.varint(event.batch_index)
     writer.varint(event.batch_count)
     writer.u64(event.clock)
-    writer.zigzag(event.at - clock_milliseconds(event.clock))
+    writer.zigzag(wrapped(event.at - clock_milliseconds(event.clock)))
     writer.varint(event.base)
     writer.u8(event.flags)
     if event.actor is not None:
@@ -98,7 +98,7 @@ def decode_public_part(event, data):
     event.batch_index = reader.varint()
     event.batch_count = reader.varint()
     event.clock = reader.u64()
-    event.at = reader.zigzag() + clock_milliseconds(event.clock)
+    event.at = wrapped(reader.zigzag() + clock_milliseconds(event.clock))
     event.base = reader.varint()
     flags = reader.u8()
     if flags & ~FLAGS_ALL:

@@ -111,6 +111,10 @@ class Catalogue:
             self.by_fingerprint[key + (event_type.fingerprint,)] = event_type
             self.by_version[key] = event_type
 
+    def newest(self, name):
+        versions = [version for other, version in self.by_version if other == name]
+        return max(versions, default=1)
+
     def find(self, name, version, fingerprint=None):
         if fingerprint is None:
             found = self.by_version.get((name, version))

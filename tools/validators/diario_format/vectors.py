@@ -9,9 +9,17 @@ import os
 from .canonical import parse_json
 from .checksum import crc32c
 from .hashes import (
-    GROUP_SIZE, SALT_DEPTH, commitment_of, compact_range, salt_child, salt_group, salt_index,
+    GROUP_SIZE, SALT_DEPTH, commitment_of, compact_range, leaf_of, salt_child, salt_group,
+    salt_index, salt_of, sha256,
 )
-from .primitives import FormatError
+from .payload import with_new_id
+from .primitives import FormatError, parse_id
+from .row import Event, canonical_row, check_subject, decode_row, encode_public_part
+from .schemas import Catalogue, EventType
+
+ROW_RESULTS = (
+    "publicPart", "personalPart", "salt", "commitment", "row", "eventHash", "leaf",
+)
 
 
 class Comparison:
@@ -75,7 +83,61 @@ def compare_salts(compare, vectors):
         compare.equal(f"commitment {number}", commitment.hex(), case["commitment"])
 
 
+def compare_rows(compare, vectors):
+    catalogue = Catalogue()
+    catalogue.add([EventType(parse_json(text)) for text in vectors["schemas"]])
+    for number, case in enumerate(vectors["cases"]):
+        where = f"case {number} ({case['shows']})"
+        compare.guarded(where, compare_row, compare, where, case, catalogue)
+
+
+def compare_row(compare, where, case, catalogue):
+    line = parse_json(case["line"])
+    version = line.get("version", catalogue.newest(line["type"]))
+    event_type = catalogue.find(line["type"], version)
+    event = event_of_case(case, line, event_type)
+    found = {"publicPart": encode_public_part(event)}
+    if event.has_personal:
+        found["personalPart"] = event.personal
+        found["salt"] = salt_of(bytes.fromhex(case["seed"]), event.sequence)
+        event.commitment = commitment_of(found["salt"], event.personal)
+        found["commitment"] = event.commitment
+    found["row"] = canonical_row(event)
+    found["eventHash"] = sha256(found["row"])
+    found["leaf"] = leaf_of(found["eventHash"], int(case["acceptedAt"]))
+    for name in ROW_RESULTS:
+        here = found[name].hex() if name in found else None
+        compare.equal(f"{where} {name}", here, case.get(name))
+    compare_decoded(compare, where, case, event_type)
+
+
+def event_of_case(case, line, event_type):
+    event = Event(line["type"], event_type.version, parse_id(case["replica"]),
+                  int(case["sequence"]))
+    event.batch_index = event.sequence - int(case["batchFirst"])
+    event.batch_count = case["batchCount"]
+    event.clock = int(case["clock"])
+    event.at = int(case["at"])
+    event.base = int(case["base"])
+    event.actor = line.get("actor")
+    event.subject = line.get("subject")
+    event.if_unchanged = line.get("ifUnchanged", False)
+    event.set_payload(event_type, with_new_id(event_type, line["payload"], event.origin))
+    check_subject(event, event_type)
+    return event
+
+
+def compare_decoded(compare, where, case, event_type):
+    """The other way: the row of the vector is read, its payload decoded and encoded again."""
+    event = decode_row(bytes.fromhex(case["row"]))
+    if event.has_personal:
+        event.personal = bytes.fromhex(case["personalPart"])
+    event.set_payload(event_type, event.payload(event_type))
+    compare.equal(f"{where} row read and written", canonical_row(event).hex(), case["row"])
+
+
 COMPARISONS = {
+    "rows": compare_rows,
     "crc32c": compare_crc32c,
     "merkle": compare_merkle,
     "salts": compare_salts,
