@@ -15,6 +15,12 @@ LOG_FILE_SIZE_MAX = 16 * MIB
 ACTOR_SIZE_MAX = 128
 SUBJECT_SIZE_MAX = 256
 
+# The document does not state these; they follow from the golden vectors.
+TYPE_NAME_SIZE_MAX = 128
+TYPE_VERSION_MAX = 2**16 - 1
+SEQUENCE_MAX = 2**64 - 2
+POSITION_MAX = 2**64 - 2
+
 U64_MAX = 2**64 - 1
 I64_MIN = -(2**63)
 I64_MAX = 2**63 - 1

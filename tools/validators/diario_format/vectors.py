@@ -6,14 +6,15 @@ what its other members mean.
 
 import os
 
-from .canonical import parse_json
+from .block import HEADER_SIZE, encode_block, parse_block
+from .canonical import canonical_json, parse_json
 from .checksum import crc32c
 from .hashes import (
-    GROUP_SIZE, SALT_DEPTH, commitment_of, compact_range, leaf_of, salt_child, salt_group,
-    salt_index, salt_of, sha256,
+    GROUP_SIZE, SALT_DEPTH, commitment_of, compact_range, leaf_of, pack_fingerprint, salt_child,
+    salt_group, salt_index, salt_of, schema_fingerprint, sha256, without_descriptions,
 )
 from .payload import with_new_id
-from .primitives import FormatError, parse_id
+from .primitives import FormatError, id_text, parse_id
 from .row import Event, canonical_row, check_subject, decode_row, encode_public_part
 from .schemas import Catalogue, EventType
 
@@ -136,7 +137,92 @@ def compare_decoded(compare, where, case, event_type):
     compare.equal(f"{where} row read and written", canonical_row(event).hex(), case["row"])
 
 
+def compare_blocks(compare, vectors):
+    for number, case in enumerate(vectors["blocks"]):
+        where = f"block {number} ({case['shows']})"
+        compare.guarded(where, compare_block, compare, where, case)
+    for number, case in enumerate(vectors["compressed"]):
+        where = f"compressed {number} ({case['shows']})"
+        compare.guarded(where, compare_compressed, compare, where, case)
+    for number, case in enumerate(vectors["corrupt"]):
+        where = f"corrupt {number} ({case['shows']})"
+        data = bytes.fromhex(case["block"])
+        compare.refused(where, lambda data=data: parse_block(data))
+
+
+def compare_block(compare, where, case):
+    data = bytes.fromhex(case["block"])
+    block = parse_block(data)
+    compare.equal(f"{where} written again", encode_block(block).hex(), case["block"])
+    for name, here in described(block).items():
+        compare.equal(f"{where} {name}", here, case.get(name))
+    compare.equal(f"{where} number of rows", len(block.events), len(case["rows"]))
+    for index, row in enumerate(case["rows"]):
+        here = described_row(block, index)
+        compare.equal(f"{where} row {index}", here, row)
+
+
+def described(block):
+    """A block in the words of the vectors."""
+    replicas = [id_text(replica) for replica in block.replicas]
+    return {
+        "highestClock": str(block.highest_clock),
+        "isAuthority": block.is_authority,
+        "replicas": replicas,
+        "firstPosition": str(block.first_position) if block.is_positioned else None,
+        "times": [{"count": count, "acceptedAt": str(time)} for count, time in block.times],
+        "runs": [{"replica": replicas[replica], "firstSequence": str(first), "count": count}
+                 for replica, first, count in block.runs],
+        "types": [{"name": name, "version": version, "fingerprint": fingerprint.hex()}
+                  for name, version, fingerprint in block.types],
+        "saltNodes": [{"replica": replicas[replica], "group": str(group), "level": level,
+                       "index": index, "value": node.hex()}
+                      for replica, group, level, index, node in block.nodes],
+    }
+
+
+def described_row(block, index):
+    event = block.events[index]
+    row = {
+        "replica": id_text(event.replica),
+        "sequence": str(event.sequence),
+        "type": block.type_indexes[index],
+        "publicPart": encode_public_part(event).hex(),
+    }
+    if event.personal is not None:
+        row["personalPart"] = event.personal.hex()
+    if event.commitment is not None:
+        row["commitment"] = event.commitment.hex()
+    if block.is_positioned:
+        row["position"] = str(block.first_position + index)
+        row["acceptedAt"] = str(block.accepted_times()[index])
+    return row
+
+
+def compare_compressed(compare, where, case):
+    data = bytes.fromhex(case["block"])
+    block = parse_block(data)
+    compare.equal(f"{where} decompressed", encode_block(block).hex(), case["decompressed"])
+    again = encode_block(block, stored=data[HEADER_SIZE:])
+    compare.equal(f"{where} with its own body", again.hex(), case["block"])
+
+
+def compare_fingerprints(compare, vectors):
+    for case in vectors["schemas"]:
+        schema = parse_json(case["schema"])
+        canonical = canonical_json(without_descriptions(schema))
+        compare.equal(f"canonical form of {case['shows']}", canonical, case["canonical"])
+        fingerprint = schema_fingerprint(schema).hex()
+        compare.equal(f"fingerprint of {case['shows']}", fingerprint, case["fingerprint"])
+    for case in vectors["packs"]:
+        files = {file["path"]: bytes.fromhex(file["content"]) for file in case["files"]}
+        fingerprint = pack_fingerprint(files).hex()
+        compare.equal(f"pack: {case['shows']}", fingerprint, case["fingerprint"])
+
+
 COMPARISONS = {
+    "blocks": compare_blocks,
+    "fingerprints": compare_fingerprints,
     "rows": compare_rows,
     "crc32c": compare_crc32c,
     "merkle": compare_merkle,
