@@ -122,7 +122,8 @@ import Testing
         return bytes
     }
 
-    private func file(_ bytes: [UInt8], in folder: borrowing TemporaryFolder) throws -> any LogFile {
+    private func file(_ bytes: [UInt8], in folder: borrowing TemporaryFolder) throws -> any LogFile
+    {
         let file = try folder.directory().open("lines.jsonl", .create)
         try file.truncate(to: 0)
         try file.write(bytes.span, at: 0)
