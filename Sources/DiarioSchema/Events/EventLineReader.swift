@@ -37,7 +37,8 @@ package struct EventLineReader: Sendable {
 
     /// Reads `text`, one line without its line feed, into `line`.
     ///
-    /// When this throws, `line` holds nothing of use. The number of the line is the caller's to add.
+    /// When this throws, `line` holds nothing of use. The number of the line is the caller's to
+    /// add.
     package mutating func read(
         _ text: Span<UInt8>,
         into line: inout EventLine
