@@ -14,8 +14,6 @@ FRAME_BODY_SIZE_MAX = 4 * MIB
 LOG_FILE_SIZE_MAX = 16 * MIB
 ACTOR_SIZE_MAX = 128
 SUBJECT_SIZE_MAX = 256
-
-# The document does not state these; they follow from the golden vectors.
 TYPE_NAME_SIZE_MAX = 128
 TYPE_VERSION_MAX = 2**16 - 1
 SEQUENCE_MAX = 2**64 - 2
@@ -168,11 +166,7 @@ class Reader:
 
 
 def wrapped(value):
-    """The i64 that is equal to `value` modulo 2 to the 64.
-
-    Differences of times wrap around. The document did not say so when this was written; the
-    golden vectors do.
-    """
+    """The i64 that is equal to `value` modulo 2 to the 64: differences of times wrap around."""
     return (value + 2**63) % 2**64 - 2**63
 
 

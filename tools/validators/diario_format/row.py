@@ -76,14 +76,19 @@ def text_within(value, size_max, what):
     return value
 
 
-def encode_public_part(event):
-    check_envelope(event)
-    writer = Writer()
+def encode_numbers(event, writer):
+    """What stands before the flags."""
     writer.varint(event.batch_index)
     writer.varint(event.batch_count)
     writer.u64(event.clock)
     writer.zigzag(wrapped(event.at - clock_milliseconds(event.clock)))
     writer.varint(event.base)
+
+
+def encode_public_part(event):
+    check_envelope(event)
+    writer = Writer()
+    encode_numbers(event, writer)
     writer.u8(event.flags)
     if event.actor is not None:
         writer.text(event.actor)
@@ -133,7 +138,10 @@ def check_type(name, version):
 
 
 def check_size(event):
-    size = len(encode_public_part(event)) + len(event.personal or b"")
+    """Section 9: the public part from its flags on, and the personal part."""
+    head = Writer()
+    encode_numbers(event, head)
+    size = len(encode_public_part(event)) - len(head.done()) + len(event.personal or b"")
     if size > EVENT_SIZE_MAX:
         raise FormatError(f"{event.origin}: an event of {size} bytes")
     return size
