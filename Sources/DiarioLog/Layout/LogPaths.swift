@@ -21,8 +21,9 @@ package enum LogPaths {
     static func logFileNumber(_ name: String) -> UInt64? {
         guard name.hasSuffix(logSuffix) else { return nil }
         let digits = name.dropLast(logSuffix.utf8.count)
+        // An index holds the number in 32 bits, which are enough for 64 PiB of log.
         guard digits.utf8.count == 16, let number = UInt64(digits, radix: 16),
-            hexadecimal(number) == digits
+            hexadecimal(number) == digits, 1...UInt64(UInt32.max) ~= number
         else { return nil }
         return number
     }

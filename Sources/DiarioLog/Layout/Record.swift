@@ -79,6 +79,12 @@ package struct PromotedRun: Hashable, Sendable {
 
     private static let size = 40
 
+    /// Whether sequences and positions count from 1 and do not run out.
+    private var isSound: Bool {
+        firstSequence > 0 && firstPosition > 0 && count > 0 && count <= UInt64(UInt32.max)
+            && firstSequence <= UInt64.max - count && firstPosition <= UInt64.max - count
+    }
+
     static func append(_ runs: [PromotedRun], to bytes: inout [UInt8]) {
         bytes.append(littleEndian: UInt32(runs.count))
         for run in runs {
@@ -109,7 +115,7 @@ package struct PromotedRun: Hashable, Sendable {
                     acceptedAt: Timestamp(milliseconds: acceptedAt)
                 )
             }
-            guard let run, run.firstSequence > 0, run.firstPosition > 0, run.count > 0 else {
+            guard let run, run.isSound else {
                 return nil
             }
             runs.append(run)
