@@ -12,6 +12,7 @@ package final class LogStore: Sendable {
     let gate: Mutex<Gate>
     private let wake = Signal()
     private let committer = Mutex<WorkerThread?>(nil)
+    private let background: Background
     /// What this log may be used for, which can be less than what was asked for.
     package let access: Access
     /// What opening found.
@@ -23,6 +24,15 @@ package final class LogStore: Sendable {
         case readWrite
     }
 
+    /// Who works when no call is running.
+    package enum Background: Hashable, Sendable {
+        /// A thread, which commits what is enqueued and syncs what was only written.
+        case thread
+        /// Nobody: `enqueue` must not be used, and what was only written waits for the next call
+        /// that writes. For the simulator, in which nothing may happen by itself.
+        case none
+    }
+
     /// Opens the log in `directory`, and recovers it from a crash if there was one.
     ///
     /// - Throws: `.notALog` and `.newerFormat` if this is no directory of ours, `.storage` if the
@@ -30,14 +40,18 @@ package final class LogStore: Sendable {
     ///   and appends throw `.corrupt`.
     package init(
         _ directory: any LogDirectory, access: Access, time: any TimeSource,
-        entropy: any EntropySource, adoption: AdoptionReader
+        entropy: any EntropySource, adoption: AdoptionReader, sizes: LogSizes = .standard,
+        background: Background = .thread
     ) throws(LogError) {
         Limits.check()
+        sizes.check()
+        self.background = background
         let version = try DirectoryFormat.read(in: directory)
         let mayWrite = access == .readWrite && !directory.isReadOnly && version.mayBeWritten
         self.access = mayWrite ? .readWrite : .readOnly
         shared = LogShared(
-            directory: directory, time: time, entropy: entropy, adoption: adoption)
+            directory: directory, time: time, entropy: entropy, adoption: adoption,
+            sizes: sizes)
         var lock: (any DirectoryLock)?
         if mayWrite {
             lock = try storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }
@@ -85,6 +99,7 @@ package final class LogStore: Sendable {
         _ append: Append,
         completion: @escaping @Sendable (Result<[AppendedBatch], LogError>) -> Void
     ) {
+        precondition(background == .thread, "somebody must commit what is enqueued")
         if var writer = gate.withLock({ $0.takeIfFree() }) {
             let outcomes = commit([append], &writer)
             giveBack(writer)
@@ -161,6 +176,15 @@ package final class LogStore: Sendable {
         return try result.get()
     }
 
+    /// Syncs what was appended with durability `written`; readers see it when this returns.
+    package func sync() throws(LogError) {
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            try writer.syncPrevious()
+        }
+    }
+
     /// Ends the log: what was appended is synced, and a mark of it is left.
     ///
     /// Appends that wait are done first; later ones throw `.closed`.
@@ -186,6 +210,7 @@ package final class LogStore: Sendable {
     // MARK: The committer
 
     private func callCommitter() {
+        guard background == .thread else { return }
         committer.withLock { thread in
             guard thread == nil else { return }
             // The thread must not keep the log alive; it ends when the log is gone.

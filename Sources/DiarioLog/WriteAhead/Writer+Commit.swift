@@ -46,7 +46,7 @@ extension Writer {
                 isSynced = isSynced || appends[next].durability == .synced
                 next += 1
             } while next < appends.count
-                && frame.count + builder.size + appends[next].sizeEstimate < Limits.frameSizeMax
+                && frame.count + builder.size + appends[next].sizeEstimate < store.sizes.frameMax
             do throws(LogError) {
                 try finishFrame(isSynced: isSynced || next < appends.count)
             } catch {
@@ -127,7 +127,7 @@ extension Writer {
                 throw .outOfOrder(what: "the next sequence is \(next), not \(expected)")
             }
         }
-        guard append.sizeEstimate < Limits.frameSizeMax else {
+        guard append.sizeEstimate < store.sizes.frameMax else {
             throw .outOfOrder(what: "\(append.sizeEstimate) bytes do not fit in one frame")
         }
         let now = store.time.now.milliseconds
@@ -152,7 +152,7 @@ extension Writer {
             let space = index[id]
             return (space.head, space.acceptedAt, space.clock, space.bytesSinceState)
         }
-        if space.3 >= Limits.stateIntervalSizeMax, ranges[id]?.size == space.0 {
+        if space.3 >= store.sizes.stateInterval, ranges[id]?.size == space.0 {
             appendState(of: id, released: nil)
         }
         return Staged(
