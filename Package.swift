@@ -15,7 +15,10 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
     ("DiarioLog", ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat"]),
     (
         "DiarioSimulation",
-        ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
+        [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+            "DiarioLog",
+        ]
     ),
 ]
 
@@ -43,7 +46,10 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     ("DiarioFormatTests", ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat"]),
     (
         "DiarioLogTests",
-        ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
+        [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+            "DiarioLog", "DiarioSimulation",
+        ]
     ),
     (
         "DiarioTests",

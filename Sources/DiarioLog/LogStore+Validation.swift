@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFormat
+package import DiarioStorage
 import Synchronization
 
 // What must hold of the index at any time; tests and the simulator ask after each step.
@@ -20,6 +21,9 @@ extension LogStore {
             }
         }
     }
+
+    /// Where the log lies.
+    package var directory: any LogDirectory { shared.directory }
 
     /// Files that readers hold open.
     package var openFileCount: Int { shared.files.count }

@@ -10,12 +10,23 @@ package struct ReplicaTally: Hashable, Sendable {
     package let replica: ReplicaID
     package internal(set) var lastSequence: UInt64
     package internal(set) var isAuthority: Bool
+
+    package init(replica: ReplicaID, lastSequence: UInt64, isAuthority: Bool) {
+        self.replica = replica
+        self.lastSequence = lastSequence
+        self.isAuthority = isAuthority
+    }
 }
 
 /// A pack that the space uses from a position on.
 package struct Adoption: Hashable, Sendable {
     package let position: UInt64
     package let fingerprint: Hash32
+
+    package init(position: UInt64, fingerprint: Hash32) {
+        self.position = position
+        self.fingerprint = fingerprint
+    }
 }
 
 /// What is known of a space after its first `range.size` positions.
