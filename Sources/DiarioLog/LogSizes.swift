@@ -25,7 +25,8 @@ package struct LogSizes: Hashable, Sendable {
         precondition(frameMax <= Limits.frameSizeMax, "a reader refuses longer frames")
         precondition(
             LogFileHeader.size + FrameHeader.frameSize(body: frameMax) <= fileMax,
-            "a frame must fit in a file")
+            "a frame must fit in a file"
+        )
         precondition(growthMin > 0 && growthMin <= growthMax, "a file grows by something")
     }
 }

@@ -45,17 +45,23 @@ extension LogStore {
         }
         guard Fingerprint.pack(files) == fingerprint else {
             throw .corrupt(
-                Fault(file: path, offset: 0, what: "the pack's files are not what was adopted"))
+                Fault(file: path, offset: 0, what: "the pack's files are not what was adopted")
+            )
         }
         return files
     }
 
     private static func packFile(
-        _ name: String, in path: String, of directory: any LogDirectory
+        _ name: String,
+        in path: String,
+        of directory: any LogDirectory
     ) throws(StorageError) -> PackFile {
         PackFile(
             path: name,
             bytes: try directory.contents(
-                of: path + "/" + name, sizeMax: Limits.packSizeMax))
+                of: path + "/" + name,
+                sizeMax: Limits.packSizeMax
+            )
+        )
     }
 }

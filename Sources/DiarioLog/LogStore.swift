@@ -39,8 +39,12 @@ package final class LogStore: Sendable {
     ///   disk refuses. Damage is no error here: it is in `report`, what lies before it can be read,
     ///   and appends throw `.corrupt`.
     package init(
-        _ directory: any LogDirectory, access: Access, time: any TimeSource,
-        entropy: any EntropySource, adoption: AdoptionReader, sizes: LogSizes = .standard,
+        _ directory: any LogDirectory,
+        access: Access,
+        time: any TimeSource,
+        entropy: any EntropySource,
+        adoption: AdoptionReader,
+        sizes: LogSizes = .standard,
         background: Background = .thread
     ) throws(LogError) {
         Limits.check()
@@ -50,8 +54,12 @@ package final class LogStore: Sendable {
         let mayWrite = access == .readWrite && !directory.isReadOnly && version.mayBeWritten
         self.access = mayWrite ? .readWrite : .readOnly
         shared = LogShared(
-            directory: directory, time: time, entropy: entropy, adoption: adoption,
-            sizes: sizes)
+            directory: directory,
+            time: time,
+            entropy: entropy,
+            adoption: adoption,
+            sizes: sizes
+        )
         var lock: (any DirectoryLock)?
         if mayWrite {
             lock = try storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }

@@ -17,7 +17,10 @@ package struct FrameHeader: Equatable, Sendable {
     package var recordCount: Int
 
     package init(
-        generation: UInt64, number: UInt64, durableBefore: UInt64, bodySize: Int,
+        generation: UInt64,
+        number: UInt64,
+        durableBefore: UInt64,
+        bodySize: Int,
         recordCount: Int
     ) {
         self.generation = generation
@@ -67,7 +70,8 @@ package struct FrameHeader: Equatable, Sendable {
             number: bytes.littleEndian(UInt64.self, at: offset + 16),
             durableBefore: bytes.littleEndian(UInt64.self, at: offset + 24),
             bodySize: Int(bytes.littleEndian(UInt32.self, at: offset + 32)),
-            recordCount: Int(bytes.littleEndian(UInt32.self, at: offset + 36)))
+            recordCount: Int(bytes.littleEndian(UInt32.self, at: offset + 36))
+        )
         guard header.bodySize <= Limits.frameSizeMax,
             bytes.count - offset >= header.frameSize,
             header.durableBefore <= UInt64(offset)

@@ -67,8 +67,12 @@ package struct SpaceState: Equatable, Sendable {
     }
 
     package init(
-        released: UInt64, acceptedAt: Int64, clock: UInt64, tallies: [ReplicaTally],
-        adoptions: [Adoption], range: CompactRange
+        released: UInt64,
+        acceptedAt: Int64,
+        clock: UInt64,
+        tallies: [ReplicaTally],
+        adoptions: [Adoption],
+        range: CompactRange
     ) {
         self.released = released
         self.acceptedAt = acceptedAt
@@ -103,8 +107,11 @@ package struct SpaceState: Equatable, Sendable {
             else { return nil }
             tallies.append(
                 ReplicaTally(
-                    replica: id, lastSequence: bytes.littleEndian(UInt64.self, at: start + 8),
-                    isAuthority: flag == 1))
+                    replica: id,
+                    lastSequence: bytes.littleEndian(UInt64.self, at: start + 8),
+                    isAuthority: flag == 1
+                )
+            )
         }
         adoptions = []
         for index in 0..<adoptionCount {
@@ -112,7 +119,9 @@ package struct SpaceState: Equatable, Sendable {
             adoptions.append(
                 Adoption(
                     position: bytes.littleEndian(UInt64.self, at: start),
-                    fingerprint: bytes.hash(at: start + 8)))
+                    fingerprint: bytes.hash(at: start + 8)
+                )
+            )
         }
         var nodes: [Hash32] = []
         for index in 0..<nodeCount {

@@ -20,8 +20,14 @@ package struct Run: Hashable, Sendable {
     package var promotedAt: Int64?
 
     package init(
-        first: UInt64, count: UInt32, skip: UInt32, file: UInt32, offset: UInt32,
-        blockSize: UInt32, liveBytes: UInt32, promotedAt: Int64?
+        first: UInt64,
+        count: UInt32,
+        skip: UInt32,
+        file: UInt32,
+        offset: UInt32,
+        blockSize: UInt32,
+        liveBytes: UInt32,
+        promotedAt: Int64?
     ) {
         self.first = first
         self.count = count
@@ -39,7 +45,11 @@ package struct Run: Hashable, Sendable {
     func fault(_ error: FormatError) -> LogError {
         .corrupt(
             Fault(
-                file: LogPaths.logFile(UInt64(file)), offset: Int(offset), what: error.message))
+                file: LogPaths.logFile(UInt64(file)),
+                offset: Int(offset),
+                what: error.message
+            )
+        )
     }
 
     /// The part from `start` on, which must lie within; `self` keeps what is before.

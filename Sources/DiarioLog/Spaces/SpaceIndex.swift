@@ -83,7 +83,8 @@ struct SpaceIndex: Sendable {
         } else {
             tallies.insert(
                 ReplicaTally(replica: replica, lastSequence: sequence, isAuthority: isAuthority),
-                at: index)
+                at: index
+            )
         }
     }
 

@@ -93,7 +93,10 @@ extension Writer {
             let block = bytes.span.extracting(range)
             let head = try BlockHead.parse(block, verifyChecksum: true)
             let key = BlockKey(
-                space: id, isAuthority: head.summary.isAuthority, laneReplica: lane)
+                space: id,
+                isAuthority: head.summary.isAuthority,
+                laneReplica: lane
+            )
             open = OpenBlock(key: key, position: lane == nil ? run.first : nil)
             var cursor = RowCursor(block, head.summary)
             let rows = Int(run.skip)..<Int(run.skip) + Int(run.count)
