@@ -81,7 +81,7 @@ package struct BlockBuilder: Sendable {
     ) {
         precondition(lastClock >> 63 == 0, "a clock has 63 bits")
         precondition(
-            firstSequence >= 1 && firstSequence < UInt64.max - UInt64(count),
+            firstSequence >= 1 && firstSequence <= UInt64.max - UInt64(count),
             "a sequence counts from 1 and does not run out"
         )
         eventCount += count
@@ -120,39 +120,40 @@ package struct BlockBuilder: Sendable {
             precondition(runs.count == 1, "pending events are one run of one replica")
         }
         precondition(times.isEmpty == (position == nil), "positioned events alone have times")
-        checkTimes(times)
-        var flags: BlockFlags = []
-        if position != nil { flags.insert(.positioned) }
+        precondition(
+            isAuthority || !types.contains(where: \.isAuthority),
+            "events of the pack engine stand in the authority's blocks"
+        )
+        var flags: BlockFlags = position == nil ? [] : .positioned
         if !saltNodes.isEmpty { flags.insert(.salted) }
         if isAuthority { flags.insert(.authority) }
+        checkTimes(times)
         let start = output.count
         let room = size + times.count * Self.acceptedRunSizeMax
         // Safe: `size` is a bound of all but the times, of which each has room of its own.
         output.append(addingCapacity: room) { output in
             unsafe output.withUnsafeMutableBufferPointer { (buffer, count) in
                 guard let base = buffer.baseAddress else { return }
-                var writer = unsafe WireWriter(base, offset: BlockHeader.size)
+                var writer = unsafe WireWriter(base)
+                unsafe writer.header(header(flags, bodySize: 0))
                 unsafe writeHead(&writer, position: position, times: times)
                 unsafe writer.bytes(rows.span.raw.extracting(0..<rowsSize))
                 count = unsafe writer.offset
-                let bodySize = count - BlockHeader.size
-                precondition(
-                    bodySize <= Limits.blockSizeMax,
-                    "the caller begins another block in time"
-                )
-                var header = unsafe WireWriter(base)
-                unsafe header.header(
-                    BlockHeader(
-                        isCompressed: false,
-                        flags: flags,
-                        eventCount: eventCount,
-                        bodySize: bodySize,
-                        storedSize: bodySize
-                    )
-                )
             }
         }
-        BlockHeader.seal(&output, from: start)
+        let bodySize = output.count - start - BlockHeader.size
+        precondition(bodySize <= Limits.blockSizeMax, "the caller begins another block in time")
+        header(flags, bodySize: bodySize).seal(&output, from: start)
+    }
+
+    private func header(_ flags: BlockFlags, bodySize: Int) -> BlockHeader {
+        BlockHeader(
+            isCompressed: false,
+            flags: flags,
+            eventCount: eventCount,
+            bodySize: bodySize,
+            storedSize: bodySize
+        )
     }
 
     @unsafe private func writeHead(

@@ -3,7 +3,7 @@ package import DiarioCrypto
 
 /// An event type as a block lists it.
 package struct TypeEntry: Hashable, Sendable {
-    package static let versionMax = UInt64(UInt32.max)
+    package static let versionMax: UInt64 = 65_535
 
     /// The UTF-8 of the full name.
     package var name: [UInt8]
@@ -90,7 +90,9 @@ package struct BlockHead: Equatable, Sendable {
         for _ in 0..<summary.replicas.count {
             let start = reader.offset
             let value = try reader.next(UInt64.self)
-            guard let replica = ReplicaID(rawValue: value), known.insert(value).inserted else {
+            guard let replica = ReplicaID(rawValue: value),
+                summary.replicas.count == 1 || known.insert(value).inserted
+            else {
                 throw .malformed(.replica, at: start)
             }
             replicas.append(replica)
@@ -107,9 +109,11 @@ package struct BlockHead: Equatable, Sendable {
         var last: [ReplicaID: UInt64] = [:]
         while let run = try cursor.next() {
             // L4: the sequences of one replica increase with position.
+            runs.append(run)
+            // One run, as most blocks have, needs no look at the others.
+            guard summary.runCount > 1 else { break }
             guard run.firstSequence > last.updateValue(run.lastSequence, forKey: run.replica) ?? 0
             else { throw .malformed(.runs, at: Int(summary.runs.offset)) }
-            runs.append(run)
         }
         return runs
     }
@@ -132,7 +136,9 @@ package struct BlockHead: Equatable, Sendable {
             )
             var key = entry
             key.fingerprint = Hash32.zero
-            guard known.insert(key).inserted else { throw .malformed(.types, at: start) }
+            guard summary.typeCount == 1 || known.insert(key).inserted else {
+                throw .malformed(.types, at: start)
+            }
             types.append(entry)
         }
         guard summary.isAuthority || !types.contains(where: \.isAuthority) else {

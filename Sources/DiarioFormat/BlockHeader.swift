@@ -121,11 +121,21 @@ package struct BlockFlags: OptionSet, Sendable {
 }
 
 extension BlockHeader {
-    /// Writes the checksum of the block that starts at `start` and ends with `output`.
-    static func seal(_ output: inout [UInt8], from start: Int) {
-        let checksum = checksum(of: output.span.raw.extracting(start..<output.count))
-        for index in 0..<4 {
-            output[start + 20 + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index))
+    /// Writes this header, with the right checksum, over the start of the block that begins at
+    /// `start` and ends where `output` does.
+    func seal(_ output: inout [UInt8], from start: Int) {
+        precondition(output.count - start == blockSize, "the header speaks of this block")
+        // Safe: the block has room for its header, and for the checksum that is part of it.
+        unsafe output.withUnsafeMutableBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return }
+            var writer = unsafe WireWriter(base, offset: start)
+            unsafe writer.header(self)
+        }
+        let checksum = Self.checksum(of: output.span.raw.extracting(start..<output.count))
+        unsafe output.withUnsafeMutableBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return }
+            var writer = unsafe WireWriter(base, offset: start + Self.size - 4)
+            unsafe writer.fixed(checksum)
         }
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// Offsets, in results and in errors, count from the start of the bytes it was made with.
 package struct ByteReader: ~Escapable {
-    private let bytes: RawSpan
+    let bytes: RawSpan
     /// The end of what may be read; at most the number of bytes.
     package let end: Int
     /// Where the next field starts.

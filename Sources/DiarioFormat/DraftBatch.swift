@@ -32,7 +32,20 @@ package struct DraftBatch: Sendable {
 
     private static let knownCountMax = 256
 
-    package init() {}
+    private let countMax: Int
+    private let sizeMax: Int
+
+    package init() {
+        countMax = Limits.batchCountMax
+        sizeMax = Limits.batchSizeMax
+    }
+
+    /// With `isContainer`, what is gathered are several batches that share a block; who gathers
+    /// them keeps each of them within its limits.
+    package init(isContainer: Bool) {
+        countMax = isContainer ? 2 * Limits.batchCountMax : Limits.batchCountMax
+        sizeMax = isContainer ? Limits.batchSizeMax * 3 / 2 : Limits.batchSizeMax
+    }
 
     package var isEmpty: Bool { events.isEmpty }
 
@@ -69,7 +82,7 @@ package struct DraftBatch: Sendable {
             payload.slots.count == plan.fieldCount,
             "a payload has a slot for each field"
         )
-        guard events.count < Limits.batchCountMax else {
+        guard events.count < countMax else {
             throw .tooManyEvents(count: events.count + 1)
         }
         var event = DraftEvent(
@@ -112,11 +125,29 @@ package struct DraftBatch: Sendable {
         events.append(event)
     }
 
+    /// Adds the event that a line tells; when it throws, nothing is added.
+    package mutating func append(_ line: EventLine) throws(FormatError) {
+        let arena = line.arena
+        var actor: Span<UInt8>?
+        if let range = line.actor { actor = arena.span.extracting(range) }
+        var subject: Span<UInt8>?
+        if let range = line.subject { subject = arena.span.extracting(range) }
+        try append(
+            line.payload,
+            type: line.type,
+            at: line.at,
+            actor: actor,
+            subject: subject,
+            ifUnchanged: line.ifUnchanged,
+            origin: line.origin
+        )
+    }
+
     /// Takes the event's bytes away again if it, or the batch with it, is too large.
     private mutating func checkSize(_ event: DraftEvent) throws(FormatError) {
         let size = event.size + Int(event.referenceCount) * DraftReference.sizeMax
         let batchSize = self.size + Int(event.referenceCount) * DraftReference.sizeMax
-        guard size > Limits.eventSizeMax || batchSize > Limits.batchSizeMax else { return }
+        guard size > Limits.eventSizeMax || batchSize > sizeMax else { return }
         bytes.removeSubrange(Int(event.start)...)
         if size > Limits.eventSizeMax { throw .eventTooLarge(size: size) }
         throw .batchTooLarge(size: batchSize)

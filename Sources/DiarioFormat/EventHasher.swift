@@ -5,14 +5,15 @@ package import DiarioCrypto
 // and salts (2) apart from the rest. Rows and nodes both start with 1; they need nothing more,
 // because the hash of a row is never a node of the tree: it enters the tree inside a leaf.
 
-/// Hashes rows, leaves, nodes and salts with one context and one buffer.
+/// Hashes rows, leaves, nodes and salts; keeps its memory from event to event.
 package struct EventHasher: ~Copyable {
-    private var buffer: [UInt8] = []
+    private var sha = SHA256Hasher()
+    private var rowStart: [UInt8] = []
     private var path = SaltPath()
 
-    package init() { buffer.reserveCapacity(1024) }
+    package init() { rowStart.reserveCapacity(256) }
 
-    /// The hash of a canonical row.
+    /// The hash of a canonical row; with the commitment if a personal part exists or existed.
     package mutating func eventHash(
         typeName: Span<UInt8>,
         version: Int,
@@ -21,25 +22,25 @@ package struct EventHasher: ~Copyable {
         publicPart: RawSpan,
         commitment: Hash32?
     ) -> Hash32 {
-        buffer.removeAll(keepingCapacity: true)
-        CanonicalRow.append(
-            to: &buffer,
+        rowStart.removeAll(keepingCapacity: true)
+        CanonicalRow.appendStart(
+            to: &rowStart,
             typeName: typeName,
             version: version,
             replica: replica,
-            sequence: sequence,
-            publicPart: publicPart,
-            commitment: commitment
+            sequence: sequence
         )
-        return SHA256.hash(buffer.span)
+        Self.update(&sha, rowStart)
+        sha.update(publicPart)
+        if let commitment { sha.update(commitment) }
+        return sha.finalize()
     }
 
     /// What stands for a personal part in the row.
     package mutating func commitment(_ personalPart: RawSpan, salt: Salt) -> Hash32 {
-        buffer.removeAll(keepingCapacity: true)
-        salt.write(into: &buffer)
-        buffer.append(contentsOf: personalPart)
-        return SHA256.hash(buffer.span)
+        update(salt)
+        sha.update(personalPart)
+        return sha.finalize()
     }
 
     /// The salt of a sequence, whose index in its group is `index`.
@@ -64,21 +65,18 @@ package struct EventHasher: ~Copyable {
 
     /// The child `bit` of a node in a group's tree.
     package mutating func child(_ node: Salt, _ bit: UInt8) -> Salt {
-        buffer.removeAll(keepingCapacity: true)
-        buffer.append(2)
-        buffer.append(bit)
-        node.write(into: &buffer)
-        let hash = SHA256.hash(buffer.span)
-        return Salt(first: hash.words.0, second: hash.words.1)
+        sha.update(2)
+        sha.update(bit)
+        update(node)
+        return Salt(startOf: sha.finalize())
     }
 
     /// The leaf of an event that was accepted at a time, in milliseconds.
     package mutating func leaf(_ eventHash: Hash32, acceptedAt: Int64) -> Hash32 {
-        buffer.removeAll(keepingCapacity: true)
-        buffer.append(0)
-        buffer.append(eventHash)
-        buffer.append(littleEndian: acceptedAt)
-        return SHA256.hash(buffer.span)
+        sha.update(0)
+        sha.update(eventHash)
+        update(UInt64(bitPattern: acceptedAt))
+        return sha.finalize()
     }
 
     /// The node above two others.
@@ -87,13 +85,27 @@ package struct EventHasher: ~Copyable {
     }
 
     /// The root of a tree without leaves.
-    package mutating func emptyRoot() -> Hash32 {
-        buffer.removeAll(keepingCapacity: true)
-        return SHA256.hash(buffer.span)
-    }
+    package mutating func emptyRoot() -> Hash32 { sha.finalize() }
 
     /// The hash of any bytes.
     package func hash(_ bytes: Span<UInt8>) -> Hash32 { SHA256.hash(bytes) }
+
+    /// Apart from the others, so that the context and the buffer are separate accesses.
+    private static func update(_ sha: inout SHA256Hasher, _ bytes: [UInt8]) {
+        sha.update(bytes.span)
+    }
+
+    private mutating func update(_ salt: Salt) {
+        update(salt.first)
+        update(salt.second)
+    }
+
+    private mutating func update(_ value: UInt64) {
+        // Safe: the closure reads the bytes of a local integer and keeps nothing.
+        unsafe withUnsafeBytes(of: value.littleEndian) {
+            unsafe sha.update(RawSpan(_unsafeBytes: $0))
+        }
+    }
 }
 
 /// The nodes on the way to the salt that was asked for last.
@@ -119,22 +131,19 @@ private struct SaltPath {
 
 /// The bytes that an event's hash is made from.
 package enum CanonicalRow {
-    package static func append(
+    /// Appends what comes in front of the public part.
+    package static func appendStart(
         to output: inout [UInt8],
         typeName: Span<UInt8>,
         version: Int,
         replica: ReplicaID,
-        sequence: UInt64,
-        publicPart: RawSpan,
-        commitment: Hash32?
+        sequence: UInt64
     ) {
         output.append(1)
         output.append(counted: typeName.raw)
         output.append(varint: UInt64(version))
         output.append(littleEndian: replica.rawValue)
         output.append(varint: sequence)
-        output.append(contentsOf: publicPart)
-        if let commitment { output.append(commitment) }
     }
 }
 

@@ -1,4 +1,5 @@
 import DiarioCore
+package import DiarioZstd
 
 /// What can be wrong with bytes, or with an event that is to become bytes.
 package enum FormatError: Error, Equatable {
@@ -14,8 +15,8 @@ package enum FormatError: Error, Equatable {
     case unknownVersion(UInt8, at: Int)
     /// The bytes changed since they were written.
     case checksumMismatch(stored: UInt32, computed: UInt32)
-    /// The body of a block does not decompress to what its header states.
-    case badCompression
+    /// The body of a block could not be compressed, or does not decompress to what was stated.
+    case compression(ZstdError)
     /// A draft of this size is above `Limits.eventSizeMax`; nothing was added.
     case eventTooLarge(size: Int)
     /// The batch would have this size, above `Limits.batchSizeMax`; nothing was added.
@@ -43,7 +44,7 @@ package enum FormatError: Error, Equatable {
             "version \(version) at byte \(offset) is unknown: a newer program wrote this"
         case .checksumMismatch(let stored, let computed):
             "the checksum is \(hexadecimal(computed)) where \(hexadecimal(stored)) is stored"
-        case .badCompression: "the body does not decompress to the size that its header states"
+        case .compression(let error): error.message
         case .eventTooLarge(let size):
             "the event takes \(size) bytes, of at most \(Limits.eventSizeMax)"
         case .batchTooLarge(let size):

@@ -1,5 +1,4 @@
 import DiarioCore
-import DiarioCrypto
 
 // Rows and drafts are written through a pointer: an array that checks its bounds and its owner at
 // each byte costs more than all else. Whoever makes a writer proves that there is room.
@@ -67,13 +66,6 @@ import DiarioCrypto
     mutating func text(_ bytes: RawSpan) {
         unsafe varint(UInt64(bytes.byteCount))
         unsafe self.bytes(bytes)
-    }
-
-    mutating func hash(_ hash: Hash32) {
-        unsafe fixed(hash.words.0)
-        unsafe fixed(hash.words.1)
-        unsafe fixed(hash.words.2)
-        unsafe fixed(hash.words.3)
     }
 
     /// The text of an origin, with its length in front.

@@ -7,7 +7,9 @@ import DiarioStorage
 // Packs that spaces adopted are kept by fingerprint, so that each event can be read for ever.
 
 extension LogStore {
-    /// Keeps a pack's files; durable when it returns. Does nothing if they are there.
+    /// Keeps a pack's files; durable when it returns.
+    ///
+    /// Does nothing if they are there.
     package func keep(_ files: [PackFile], fingerprint: Hash32) throws(LogError) {
         let directory = shared.directory
         let path = LogPaths.pack(fingerprint)

@@ -196,10 +196,28 @@ extension LogStore {
         }
     }
 
-    /// The frames that recovery cut, with where their bytes are kept.
-    package func keptCuts() throws(LogError) -> [String] {
-        try storing { () throws(StorageError) in
+    /// The frames that a crash tore: where their bytes are kept, or where they still lie.
+    package func cuts() throws(LogError) -> [String] {
+        var cuts = try storing { () throws(StorageError) in
             try shared.directory.list(LogPaths.log).filter(LogPaths.isCut).map { "wal/" + $0 }
+        }
+        if let cut = report.cut, cut.keptIn == nil {
+            cuts.append("\(cut.file), offset \(cut.offset)")
+        }
+        return cuts
+    }
+
+    /// Who writes the next events of a space, and the last sequence it used.
+    ///
+    /// In a copied directory this takes the new id.
+    package func author(of space: SpaceID) throws(LogError) -> (ReplicaID, UInt64) {
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            try writer.syncPrevious()
+            let home = try writer.writableHome(space)
+            let last = shared.index.withLock { $0.lastSequence(of: home.replica, in: space) }
+            return (home.replica, last)
         }
     }
 }

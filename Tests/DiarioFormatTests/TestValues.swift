@@ -1,21 +1,10 @@
 import DiarioCore
 import DiarioCrypto
 import DiarioFormat
+import Testing
 
 extension Hash32 {
-    init(hex: String) throws {
-        let bytes = try Hex.bytes(hex)
-        var reader = ByteReader(bytes.span.raw)
-        self = try reader.nextHash()
-    }
-
-    var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.append(self)
-        return bytes
-    }
-
-    var text: String { Hex.text(bytes) }
+    init(hex: String) throws { self = try #require(Hash32(text: hex)) }
 }
 
 extension Salt {

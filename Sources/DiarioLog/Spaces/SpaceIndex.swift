@@ -5,7 +5,9 @@ import DiarioFormat
 struct SpaceIndex: Sendable {
     /// Canonical events, by position.
     var canonical = RunList()
-    /// Pending events, oldest id first. Usually there is one lane; more after a change of id.
+    /// Pending events, oldest id first.
+    ///
+    /// Usually there is one lane; more after a change of id.
     var lanes: [Lane] = []
     /// The last position.
     var head: UInt64 = 0

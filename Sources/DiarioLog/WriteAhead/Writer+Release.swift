@@ -26,7 +26,9 @@ extension Writer {
         try copyForward()
     }
 
-    /// Forgets a space; durable when it returns. Its files are the caller's to remove.
+    /// Forgets a space; durable when it returns.
+    ///
+    /// Its files are the caller's to remove.
     mutating func drop(_ id: SpaceID) throws(LogError) {
         try begin()
         defer { end() }

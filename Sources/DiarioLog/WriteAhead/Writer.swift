@@ -60,8 +60,9 @@ struct Writer: ~Copyable {
         try log.writeMark()
     }
 
-    /// Syncs a frame that was written with durability `written`. A failure is kept for the next
-    /// one who writes.
+    /// Syncs a frame that was written with durability `written`.
+    ///
+    /// A failure is kept for the next one who writes.
     mutating func syncInBackground() {
         do throws(LogError) {
             try begin()
@@ -149,7 +150,9 @@ struct Writer: ~Copyable {
 }
 
 extension LogIndex {
-    /// Takes up the records of one frame. `bytes` are those of its file from `place` on, or all.
+    /// Takes up the records of one frame.
+    ///
+    /// `bytes` are those of its file from `place` on, or all.
     mutating func takeUp(
         _ bytes: Span<UInt8>,
         _ body: Range<Int>,

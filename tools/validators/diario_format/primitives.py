@@ -15,6 +15,12 @@ LOG_FILE_SIZE_MAX = 16 * MIB
 ACTOR_SIZE_MAX = 128
 SUBJECT_SIZE_MAX = 256
 
+# The document does not state these; they follow from the golden vectors.
+TYPE_NAME_SIZE_MAX = 128
+TYPE_VERSION_MAX = 2**16 - 1
+SEQUENCE_MAX = 2**64 - 2
+POSITION_MAX = 2**64 - 2
+
 U64_MAX = 2**64 - 1
 I64_MIN = -(2**63)
 I64_MAX = 2**63 - 1
@@ -159,6 +165,15 @@ class Reader:
     def end(self):
         if self.left:
             raise self.error(f"{self.left} bytes too many")
+
+
+def wrapped(value):
+    """The i64 that is equal to `value` modulo 2 to the 64.
+
+    Differences of times wrap around. The document did not say so when this was written; the
+    golden vectors do.
+    """
+    return (value + 2**63) % 2**64 - 2**63
 
 
 def text_bytes(value):

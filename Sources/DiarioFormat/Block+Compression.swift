@@ -1,0 +1,70 @@
+import DiarioCore
+package import DiarioZstd
+
+// Blocks lie in the log as they are and travel compressed: only the body differs, and the three
+// fields of the header that speak of it.
+
+extension Block {
+    /// Appends the block with its body compressed; unchanged if that would not make it smaller.
+    ///
+    /// `block` is a checked block that is not compressed.
+    package static func compress(
+        _ block: Span<UInt8>,
+        using compressor: inout Compressor,
+        into output: inout [UInt8]
+    ) throws(FormatError) {
+        let header = try BlockHeader.parse(block)
+        precondition(
+            !header.isCompressed && header.blockSize == block.count,
+            "only a whole block that is not compressed can be"
+        )
+        let start = output.count
+        output.append(contentsOf: block.raw.extracting(0..<BlockHeader.size))
+        do throws(ZstdError) {
+            let body = block.extracting(BlockHeader.size..<block.count)
+            try compressor.compress(body, into: &output)
+        } catch {
+            output.removeSubrange(start...)
+            throw .compression(error)
+        }
+        let storedSize = output.count - start - BlockHeader.size
+        guard storedSize < header.bodySize else {
+            output.removeSubrange(start...)
+            output.append(contentsOf: block.raw)
+            return
+        }
+        var changed = header
+        changed.isCompressed = true
+        changed.storedSize = storedSize
+        changed.seal(&output, from: start)
+    }
+
+    /// Appends the block with its body as it was before compression, checked against its header.
+    ///
+    /// No more memory is taken than the limits allow, whatever the bytes say.
+    package static func decompress(
+        _ block: Span<UInt8>,
+        using decompressor: inout Decompressor,
+        into output: inout [UInt8]
+    ) throws(FormatError) {
+        let header = try BlockHeader.parse(block)
+        try header.check(block, verifyChecksum: true)
+        guard header.isCompressed else {
+            output.append(contentsOf: block.raw)
+            return
+        }
+        let start = output.count
+        output.append(contentsOf: block.raw.extracting(0..<BlockHeader.size))
+        do throws(ZstdError) {
+            let body = block.extracting(BlockHeader.size..<block.count)
+            try decompressor.decompress(body, size: header.bodySize, into: &output)
+        } catch {
+            output.removeSubrange(start...)
+            throw .compression(error)
+        }
+        var changed = header
+        changed.isCompressed = false
+        changed.storedSize = header.bodySize
+        changed.seal(&output, from: start)
+    }
+}
