@@ -1,0 +1,66 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSimulation
+import DiarioStorage
+import DiarioTestSupport
+import Testing
+
+/// Several processes that write to one directory.
+@Suite struct SharedLogTests {
+    /// Two processes with small files, and a space whose authority is here.
+    private func makeTwo(
+        isAuthority: Bool = true
+    ) throws -> (TestLog, LogStore, LogStore, SpaceID) {
+        let log = try TestLog()
+        log.sizes = TestLog.small
+        let first = try log.open(process: 1)
+        let second = try log.open(process: 2)
+        let space = try first.makeSpace(isAuthority: isAuthority).space
+        return (log, first, second, space)
+    }
+
+    @Test(arguments: [true, false])
+    func twoProcessesNeverUseASequenceOrPositionTwice(isAuthority: Bool) throws {
+        let (log, first, second, space) = try makeTwo(isAuthority: isAuthority)
+        var batches: [AppendedBatch] = []
+        for step in 0..<40 {
+            let store = log.random.oneIn(2) ? first : second
+            batches += try store.append(log.append(1 + step % 3, to: space))
+        }
+        var sequence: UInt64 = 1
+        for batch in batches {
+            #expect(batch.firstOrigin.sequence == sequence)
+            #expect(batch.firstPosition == (isAuthority ? sequence : nil))
+            sequence += UInt64(batch.count)
+        }
+        _ = try first.refresh()
+        _ = try second.refresh()
+        let expected = Array(1..<Int64(sequence))
+        #expect(try log.numbers(space, in: first) == expected)
+        #expect(try log.numbers(space, in: second) == expected)
+        #expect(try first.root(of: space) == log.plainRoot(space, in: first))
+        #expect(try first.root(of: space) == second.root(of: space))
+        #expect(try log.numbers(space, in: log.open(process: 3)) == expected)
+    }
+
+    @Test func aRefreshShowsWhatOthersAppended() throws {
+        let (log, first, second, space) = try makeTwo()
+        _ = try first.append(log.append(2, to: space))
+        #expect(try log.numbers(space, in: second) == [])
+        #expect(try second.refresh())
+        #expect(try log.numbers(space, in: second) == [1, 2])
+        #expect(try !second.refresh())
+    }
+
+    @Test func aLockThatIsHeldNamesItsOwner() throws {
+        let (log, first, _, space) = try makeTwo()
+        let lock = try log.disk.process(7).lock("lock")
+        try lock.acquire(waitSeconds: 0)
+        #expect(throws: LogError.storage(.locked("lock", owner: 7))) {
+            try first.append(log.append(1, to: space))
+        }
+        lock.release()
+        _ = try first.append(log.append(1, to: space))
+    }
+}
