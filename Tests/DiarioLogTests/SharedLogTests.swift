@@ -53,6 +53,50 @@ import Testing
         #expect(try !second.refresh())
     }
 
+    /// A process that died after it began a file, and before it told the others, let them go on in
+    /// the file before: what they appended there lay beyond the length that the new file states.
+    @Test(arguments: CrashDisk.CutMoment.allCases)
+    func aFileBegunByADeadProcessIsNoticed(moment: CrashDisk.CutMoment) throws {
+        var isCut = true
+        var count = 0
+        while isCut {
+            count += 1
+            let (log, first, second, space) = try makeTwo()
+            for _ in 0..<2 { _ = try second.append(log.append(1, textSize: 25_000, to: space)) }
+            _ = try first.append(log.append(1, to: space))
+            log.disk.cutAfter(operations: count, moment, process: 1)
+            isCut = false
+            do {
+                _ = try first.append(log.append(1, textSize: 25_000, to: space))
+            } catch {
+                #expect(error == .storage(.cut))
+                isCut = true
+            }
+            log.disk.kill(1)
+            _ = try second.append(log.append(1, to: space))
+            let numbers = try log.numbers(space, in: second)
+            #expect(numbers.last == 5)
+            log.disk.crash(using: &log.random)
+            let store = try log.open()
+            #expect(store.report.fault == nil)
+            #expect(try log.numbers(space, in: store) == numbers, "operation \(count)")
+        }
+        #expect(count > 3)
+    }
+
+    /// Only an append told the others of a file that a failed sync made it begin.
+    @Test func aFrameThatMovedToANewFileIsNoticed() throws {
+        let (log, first, second, space) = try makeTwo()
+        _ = try second.append(log.append(1, to: space))
+        _ = try first.append(log.append(1, to: space, .written))
+        log.disk.failNextSyncs(1)
+        try first.sync()
+        _ = try second.append(log.append(1, to: space))
+        #expect(try log.numbers(space, in: second) == [1, 2, 3])
+        log.disk.crash(using: &log.random)
+        #expect(try log.numbers(space, in: log.open()) == [1, 2, 3])
+    }
+
     @Test func aLockThatIsHeldNamesItsOwner() throws {
         let (log, first, _, space) = try makeTwo()
         let lock = try log.disk.process(7).lock("lock")
