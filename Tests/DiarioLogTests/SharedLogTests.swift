@@ -53,6 +53,18 @@ import Testing
         #expect(try !second.refresh())
     }
 
+    /// A refresh that read all files anew left the newest one open for reading alone, and the next
+    /// append of that process trapped.
+    @Test func aProcessThatRefreshedCanStillAppend() throws {
+        let (log, first, second, space) = try makeTwo()
+        _ = try first.append(log.append(1, to: space))
+        #expect(try second.refresh())
+        _ = try second.append(log.append(1, to: space))
+        #expect(try first.refresh())
+        _ = try first.append(log.append(1, to: space))
+        #expect(try log.numbers(space, in: first) == [1, 2, 3])
+    }
+
     /// A process that died after it began a file, and before it told the others, let them go on in
     /// the file before: what they appended there lay beyond the length that the new file states.
     @Test(arguments: CrashDisk.CutMoment.allCases)
