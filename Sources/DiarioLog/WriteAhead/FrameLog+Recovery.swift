@@ -37,7 +37,8 @@ extension FrameLog {
         let numbers = try storing { () throws(StorageError) in try listFiles() }
         var content: [UInt8] = []
         for (index, number) in numbers.enumerated() {
-            let file = try openFile(number, forWriting: mayCut)
+            // Also by a refresh, which cuts nothing: the next append goes to this very file.
+            let file = try openFile(number, forWriting: lock != nil)
             guard let header = try readHeader(of: file, number: number) else {
                 if index == numbers.count - 1, try !holdsFrames(file) { break }
                 report.fault = Fault(

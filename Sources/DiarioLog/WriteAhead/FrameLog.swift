@@ -25,6 +25,8 @@ struct FrameLog: ~Copyable {
     private let time: any TimeSource
     private let entropy: any EntropySource
     private let sizes: LogSizes
+    /// Nil for a log that is only read.
+    let lock: (any DirectoryLock)?
     /// Oldest first; frames are appended to the last one.
     var files: [LogFileState] = []
     /// The newest file, open; nil before the first frame and for a reader of an empty log.
@@ -47,7 +49,8 @@ struct FrameLog: ~Copyable {
         var place: FramePlace
     }
 
-    init(_ store: LogShared) {
+    init(_ store: LogShared, lock: (any DirectoryLock)?) {
+        self.lock = lock
         directory = store.directory
         time = store.time
         entropy = store.entropy
@@ -165,6 +168,10 @@ struct FrameLog: ~Copyable {
         let path = LogPaths.logFile(number)
         let usesSpare = spareCount > 0
         do {
+            // Before anything is there of the file: whoever does not see it would go on in the one
+            // before, beyond the length that this header states. To announce it in vain only costs
+            // the others a look.
+            try lock?.setNote(number)
             if usesSpare {
                 try directory.rename(LogPaths.logFile(files[0].number), to: path)
                 files.removeFirst()

@@ -77,17 +77,8 @@ extension Writer {
         guard recordCount > 0 else { return }
         bodyEnd = frame.count
         try log.append(&frame, recordCount: recordCount)
-        try noteNewFile()
         guard isSynced else { return }
         try syncPrevious()
-        try noteNewFile()
-    }
-
-    private func noteNewFile() throws(LogError) {
-        guard let lock, let number = log.files.last?.number else { return }
-        try storing { () throws(StorageError) in
-            if try lock.note != number { try lock.setNote(number) }
-        }
     }
 
     // MARK: Staging

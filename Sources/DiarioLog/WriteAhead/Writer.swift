@@ -33,7 +33,7 @@ struct Writer: ~Copyable {
     init(store: LogShared, lock: (any DirectoryLock)?) {
         self.store = store
         self.lock = lock
-        log = FrameLog(store)
+        log = FrameLog(store, lock: lock)
     }
 
     /// Reads the log for the first time, and repairs what a crash left if this process may write.
