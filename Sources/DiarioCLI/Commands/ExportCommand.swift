@@ -1,0 +1,1 @@
+enum ExportCommand { static func run(_ call: Invocation) throws(Failure) {} }

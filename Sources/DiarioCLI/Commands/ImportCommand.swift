@@ -1,0 +1,1 @@
+enum ImportCommand { static func run(_ call: Invocation) throws(Failure) {} }

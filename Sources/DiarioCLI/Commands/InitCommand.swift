@@ -1,0 +1,1 @@
+enum InitCommand { static func run(_ call: Invocation) throws(Failure) {} }

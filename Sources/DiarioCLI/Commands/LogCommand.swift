@@ -1,0 +1,1 @@
+enum LogCommand { static func run(_ call: Invocation) throws(Failure) {} }

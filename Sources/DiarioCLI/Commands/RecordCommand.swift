@@ -1,0 +1,1 @@
+enum RecordCommand { static func run(_ call: Invocation) throws(Failure) {} }

@@ -1,0 +1,1 @@
+enum ShowCommand { static func run(_ call: Invocation) throws(Failure) {} }

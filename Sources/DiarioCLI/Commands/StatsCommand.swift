@@ -1,0 +1,1 @@
+enum StatsCommand { static func run(_ call: Invocation) throws(Failure) {} }

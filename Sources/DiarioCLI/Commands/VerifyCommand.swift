@@ -1,0 +1,1 @@
+enum VerifyCommand { static func run(_ call: Invocation) throws(Failure) {} }
