@@ -12,7 +12,10 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
         "DiarioFormat",
         ["DiarioCore", "DiarioSchema", "DiarioZstd", "DiarioCrypto", "CChecksum"]
     ),
-    ("DiarioLog", ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat"]),
+    (
+        "DiarioLog",
+        ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat"]
+    ),
     (
         "DiarioSimulation",
         ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
@@ -43,7 +46,13 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     ("DiarioCoreTests", ["DiarioCore"]),
     ("DiarioSchemaTests", ["DiarioCore", "DiarioSchema"]),
     ("DiarioStorageTests", ["DiarioCore", "DiarioStorage"]),
-    ("DiarioFormatTests", ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat"]),
+    (
+        "DiarioFormatTests",
+        [
+            "DiarioCore", "DiarioSchema", "DiarioZstd", "DiarioCrypto", "DiarioFormat",
+            "CChecksum",
+        ]
+    ),
     (
         "DiarioLogTests",
         ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
@@ -68,24 +77,36 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(
-            name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+            name: "CZstd",
+            pkgConfig: "libzstd",
+            providers: [.apt(["libzstd-dev"])]
+        ),
         .systemLibrary(
-            name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+            name: "COpenSSL",
+            pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]
+        ),
         .target(name: "CChecksum"),
         .target(name: "CPlatform"),
         .target(
             name: "CBaseline",
-            linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("sqlite3")]),
+            linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("sqlite3")]
+        ),
         .executableTarget(name: "DiarioPackTool"),
         .plugin(
-            name: "EmbedPacks", capability: .buildTool(), dependencies: ["DiarioPackTool"],
-            path: "Sources/EmbedPacks"),
+            name: "EmbedPacks",
+            capability: .buildTool(),
+            dependencies: ["DiarioPackTool"],
+            path: "Sources/EmbedPacks"
+        ),
         .target(
             name: "Diario",
             dependencies: [
-                "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog",
+                "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+                "DiarioLog",
             ],
-            plugins: ["EmbedPacks"]),
+            plugins: ["EmbedPacks"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -94,8 +115,11 @@ package.targets += libraries.map { .target(name: $0.name, dependencies: $0.impor
 package.targets += executables.map { .executableTarget(name: $0.name, dependencies: $0.imports) }
 package.targets.append(
     .target(
-        name: "DiarioTestSupport", dependencies: ["DiarioCore", "DiarioStorage"],
-        path: "Tests/DiarioTestSupport"))
+        name: "DiarioTestSupport",
+        dependencies: ["DiarioCore", "DiarioStorage"],
+        path: "Tests/DiarioTestSupport"
+    )
+)
 // Not a test: tools/fuzz builds it with libFuzzer, and an ordinary build keeps it compiling.
 package.targets.append(
     .executableTarget(

@@ -42,7 +42,10 @@ public struct DiarioError: Error, Sendable {
     }
 
     package init(
-        _ kind: Kind, _ message: String, line: Int? = nil, rule: String? = nil,
+        _ kind: Kind,
+        _ message: String,
+        line: Int? = nil,
+        rule: String? = nil,
         field: String? = nil
     ) {
         self.kind = kind
@@ -85,15 +88,20 @@ extension DiarioError {
 
     package init(_ error: SchemaError, line: Int? = nil) {
         self.init(
-            error.kind == .tooLarge ? .tooLarge : .invalid, Self.message(error.message, line),
-            line: line, rule: error.rule, field: error.path)
+            error.kind == .tooLarge ? .tooLarge : .invalid,
+            Self.message(error.message, line),
+            line: line,
+            rule: error.rule,
+            field: error.path
+        )
     }
 
     /// The first problem, and how many there are.
     package init(_ error: PackError) {
         let problems = error.problems
         let first = problems.first?.description ?? "the pack is not valid"
-        let rest = problems.count > 1 ? " (and \(problems.count - 1) more: diario schema check)" : ""
+        let rest =
+            problems.count > 1 ? " (and \(problems.count - 1) more: diario schema check)" : ""
         self.init(.invalid, first + rest, rule: problems.first?.rule)
     }
 

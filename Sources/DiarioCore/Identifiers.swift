@@ -22,7 +22,9 @@ public struct ReplicaID: Hashable, Comparable, Sendable {
     }
 }
 
-/// Names a space inside a data directory: 64 random bits, never zero. Not its lineage.
+/// Names a space inside a data directory: 64 random bits, never zero.
+///
+/// Not its lineage.
 public struct SpaceID: Hashable, Comparable, Sendable {
     public let rawValue: UInt64
 
@@ -49,7 +51,9 @@ public struct SpaceID: Hashable, Comparable, Sendable {
 /// Who wrote an event and as which of its events: given by the author at once, never changed.
 public struct Origin: Hashable, Comparable, Sendable {
     public let replica: ReplicaID
-    /// The number of the event among those of its replica, counted from 1. Not a position.
+    /// The number of the event among those of its replica, counted from 1.
+    ///
+    /// Not a position.
     public let sequence: UInt64
 
     public init(replica: ReplicaID, sequence: UInt64) {

@@ -2,19 +2,33 @@
 ///
 /// Names end with their unit, then `Max`. README.md repeats the table; a test compares the two.
 public enum Limits {
-    /// Bytes of one encoded event, public and personal part together. Above: refused.
+    /// Bytes of one encoded event, public and personal part together.
+    ///
+    /// Above: refused.
     public static let eventSizeMax = 64 * 1024
-    /// Events in one batch, which is accepted or refused whole. Above: refused.
+    /// Events in one batch, which is accepted or refused whole.
+    ///
+    /// Above: refused.
     public static let batchCountMax = 1000
-    /// Bytes of one encoded batch. Above: refused.
+    /// Bytes of one encoded batch.
+    ///
+    /// Above: refused.
     public static let batchSizeMax = 1024 * 1024
-    /// Events in one block. A writer starts another block.
+    /// Events in one block.
+    ///
+    /// A writer starts another block.
     public static let blockCountMax = 65_536
-    /// Bytes of a block before compression. A writer starts another block; a reader refuses.
+    /// Bytes of a block before compression.
+    ///
+    /// A writer starts another block; a reader refuses.
     public static let blockSizeMax = 2 * 1024 * 1024
-    /// Bytes of one frame of the write-ahead log. A writer starts another frame.
+    /// Bytes of one frame of the write-ahead log.
+    ///
+    /// A writer starts another frame.
     public static let frameSizeMax = 4 * 1024 * 1024
-    /// Bytes of one file of the write-ahead log. A writer goes on in the next file.
+    /// Bytes of one file of the write-ahead log.
+    ///
+    /// A writer goes on in the next file.
     public static let logFileSizeMax = 16 * 1024 * 1024
     /// Bytes of the write-ahead log up to which nothing is copied forward.
     public static let logQuietSizeMax = 64 * 1024 * 1024
@@ -24,25 +38,45 @@ public enum Limits {
     public static let reserveSizeMax = 1024 * 1024
     /// Files held open at once by one data directory.
     public static let openFileCountMax = 256
-    /// Seconds to wait for another process that is writing. Then an error names it.
+    /// Seconds to wait for another process that is writing.
+    ///
+    /// Then an error names it.
     public static let lockWaitSecondsMax = 10
-    /// Bytes of one line of JSON. Above: refused before it is read to its end.
+    /// Bytes of one line of JSON.
+    ///
+    /// Above: refused before it is read to its end.
     public static let lineSizeMax = 1024 * 1024
-    /// Levels of arrays and objects in JSON. Above: refused.
+    /// Levels of arrays and objects in JSON.
+    ///
+    /// Above: refused.
     public static let jsonDepthMax = 32
-    /// Bytes of an actor. Above: refused.
+    /// Bytes of an actor.
+    ///
+    /// Above: refused.
     public static let actorSizeMax = 128
-    /// Bytes of a subject. Above: refused.
+    /// Bytes of a subject.
+    ///
+    /// Above: refused.
     public static let subjectSizeMax = 256
-    /// Bytes of a type's full name. Above: the pack is refused.
+    /// Bytes of a type's full name.
+    ///
+    /// Above: the pack is refused.
     public static let typeNameSizeMax = 128
-    /// Fields of one event type. Above: the pack is refused.
+    /// Fields of one event type.
+    ///
+    /// Above: the pack is refused.
     public static let fieldCountMax = 256
-    /// Bytes of a pack's files together. Above: the pack is refused.
+    /// Bytes of a pack's files together.
+    ///
+    /// Above: the pack is refused.
     public static let packSizeMax = 8 * 1024 * 1024
-    /// Files of one pack. Above: the pack is refused.
+    /// Files of one pack.
+    ///
+    /// Above: the pack is refused.
     public static let packFileCountMax = 1024
-    /// States of one compiled `pattern`. Above: the pack is refused.
+    /// States of one compiled `pattern`.
+    ///
+    /// Above: the pack is refused.
     public static let patternStateCountMax = 4096
     /// Milliseconds by which a remote clock may run ahead and still be merged into ours.
     public static let clockLeadMillisecondsMax: Int64 = 5 * 60 * 1000
@@ -52,7 +86,7 @@ public enum Limits {
     /// Checks how the bounds relate; called when a data directory is opened.
     package static func check() {
         precondition(eventSizeMax <= batchSizeMax, "one event must fit in a batch")
-        precondition(batchSizeMax + eventSizeMax <= blockSizeMax, "a batch must fit in a block")
+        precondition(batchSizeMax * 7 / 4 <= blockSizeMax, "batches that share a block must fit")
         precondition(batchCountMax <= blockCountMax, "a batch's events must fit in a block")
         precondition(2 * blockSizeMax <= frameSizeMax, "a frame must hold a block and its frills")
         precondition(frameSizeMax < logFileSizeMax, "a frame must fit in a file")

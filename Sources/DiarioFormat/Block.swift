@@ -12,7 +12,7 @@ package enum Block {
         var batch = OpenBatch()
         while let row = try cursor.next() {
             let part = try PublicPart.parse(block, row)
-            try batch.take(part.envelope, at: row.publicPart.lowerBound)
+            try batch.take(part, at: row.publicPart.lowerBound)
             highest = max(highest, part.envelope.clock.rawValue)
         }
         guard batch.isComplete else { throw .malformed(.batch, at: block.count) }
@@ -25,23 +25,30 @@ package enum Block {
     /// L3: the events of one batch stand in one block, next to each other.
     private struct OpenBatch {
         private var last: RowEnvelope?
+        private var size = 0
 
         var isComplete: Bool {
             guard let last else { return true }
             return last.sequence - last.batchFirst == UInt64(last.batchCount) - 1
         }
 
-        mutating func take(_ next: RowEnvelope, at offset: Int) throws(FormatError) {
-            defer { last = next }
-            guard let last, !isComplete else {
+        mutating func take(_ part: PublicPart, at offset: Int) throws(FormatError) {
+            let next = part.envelope
+            if let last, !isComplete {
+                guard next.replica == last.replica, next.batchFirst == last.batchFirst,
+                    next.batchCount == last.batchCount, next.sequence == last.sequence + 1
+                else { throw .malformed(.batch, at: offset) }
+                size += part.size
+            } else {
                 guard next.sequence == next.batchFirst else {
                     throw .malformed(.batch, at: offset)
                 }
-                return
+                size = part.size
             }
-            guard next.replica == last.replica, next.batchFirst == last.batchFirst,
-                next.batchCount == last.batchCount, next.sequence == last.sequence + 1
-            else { throw .malformed(.batch, at: offset) }
+            guard size <= Limits.batchSizeMax else {
+                throw .tooLarge(.batch, size: UInt64(size), max: Limits.batchSizeMax)
+            }
+            last = next
         }
     }
 }

@@ -3,7 +3,7 @@ package import DiarioCrypto
 
 /// An event type as a block lists it.
 package struct TypeEntry: Hashable, Sendable {
-    package static let versionMax = UInt64(UInt32.max)
+    package static let versionMax: UInt64 = 65_535
 
     /// The UTF-8 of the full name.
     package var name: [UInt8]

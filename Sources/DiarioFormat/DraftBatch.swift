@@ -32,7 +32,20 @@ package struct DraftBatch: Sendable {
 
     private static let knownCountMax = 256
 
-    package init() {}
+    private let countMax: Int
+    private let sizeMax: Int
+
+    package init() {
+        countMax = Limits.batchCountMax
+        sizeMax = Limits.batchSizeMax
+    }
+
+    /// With `isContainer`, what is gathered are several batches that share a block; who gathers
+    /// them keeps each of them within its limits.
+    package init(isContainer: Bool) {
+        countMax = isContainer ? 2 * Limits.batchCountMax : Limits.batchCountMax
+        sizeMax = isContainer ? Limits.batchSizeMax * 3 / 2 : Limits.batchSizeMax
+    }
 
     package var isEmpty: Bool { events.isEmpty }
 
@@ -69,7 +82,7 @@ package struct DraftBatch: Sendable {
             payload.slots.count == plan.fieldCount,
             "a payload has a slot for each field"
         )
-        guard events.count < Limits.batchCountMax else {
+        guard events.count < countMax else {
             throw .tooManyEvents(count: events.count + 1)
         }
         var event = DraftEvent(
@@ -134,7 +147,7 @@ package struct DraftBatch: Sendable {
     private mutating func checkSize(_ event: DraftEvent) throws(FormatError) {
         let size = event.size + Int(event.referenceCount) * DraftReference.sizeMax
         let batchSize = self.size + Int(event.referenceCount) * DraftReference.sizeMax
-        guard size > Limits.eventSizeMax || batchSize > Limits.batchSizeMax else { return }
+        guard size > Limits.eventSizeMax || batchSize > sizeMax else { return }
         bytes.removeSubrange(Int(event.start)...)
         if size > Limits.eventSizeMax { throw .eventTooLarge(size: size) }
         throw .batchTooLarge(size: batchSize)

@@ -68,6 +68,8 @@ package struct PublicPart: Equatable, Sendable {
     /// The row's own subject; a type with a subject field has none here.
     package let subject: Range<Int>?
     package let payload: Range<Int>
+    /// Bytes that count towards the limit of an event: from the flags on, and the personal part.
+    package let size: Int
 
     /// Two numbers of the batch, the clock, `at`, the base and the flags.
     static let sizeMin = 13
@@ -119,12 +121,9 @@ package struct PublicPart: Equatable, Sendable {
         guard flags.isSubset(of: .all), flags.contains(.personal) == (personalSize > 0) else {
             throw .malformed(.rowFlags, at: start)
         }
-        guard range.upperBound - start + personalSize <= Limits.eventSizeMax else {
-            throw .tooLarge(
-                .row,
-                size: UInt64(range.upperBound - start + personalSize),
-                max: Limits.eventSizeMax
-            )
+        let size = range.upperBound - start + personalSize
+        guard size <= Limits.eventSizeMax else {
+            throw .tooLarge(.row, size: UInt64(size), max: Limits.eventSizeMax)
         }
         let actor = try nextText(
             &reader,
@@ -152,7 +151,8 @@ package struct PublicPart: Equatable, Sendable {
             flags: flags,
             actor: actor,
             subject: subject,
-            payload: reader.offset..<range.upperBound
+            payload: reader.offset..<range.upperBound,
+            size: size
         )
     }
 

@@ -31,7 +31,10 @@ package struct Append: Sendable {
     package let firstSequence: UInt64?
 
     package init(
-        space: SpaceID, contents: [Content], durability: Durability, firstSequence: UInt64? = nil
+        space: SpaceID,
+        contents: [Content],
+        durability: Durability,
+        firstSequence: UInt64? = nil
     ) {
         self.space = space
         self.contents = contents
@@ -70,11 +73,15 @@ package struct PreservedRows: Sendable {
     package var isAuthority: Bool
 
     package init(
-        batch: DraftBatch, envelopes: [RowEnvelope], acceptedAt: [Timestamp?], isAuthority: Bool
+        batch: DraftBatch,
+        envelopes: [RowEnvelope],
+        acceptedAt: [Timestamp?],
+        isAuthority: Bool
     ) {
         precondition(
             batch.events.count == envelopes.count && envelopes.count == acceptedAt.count,
-            "each row has an envelope and a time")
+            "each row has an envelope and a time"
+        )
         self.batch = batch
         self.envelopes = envelopes
         self.acceptedAt = acceptedAt

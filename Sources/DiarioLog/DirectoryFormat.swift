@@ -27,7 +27,8 @@ struct DirectoryFormat: Equatable, Sendable {
         }
         guard let format = DirectoryFormat(String(decoding: bytes, as: UTF8.self)) else {
             throw .corrupt(
-                Fault(file: LogPaths.format, offset: 0, what: "this is not the format's line"))
+                Fault(file: LogPaths.format, offset: 0, what: "this is not the format's line")
+            )
         }
         guard format.readableBy <= current else { throw .newerFormat(version: format.version) }
         return format

@@ -42,7 +42,10 @@ package struct LogCursor: Sendable {
     private var pending: [(ReplicaID, Run)]
 
     init(
-        _ shared: LogShared, _ space: SpaceID, positions: ClosedRange<UInt64>?, _ part: LogPart,
+        _ shared: LogShared,
+        _ space: SpaceID,
+        positions: ClosedRange<UInt64>?,
+        _ part: LogPart,
         isReversed: Bool
     ) throws(LogError) {
         self.shared = shared
@@ -81,8 +84,11 @@ package struct LogCursor: Sendable {
             guard let run = run(at: wanted) else {
                 throw .corrupt(
                     Fault(
-                        file: LogPaths.log, offset: 0,
-                        what: "position \(wanted) of space \(space.text) is missing"))
+                        file: LogPaths.log,
+                        offset: 0,
+                        what: "position \(wanted) of space \(space.text) is missing"
+                    )
+                )
             }
             do throws(LogError) {
                 let events = try read(run, isPending: false)
@@ -112,7 +118,10 @@ package struct LogCursor: Sendable {
         var bytes: [UInt8] = []
         try storing { () throws(StorageError) in
             try shared.files.file(UInt64(run.file)).read(
-                at: Int(run.offset), count: Int(run.blockSize), into: &bytes)
+                at: Int(run.offset),
+                count: Int(run.blockSize),
+                into: &bytes
+            )
         }
         do throws(FormatError) {
             let head = try BlockHead.parse(bytes.span, verifyChecksum: true)
@@ -126,9 +135,12 @@ package struct LogCursor: Sendable {
                 guard isPending || positions.contains(position) else { continue }
                 rows.append(
                     StoredRow(
-                        row: row, position: isPending ? nil : position,
+                        row: row,
+                        position: isPending ? nil : position,
                         acceptedAt: run.promotedAt.map { Timestamp(milliseconds: $0) }
-                            ?? row.acceptedAt))
+                            ?? row.acceptedAt
+                    )
+                )
             }
             if isReversed { rows.reverse() }
             return StoredEvents(bytes: bytes, head: head, rows: rows)
@@ -141,7 +153,9 @@ package struct LogCursor: Sendable {
 extension LogStore {
     /// Reads events: of the canonical ones those at `positions`, or all that are not released.
     package func cursor(
-        _ space: SpaceID, positions: ClosedRange<UInt64>? = nil, _ part: LogPart = .all,
+        _ space: SpaceID,
+        positions: ClosedRange<UInt64>? = nil,
+        _ part: LogPart = .all,
         isReversed: Bool = false
     ) throws(LogError) -> LogCursor {
         try LogCursor(shared, space, positions: positions, part, isReversed: isReversed)

@@ -14,7 +14,9 @@ final class LogShared: Sendable {
     let index = Mutex(LogIndex())
 
     init(
-        directory: any LogDirectory, time: any TimeSource, entropy: any EntropySource,
+        directory: any LogDirectory,
+        time: any TimeSource,
+        entropy: any EntropySource,
         adoption: AdoptionReader
     ) {
         self.directory = directory
@@ -26,7 +28,9 @@ final class LogShared: Sendable {
 
     /// Takes up the records of one frame, which is on disk: readers see all of them or none.
     func takeUp(
-        _ bytes: Span<UInt8>, _ body: Range<Int>, of place: FramePlace
+        _ bytes: Span<UInt8>,
+        _ body: Range<Int>,
+        of place: FramePlace
     ) throws(LogError) {
         // The error is carried out as a value, because the lock's closure is not generic over it.
         var failure: LogError?

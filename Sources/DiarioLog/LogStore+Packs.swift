@@ -7,7 +7,9 @@ import DiarioStorage
 // Packs that spaces adopted are kept by fingerprint, so that each event can be read for ever.
 
 extension LogStore {
-    /// Keeps a pack's files; durable when it returns. Does nothing if they are there.
+    /// Keeps a pack's files; durable when it returns.
+    ///
+    /// Does nothing if they are there.
     package func keep(_ files: [PackFile], fingerprint: Hash32) throws(LogError) {
         let directory = shared.directory
         let path = LogPaths.pack(fingerprint)
@@ -45,17 +47,23 @@ extension LogStore {
         }
         guard Fingerprint.pack(files) == fingerprint else {
             throw .corrupt(
-                Fault(file: path, offset: 0, what: "the pack's files are not what was adopted"))
+                Fault(file: path, offset: 0, what: "the pack's files are not what was adopted")
+            )
         }
         return files
     }
 
     private static func packFile(
-        _ name: String, in path: String, of directory: any LogDirectory
+        _ name: String,
+        in path: String,
+        of directory: any LogDirectory
     ) throws(StorageError) -> PackFile {
         PackFile(
             path: name,
             bytes: try directory.contents(
-                of: path + "/" + name, sizeMax: Limits.packSizeMax))
+                of: path + "/" + name,
+                sizeMax: Limits.packSizeMax
+            )
+        )
     }
 }

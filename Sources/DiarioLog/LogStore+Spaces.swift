@@ -31,19 +31,27 @@ extension LogStore {
     /// With `isAuthority`, positions are given here at once; else events are pending until
     /// `promote` says where they stand.
     package func makeSpace(
-        isAuthority: Bool, isStaging: Bool = false
+        isAuthority: Bool,
+        isStaging: Bool = false
     ) throws(LogError) -> Manifest {
         guard access == .readWrite else { throw .readOnly }
         let (directory, entropy) = (shared.directory, shared.entropy)
         let manifest = Manifest(
-            space: SpaceID(drawnFrom: entropy), lineage: Lineage(drawnFrom: entropy), epoch: 0,
-            authority: isAuthority ? ReplicaID(drawnFrom: entropy) : nil, isStaging: isStaging,
-            replaces: nil)
+            space: SpaceID(drawnFrom: entropy),
+            lineage: Lineage(drawnFrom: entropy),
+            epoch: 0,
+            authority: isAuthority ? ReplicaID(drawnFrom: entropy) : nil,
+            isStaging: isStaging,
+            replaces: nil
+        )
         let replica = ReplicaID(drawnFrom: entropy)
         try storing { () throws(StorageError) in
             try directory.makeDirectoryDurably(LogPaths.space(manifest.space))
             try ReplicaFile.write(
-                replica, at: LogPaths.replica(manifest.space), in: directory)
+                replica,
+                at: LogPaths.replica(manifest.space),
+                in: directory
+            )
             // Last, because a space is there from then on.
             try directory.replace(LogPaths.manifest(manifest.space), with: manifest.encoded())
         }
@@ -59,9 +67,11 @@ extension LogStore {
         for name in names {
             guard let id = SpaceID(text: name) else { continue }
             // A space without a manifest is one that was not made to its end.
-            guard try storing({ () throws(StorageError) in
-                try shared.directory.exists(LogPaths.manifest(id))
-            }) else { continue }
+            guard
+                try storing({ () throws(StorageError) in
+                    try shared.directory.exists(LogPaths.manifest(id))
+                })
+            else { continue }
             manifests.append(try SpaceHome.readManifest(id, in: shared.directory))
         }
         let dead = Set(manifests.filter { !$0.isStaging }.compactMap(\.replaces))
@@ -72,11 +82,18 @@ extension LogStore {
         let home = try SpaceHome.read(space, in: shared.directory)
         let index = shared.index.withLock { $0[space] }
         return SpaceStatus(
-            manifest: home.manifest, replica: home.replica, head: index.head,
-            released: index.released, pending: index.pendingCount, events: index.eventCount,
-            liveBytes: index.liveBytes, adoptions: index.adoptions, clock: index.clock,
+            manifest: home.manifest,
+            replica: home.replica,
+            head: index.head,
+            released: index.released,
+            pending: index.pendingCount,
+            events: index.eventCount,
+            liveBytes: index.liveBytes,
+            adoptions: index.adoptions,
+            clock: index.clock,
             acceptedAt: index.head == 0 ? nil : Timestamp(milliseconds: index.acceptedAt),
-            tallies: index.tallies)
+            tallies: index.tallies
+        )
     }
 
     /// The Merkle root of all canonical events.
@@ -139,7 +156,9 @@ extension LogStore {
                 try shared.directory.lock(LogPaths.stagingLock(id))
             }
             // Whoever is still filling it holds this lock.
-            guard try storing({ () throws(StorageError) in try lock.tryAcquire() }) else { continue }
+            guard try storing({ () throws(StorageError) in try lock.tryAcquire() }) else {
+                continue
+            }
             lock.release()
             try remove(id)
         }
@@ -158,8 +177,8 @@ extension LogStore {
     package func logBytes() throws(LogError) -> Int {
         try storing { () throws(StorageError) in
             var total = 0
-            for name in try shared.directory.list(LogPaths.log) {
-                guard LogPaths.logFileNumber(name) != nil else { continue }
+            for name in try shared.directory.list(LogPaths.log)
+            where LogPaths.logFileNumber(name) != nil {
                 total += try shared.directory.open("wal/" + name, .read).size()
             }
             return total
@@ -177,10 +196,28 @@ extension LogStore {
         }
     }
 
-    /// The frames that recovery cut, with where their bytes are kept.
-    package func keptCuts() throws(LogError) -> [String] {
-        try storing { () throws(StorageError) in
+    /// The frames that a crash tore: where their bytes are kept, or where they still lie.
+    package func cuts() throws(LogError) -> [String] {
+        var cuts = try storing { () throws(StorageError) in
             try shared.directory.list(LogPaths.log).filter(LogPaths.isCut).map { "wal/" + $0 }
+        }
+        if let cut = report.cut, cut.keptIn == nil {
+            cuts.append("\(cut.file), offset \(cut.offset)")
+        }
+        return cuts
+    }
+
+    /// Who writes the next events of a space, and the last sequence it used.
+    ///
+    /// In a copied directory this takes the new id.
+    package func author(of space: SpaceID) throws(LogError) -> (ReplicaID, UInt64) {
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            try writer.syncPrevious()
+            let home = try writer.writableHome(space)
+            let last = shared.index.withLock { $0.lastSequence(of: home.replica, in: space) }
+            return (home.replica, last)
         }
     }
 }

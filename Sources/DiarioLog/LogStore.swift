@@ -29,15 +29,22 @@ package final class LogStore: Sendable {
     ///   disk refuses. Damage is no error here: it is in `report`, what lies before it can be read,
     ///   and appends throw `.corrupt`.
     package init(
-        _ directory: any LogDirectory, access: Access, time: any TimeSource,
-        entropy: any EntropySource, adoption: AdoptionReader
+        _ directory: any LogDirectory,
+        access: Access,
+        time: any TimeSource,
+        entropy: any EntropySource,
+        adoption: AdoptionReader
     ) throws(LogError) {
         Limits.check()
         let version = try DirectoryFormat.read(in: directory)
         let mayWrite = access == .readWrite && !directory.isReadOnly && version.mayBeWritten
         self.access = mayWrite ? .readWrite : .readOnly
         shared = LogShared(
-            directory: directory, time: time, entropy: entropy, adoption: adoption)
+            directory: directory,
+            time: time,
+            entropy: entropy,
+            adoption: adoption
+        )
         var lock: (any DirectoryLock)?
         if mayWrite {
             lock = try storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }

@@ -4,7 +4,9 @@ package struct SchemaError: Error, Equatable, Sendable {
     package let kind: Kind
     /// The full name of the event type, where it is known.
     package let typeName: String?
-    /// Where in the payload, or which key of the line: `a.b[3]`. Empty for the whole.
+    /// Where in the payload, or which key of the line: `a.b[3]`.
+    ///
+    /// Empty for the whole.
     package let path: String
     /// What was found, as JSON, shortened to about 60 characters.
     package let value: String

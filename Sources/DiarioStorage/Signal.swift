@@ -8,10 +8,11 @@ import Glibc
 ///
 /// A raised signal stays raised until somebody waits for it, so none is lost.
 @safe package final class Signal: Sendable {
-    // Sendable because the pointers are set once and what they lead to is only touched by pthread
-    // calls, between lock and unlock.
+    // Sendable because the pointer is set once, and it is for any thread to lock.
     private nonisolated(unsafe) let lock: UnsafeMutablePointer<pthread_mutex_t>
+    // Sendable because the pointer is set once, and the system lets any thread use it.
     private nonisolated(unsafe) let condition: UnsafeMutablePointer<pthread_cond_t>
+    // Sendable because what it leads to is only touched while `lock` is held.
     private nonisolated(unsafe) let isRaised: UnsafeMutablePointer<Bool>
 
     package init() {

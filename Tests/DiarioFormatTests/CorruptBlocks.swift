@@ -117,8 +117,8 @@ struct CorruptBlocks {
             ("a name that is not text", "malformed: text", { $0.types[0].name[0] = 0xff }),
             ("version 0 of a type", "malformed: type version", { $0.types[0].version = 0 }),
             (
-                "a version above 32 bits", "malformed: type version",
-                { $0.types[0].version = 1 << 32 }
+                "a version above the limit", "malformed: type version",
+                { $0.types[0].version = 65_536 }
             ),
             (
                 "a type twice", "malformed: list of types",

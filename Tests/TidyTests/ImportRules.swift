@@ -12,7 +12,9 @@ enum ImportRules {
         "DiarioCrypto": ["DiarioCore", "COpenSSL"],
         "DiarioFormat": ["DiarioCore", "DiarioSchema", "DiarioZstd", "DiarioCrypto", "CChecksum"],
         "DiarioTransport": ["DiarioCore", "CCurl"],
-        "DiarioLog": ["DiarioCore", "DiarioSchema", "DiarioFormat", "DiarioStorage"],
+        "DiarioLog": [
+            "DiarioCore", "DiarioSchema", "DiarioFormat", "DiarioStorage", "DiarioCrypto",
+        ],
         "DiarioProjection": ["DiarioCore", "DiarioSchema", "DiarioFormat", "DiarioSQLite"],
         "DiarioSync": ["DiarioCore", "DiarioSchema", "DiarioFormat"],
         "DiarioFish": ["DiarioCore", "DiarioSchema", "DiarioProjection"],

@@ -6,9 +6,8 @@ enum SafetyRules {
         "DiarioZstd", "DiarioCrypto", "DiarioSQLite", "DiarioHTTP", "DiarioTransport",
     ]
 
-    /// Each `unsafe` has a comment above it, or behind it, that says why it is safe.
-    ///
-    /// The comment may stand above the statement or the run of `unsafe` lines it is part of.
+    /// Each `unsafe` has a comment on its line, or above it in its member, that says why it is
+    /// safe.
     static func unprovenUnsafe(_ file: SourceFile) -> [Finding] {
         guard !wrappers.contains(file.target ?? ""),
             !file.path.hasPrefix("Sources/DiarioStorage/POSIX")
@@ -20,7 +19,7 @@ enum SafetyRules {
         guard !unsafeLines.isEmpty else { return [] }
         let lines = LinesOfCode(file)
         return unsafeLines.sorted().compactMap { line in
-            guard !lines.hasProof(line, unsafeLines: unsafeLines) else { return nil }
+            guard !lines.hasProof(line) else { return nil }
             return Finding(file, line, "`unsafe`: put `// Safe: ` and the reason above it")
         }
     }
@@ -65,44 +64,46 @@ enum SafetyRules {
     }
 }
 
-/// Which lines of a file have code or comments, and which go on in the next line.
+/// Which lines of a file have code, and which a comment that may be a proof.
 private struct LinesOfCode {
     private var plainComments: Set<Int> = []
-    private var last: [Int: Token] = [:]
-    private var first: [Int: Token] = [:]
+    private var comments: Set<Int> = []
+    private var code: Set<Int> = []
+    /// The lines of types that are marked `@unsafe`: who uses them does the proving.
+    private var unsafeTypes: Set<Int> = []
 
     init(_ file: SourceFile) {
-        for comment in file.comments where !comment.isDocumentation {
-            plainComments.insert(comment.line)
+        for comment in file.comments {
+            comments.insert(comment.line)
+            if !comment.isDocumentation { plainComments.insert(comment.line) }
         }
-        for token in file.tokens {
-            if first[token.line] == nil { first[token.line] = token }
-            last[token.line] = token
+        var depth = 0
+        var depthOfUnsafeType: Int?
+        for (index, token) in file.tokens.enumerated() {
+            code.insert(token.line)
+            if token.isSign("@"), index + 2 < file.tokens.count,
+                file.tokens[index + 1].isWord("unsafe"), file.tokens[index + 2].isWord("struct")
+            {
+                depthOfUnsafeType = depth
+            }
+            if token.isSign("{") { depth += 1 }
+            if token.isSign("}") { depth -= 1 }
+            guard let outer = depthOfUnsafeType else { continue }
+            unsafeTypes.insert(token.line)
+            if token.isSign("}"), depth == outer { depthOfUnsafeType = nil }
         }
     }
 
-    func hasProof(_ line: Int, unsafeLines: Set<Int>) -> Bool {
-        if plainComments.contains(line) { return true }
-        var above = line - 1
-        while above > 0 {
-            guard last[above] != nil else { return plainComments.contains(above) }
-            guard unsafeLines.contains(above) || goesOn(above) else { return false }
+    /// Whether a comment stands on the line, or above it in the same paragraph of code.
+    ///
+    /// Blank lines part members from each other, so one proof serves all of a member.
+    func hasProof(_ line: Int) -> Bool {
+        if unsafeTypes.contains(line) { return true }
+        var above = line
+        while above > 0, code.contains(above) || comments.contains(above) {
             if plainComments.contains(above) { return true }
             above -= 1
         }
         return false
-    }
-
-    /// True if the statement of `line` is not at its end there, or opens the next line's block.
-    private func goesOn(_ line: Int) -> Bool {
-        if let end = last[line] {
-            if end.kind == .sign, "{([,=&|+-*/?:<>.".contains(end.text) { return true }
-            if end.kind == .word, ["in", "return", "else", "throws"].contains(end.text) {
-                return true
-            }
-        }
-        guard let next = first[line + 1] else { return false }
-        return next.kind == .sign && ".)]},?:&|+-*/<=>".contains(next.text)
-            || next.isWord("else") || next.isWord("unsafe") && last[line]?.isWord("try") == true
     }
 }

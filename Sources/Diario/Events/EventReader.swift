@@ -5,7 +5,7 @@ package import DiarioSchema
 
 /// Which events are wanted; what is nil or empty does not restrict.
 package struct EventFilter: Sendable {
-    /// Full names of types, or beginnings of names that end with a dot: `fish.`
+    /// Full names of types, or beginnings of names that end with a dot, such as `fish.`.
     package var types: [String] = []
     package var subject: String?
     package var actor: String?
@@ -44,7 +44,9 @@ extension [UInt8] {
 }
 
 /// Reads the events of a space one by one, in order of position and then the pending ones, or the
-/// other way round. Memory is bounded by the size of a block.
+/// other way round.
+///
+/// Memory is bounded by the size of a block.
 package struct EventReader {
     private let catalog: TypeCatalog
     private let filter: EventFilter
@@ -57,13 +59,19 @@ package struct EventReader {
     private var line = EventLine()
 
     package init(
-        _ space: Space, _ filter: EventFilter, isReversed: Bool = false
+        _ space: Space,
+        _ filter: EventFilter,
+        isReversed: Bool = false
     ) throws(DiarioError) {
         catalog = space.catalog
         self.filter = filter
         cursor = try logging { () throws(LogError) in
             try space.store.cursor(
-                space.id, positions: filter.positions, filter.part, isReversed: isReversed)
+                space.id,
+                positions: filter.positions,
+                filter.part,
+                isReversed: isReversed
+            )
         }
     }
 
@@ -123,7 +131,9 @@ package struct EventReader {
 
     /// Reads a row into `line`; false if its actor or subject is another than the wanted one.
     private mutating func decode(
-        _ stored: StoredRow, _ events: StoredEvents, _ plan: PayloadPlan
+        _ stored: StoredRow,
+        _ events: StoredEvents,
+        _ plan: PayloadPlan
     ) throws(DiarioError) -> Bool {
         do throws(FormatError) {
             let block = events.bytes.span

@@ -49,7 +49,7 @@ package struct LineRecorder {
         do throws(FormatError) {
             if let name = line.batch.map({ Array(line.arena[$0]) }) {
                 if open?.name != name { beginBatch(name) }
-                try append(to: &open)
+                try open?.draft.append(line)
             } else {
                 closeBatch()
                 guard line.payload.references.isEmpty else {
@@ -85,10 +85,6 @@ package struct LineRecorder {
 
     /// Ends the batch that the last lines began; call it at the end of the input.
     package mutating func finish() { closeBatch() }
-
-    private mutating func append(to open: inout OpenBatch?) throws(FormatError) {
-        try open?.draft.append(line)
-    }
 
     private mutating func appendSingle() throws(FormatError) {
         if singles.events.count == Limits.batchCountMax || singles.size > Limits.batchSizeMax / 2 {
@@ -147,8 +143,14 @@ extension DraftBatch {
         var subject: Span<UInt8>?
         if let range = line.subject { subject = arena.extracting(range) }
         try append(
-            line.payload, type: line.type, at: line.at, actor: actor, subject: subject,
-            ifUnchanged: line.ifUnchanged, origin: origin)
+            line.payload,
+            type: line.type,
+            at: line.at,
+            actor: actor,
+            subject: subject,
+            ifUnchanged: line.ifUnchanged,
+            origin: origin
+        )
     }
 }
 

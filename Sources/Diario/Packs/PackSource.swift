@@ -52,8 +52,11 @@ package enum PackSource {
         func placing(_ problem: PackProblem) -> PackProblem {
             guard !name.isEmpty else { return problem }
             return PackProblem(
-                file: "\(name)/\(problem.file)", line: problem.line, rule: problem.rule,
-                message: problem.message)
+                file: "\(name)/\(problem.file)",
+                line: problem.line,
+                rule: problem.rule,
+                message: problem.message
+            )
         }
     }
 
@@ -79,7 +82,9 @@ package enum PackSource {
             let name = String(path[..<slash])
             if groups.last?.name != name { groups.append(Group(name: name, files: [])) }
             let file = PackFile(
-                path: String(path[path.index(after: slash)...]), bytes: Array(text.utf8))
+                path: String(path[path.index(after: slash)...]),
+                bytes: Array(text.utf8)
+            )
             groups[groups.count - 1].files.append(file)
         }
         return groups
@@ -104,7 +109,8 @@ package enum PackSource {
             if case .notFound(let missing) = error, missing.hasSuffix("pack.json") {
                 throw DiarioError(
                     .notFound,
-                    "\(path) holds no pack: there is no pack.json in it, nor in a folder of it.")
+                    "\(path) holds no pack: there is no pack.json in it, nor in a folder of it."
+                )
             }
             throw DiarioError(error)
         }
@@ -112,7 +118,8 @@ package enum PackSource {
 
     /// The files of a pack: those of its folder and of the folders in it.
     private static func files(
-        in folder: POSIXDirectory, below prefix: String
+        in folder: POSIXDirectory,
+        below prefix: String
     ) throws(StorageError) -> [PackFile] {
         var files: [PackFile] = []
         var size = 0
@@ -120,13 +127,14 @@ package enum PackSource {
             guard files.count <= Limits.packFileCountMax else { return }
             // One byte more than allowed is enough to see that it is too much.
             let bytes = try folder.contents(
-                of: prefix + path, sizeMax: Limits.packSizeMax - min(size, Limits.packSizeMax))
+                of: prefix + path,
+                sizeMax: Limits.packSizeMax - min(size, Limits.packSizeMax)
+            )
             size += bytes.count
             files.append(PackFile(path: path, bytes: bytes))
         }
-        for name in try folder.list(prefix.isEmpty ? "" : String(prefix.dropLast())) {
-            // A dot begins the names of files that editors and systems leave behind.
-            guard !name.hasPrefix(".") else { continue }
+        for name in try folder.list(prefix.isEmpty ? "" : String(prefix.dropLast()))
+        where !name.hasPrefix(".") {
             do throws(StorageError) {
                 for child in try folder.list(prefix + name) where !child.hasPrefix(".") {
                     try add(name + "/" + child)

@@ -31,7 +31,9 @@ extension Space {
         } catch {
             if case .exists = error {
                 throw DiarioError(
-                    .exists, "There is a diary in \(path) already. Choose another folder.")
+                    .exists,
+                    "There is a diary in \(path) already. Choose another folder."
+                )
             }
             throw DiarioError(error)
         }
@@ -68,8 +70,10 @@ extension Space {
         try space.close()
     }
 
-    /// Lets the space use these packs from now on: records that they are adopted, and those rows
-    /// of their reference data that are new or changed. Does nothing for what it uses already.
+    /// Lets the space use these packs from now on: records that they are adopted, and those rows of
+    /// their reference data that are new or changed.
+    ///
+    /// Does nothing for what it uses already.
     package func adopt(_ packs: [Pack]) throws(DiarioError) -> [AdoptedPack] {
         try refuseChangedSchemas(packs)
         var adopted: [AdoptedPack] = []
@@ -98,13 +102,19 @@ extension Space {
             for batch in batches {
                 try logging { () throws(LogError) in
                     _ = try store.append(
-                        Append(space: id, content: .authority([batch]), durability: .synced))
+                        Append(space: id, content: .authority([batch]), durability: .synced)
+                    )
                 }
             }
             adopted.append(
                 AdoptedPack(
-                    name: pack.name, version: pack.version, fingerprint: fingerprint, isNew: isNew,
-                    rowCount: rows.count))
+                    name: pack.name,
+                    version: pack.version,
+                    fingerprint: fingerprint,
+                    isNew: isNew,
+                    rowCount: rows.count
+                )
+            )
         }
         try reloadTypes()
         return adopted
@@ -112,7 +122,9 @@ extension Space {
 
     /// Whether the pack is what the space uses now under that name.
     private func isCurrent(
-        _ pack: Pack, _ fingerprint: Hash32, _ status: SpaceStatus
+        _ pack: Pack,
+        _ fingerprint: Hash32,
+        _ status: SpaceStatus
     ) throws(DiarioError) -> Bool {
         for adoption in status.adoptions.reversed() {
             if adoption.fingerprint == fingerprint { return true }
@@ -133,11 +145,13 @@ extension Space {
                 + "of \(type.name) version \(type.version) differs from the one that this space "
                 + "uses. Leave that file as it was and add the change as version "
                 + "\(type.version + 1).",
-            rule: "changed-schema")
+            rule: "changed-schema"
+        )
     }
 
     private func adoption(
-        of pack: Pack, _ fingerprint: Hash32
+        of pack: Pack,
+        _ fingerprint: Hash32
     ) throws(DiarioError) -> DraftBatch {
         guard let type = catalog.newest(AdoptionReader.typeName) else {
             preconditionFailure("the engine's types are in every catalog")

@@ -26,9 +26,13 @@ extension Space {
             let status = try store.status(of: id)
             let root = try store.root(of: id)
             return SpaceStats(
-                status: status, root: root, bytes: status.liveBytes + (try store.fileBytes(of: id)),
-                logBytes: try store.logBytes(), segmentCount: 0,
-                tailCount: Int(status.head - status.released))
+                status: status,
+                root: root,
+                bytes: status.liveBytes + (try store.fileBytes(of: id)),
+                logBytes: try store.logBytes(),
+                segmentCount: 0,
+                tailCount: Int(status.head - status.released)
+            )
         }
     }
 }

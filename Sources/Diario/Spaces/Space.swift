@@ -25,13 +25,15 @@ package final class Space: Sendable {
 
     /// Opens the space in the folder at `path`.
     package static func open(
-        at path: String, access: LogStore.Access
+        at path: String,
+        access: LogStore.Access
     ) throws(DiarioError) -> Space {
         let directory: POSIXDirectory
         do throws(StorageError) {
             directory = try POSIXDirectory(
                 path: path + "/" + LogPaths.directoryName,
-                access: access == .readWrite ? .readWrite : .read)
+                access: access == .readWrite ? .readWrite : .read
+            )
         } catch {
             if case .notFound = error { throw Self.noSpace(at: path) }
             throw DiarioError(error)
@@ -40,7 +42,9 @@ package final class Space: Sendable {
     }
 
     static func open(
-        _ directory: any LogDirectory, access: LogStore.Access, path: String
+        _ directory: any LogDirectory,
+        access: LogStore.Access,
+        path: String
     ) throws(DiarioError) -> Space {
         let store = try openStore(directory, access: access)
         let manifests = try logging { () throws(LogError) in try store.manifests() }
@@ -51,7 +55,8 @@ package final class Space: Sendable {
     }
 
     static func openStore(
-        _ directory: any LogDirectory, access: LogStore.Access
+        _ directory: any LogDirectory,
+        access: LogStore.Access
     ) throws(DiarioError) -> LogStore {
         let engine = try PackSource.engine()
         guard let type = engine.types.first(where: { $0.name == AdoptionReader.typeName }),
@@ -59,8 +64,12 @@ package final class Space: Sendable {
         else { preconditionFailure("the engine's pack says how packs are adopted") }
         return try logging { () throws(LogError) in
             try LogStore(
-                directory, access: access, time: SystemClock(), entropy: SystemEntropy(),
-                adoption: adoption)
+                directory,
+                access: access,
+                time: SystemClock(),
+                entropy: SystemEntropy(),
+                adoption: adoption
+            )
         }
     }
 
@@ -78,10 +87,14 @@ package final class Space: Sendable {
     private static func noSpace(at path: String) -> DiarioError {
         DiarioError(
             .notFound,
-            "There is no diary in \(path). Make one with `diario init \(path)`, or name its folder.")
+            "There is no diary in \(path). Make one with `diario init \(path)`, or name its folder."
+        )
     }
 
-    private static func catalog(of id: SpaceID, in store: LogStore) throws(DiarioError) -> TypeCatalog {
+    private static func catalog(
+        of id: SpaceID,
+        in store: LogStore
+    ) throws(DiarioError) -> TypeCatalog {
         var types = try PackSource.engine().types
         // The first schema of a type and version in a space wins.
         var known = Set(types.map { TypeKey($0) })
@@ -95,7 +108,8 @@ package final class Space: Sendable {
     }
 
     static func adoptedPack(
-        _ fingerprint: Hash32, in store: LogStore
+        _ fingerprint: Hash32,
+        in store: LogStore
     ) throws(DiarioError) -> Pack {
         let files = try logging { () throws(LogError) in try store.packFiles(fingerprint) }
         do throws(PackError) { return try Pack(files: files) } catch { throw DiarioError(error) }

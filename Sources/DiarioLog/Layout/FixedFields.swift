@@ -8,7 +8,8 @@ extension Span where Element == UInt8 {
     func littleEndian<Value: WireInteger>(_ type: Value.Type, at offset: Int) -> Value {
         precondition(
             offset >= 0 && offset + MemoryLayout<Value>.size <= count,
-            "a fixed field lies in its bytes")
+            "a fixed field lies in its bytes"
+        )
         // Safe: the check above keeps the load inside; an integer has no invalid bit pattern.
         return unsafe Value(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: offset, as: type))
     }
@@ -20,7 +21,8 @@ extension Span where Element == UInt8 {
                 littleEndian(UInt64.self, at: offset), littleEndian(UInt64.self, at: offset + 8),
                 littleEndian(UInt64.self, at: offset + 16),
                 littleEndian(UInt64.self, at: offset + 24)
-            ))
+            )
+        )
     }
 }
 
@@ -29,7 +31,8 @@ extension [UInt8] {
     mutating func store<Value: WireInteger>(littleEndian value: Value, at offset: Int) {
         precondition(
             offset >= 0 && offset + MemoryLayout<Value>.size <= count,
-            "a fixed field lies in its bytes")
+            "a fixed field lies in its bytes"
+        )
         var rest = value
         for index in 0..<MemoryLayout<Value>.size {
             self[offset + index] = UInt8(truncatingIfNeeded: rest)

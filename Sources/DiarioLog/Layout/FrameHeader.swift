@@ -56,7 +56,8 @@ struct FrameHeader: Equatable, Sendable {
             number: bytes.littleEndian(UInt64.self, at: offset + 16),
             durableBefore: bytes.littleEndian(UInt64.self, at: offset + 24),
             bodySize: Int(bytes.littleEndian(UInt32.self, at: offset + 32)),
-            recordCount: Int(bytes.littleEndian(UInt32.self, at: offset + 36)))
+            recordCount: Int(bytes.littleEndian(UInt32.self, at: offset + 36))
+        )
         guard header.bodySize <= Limits.frameSizeMax,
             bytes.count - offset >= header.frameSize,
             header.durableBefore <= UInt64(offset)

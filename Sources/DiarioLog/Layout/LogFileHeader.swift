@@ -54,8 +54,12 @@ struct LogFileHeader: Equatable, Sendable {
     }
 
     init(
-        number: UInt64, generation: UInt64, previousGeneration: UInt64, previousLength: UInt64,
-        firstFrame: UInt64, begunMilliseconds: Int64
+        number: UInt64,
+        generation: UInt64,
+        previousGeneration: UInt64,
+        previousLength: UInt64,
+        firstFrame: UInt64,
+        begunMilliseconds: Int64
     ) {
         self.number = number
         self.generation = generation

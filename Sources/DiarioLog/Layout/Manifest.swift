@@ -74,14 +74,21 @@ package struct Manifest: Equatable, Sendable {
             space: space,
             lineage: Lineage(
                 high: bytes.littleEndian(UInt64.self, at: 16),
-                low: bytes.littleEndian(UInt64.self, at: 24)),
-            epoch: bytes.littleEndian(UInt64.self, at: 32), authority: authority,
+                low: bytes.littleEndian(UInt64.self, at: 24)
+            ),
+            epoch: bytes.littleEndian(UInt64.self, at: 32),
+            authority: authority,
             isStaging: bytes[5] & 2 != 0,
-            replaces: SpaceID(rawValue: bytes.littleEndian(UInt64.self, at: 48)))
+            replaces: SpaceID(rawValue: bytes.littleEndian(UInt64.self, at: 48))
+        )
     }
 
     package init(
-        space: SpaceID, lineage: Lineage, epoch: UInt64, authority: ReplicaID?, isStaging: Bool,
+        space: SpaceID,
+        lineage: Lineage,
+        epoch: UInt64,
+        authority: ReplicaID?,
+        isStaging: Bool,
         replaces: SpaceID?
     ) {
         self.space = space

@@ -27,7 +27,9 @@ struct Record: Sendable {
 
     /// Appends a record whose content `write` appends.
     static func append(
-        _ kind: RecordKind, _ space: SpaceID, to frame: inout [UInt8],
+        _ kind: RecordKind,
+        _ space: SpaceID,
+        to frame: inout [UInt8],
         _ write: (inout [UInt8]) -> Void
     ) {
         let start = frame.count
@@ -62,7 +64,10 @@ package struct PromotedRun: Hashable, Sendable {
     package let acceptedAt: Timestamp
 
     package init(
-        replica: ReplicaID, firstSequence: UInt64, count: UInt64, firstPosition: UInt64,
+        replica: ReplicaID,
+        firstSequence: UInt64,
+        count: UInt64,
+        firstPosition: UInt64,
         acceptedAt: Timestamp
     ) {
         self.replica = replica
@@ -101,7 +106,8 @@ package struct PromotedRun: Hashable, Sendable {
                     firstSequence: bytes.littleEndian(UInt64.self, at: start + 8),
                     count: bytes.littleEndian(UInt64.self, at: start + 16),
                     firstPosition: bytes.littleEndian(UInt64.self, at: start + 24),
-                    acceptedAt: Timestamp(milliseconds: acceptedAt))
+                    acceptedAt: Timestamp(milliseconds: acceptedAt)
+                )
             }
             guard let run, run.firstSequence > 0, run.firstPosition > 0, run.count > 0 else {
                 return nil

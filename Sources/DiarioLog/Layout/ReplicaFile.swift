@@ -42,8 +42,10 @@ struct ReplicaFile: Equatable, Sendable {
             replica: replica,
             home: FileIdentity(
                 inode: bytes.littleEndian(UInt64.self, at: 16),
-                birthNanoseconds: Int64(bitPattern: bytes.littleEndian(UInt64.self, at: 24))),
-            machine: bytes.hash(at: 32))
+                birthNanoseconds: Int64(bitPattern: bytes.littleEndian(UInt64.self, at: 24))
+            ),
+            machine: bytes.hash(at: 32)
+        )
     }
 
     init(replica: ReplicaID, home: FileIdentity, machine: Hash32) {
@@ -56,13 +58,18 @@ struct ReplicaFile: Equatable, Sendable {
     ///
     /// The file is written under another name first: a crash leaves the old one, or the new one.
     static func write(
-        _ replica: ReplicaID, at path: String, in directory: any LogDirectory
+        _ replica: ReplicaID,
+        at path: String,
+        in directory: any LogDirectory
     ) throws(StorageError) {
         let temporaryPath = path + ".new"
         let file = try directory.open(temporaryPath, .create)
         try file.truncate(to: 0)
         let content = ReplicaFile(
-            replica: replica, home: try file.identity, machine: machine(of: directory))
+            replica: replica,
+            home: try file.identity,
+            machine: machine(of: directory)
+        )
         try file.write(content.encoded().span, at: 0)
         // Before the rename, because a name must never lead to bytes that are not on disk.
         try file.sync()

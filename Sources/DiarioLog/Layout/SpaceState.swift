@@ -56,8 +56,12 @@ struct SpaceState: Equatable, Sendable {
     }
 
     init(
-        released: UInt64, acceptedAt: Int64, clock: UInt64, tallies: [ReplicaTally],
-        adoptions: [Adoption], range: CompactRange
+        released: UInt64,
+        acceptedAt: Int64,
+        clock: UInt64,
+        tallies: [ReplicaTally],
+        adoptions: [Adoption],
+        range: CompactRange
     ) {
         self.released = released
         self.acceptedAt = acceptedAt
@@ -92,8 +96,11 @@ struct SpaceState: Equatable, Sendable {
             else { return nil }
             tallies.append(
                 ReplicaTally(
-                    replica: id, lastSequence: bytes.littleEndian(UInt64.self, at: start + 8),
-                    isAuthority: flag == 1))
+                    replica: id,
+                    lastSequence: bytes.littleEndian(UInt64.self, at: start + 8),
+                    isAuthority: flag == 1
+                )
+            )
         }
         adoptions = []
         for index in 0..<adoptionCount {
@@ -101,7 +108,9 @@ struct SpaceState: Equatable, Sendable {
             adoptions.append(
                 Adoption(
                     position: bytes.littleEndian(UInt64.self, at: start),
-                    fingerprint: bytes.hash(at: start + 8)))
+                    fingerprint: bytes.hash(at: start + 8)
+                )
+            )
         }
         var nodes: [Hash32] = []
         for index in 0..<nodeCount {

@@ -21,7 +21,8 @@ package struct AdoptionReader: Sendable {
     }
 
     func adoptions(
-        in block: Span<UInt8>, _ summary: BlockSummary
+        in block: Span<UInt8>,
+        _ summary: BlockSummary
     ) throws(FormatError) -> [Adoption] {
         let head = try BlockHead(block, summary)
         let wanted = head.types.map { $0.name.elementsEqual(Self.typeName.utf8) }

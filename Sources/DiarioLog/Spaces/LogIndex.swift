@@ -38,13 +38,22 @@ struct LogIndex: Sendable {
 
     /// Takes up the rows of a block; pending ones if the block gives no positions.
     mutating func apply(
-        _ block: Span<UInt8>, _ summary: BlockSummary, of space: SpaceID, at place: BlockPlace,
+        _ block: Span<UInt8>,
+        _ summary: BlockSummary,
+        of space: SpaceID,
+        at place: BlockPlace,
         adoptions: [Adoption]
     ) throws(FormatError) {
         var run = Run(
-            first: 0, count: UInt32(summary.eventCount), skip: 0, file: UInt32(place.file),
-            offset: UInt32(place.offset), blockSize: UInt32(place.size),
-            liveBytes: UInt32(place.size + Record.headerSize), promotedAt: nil)
+            first: 0,
+            count: UInt32(summary.eventCount),
+            skip: 0,
+            file: UInt32(place.file),
+            offset: UInt32(place.offset),
+            blockSize: UInt32(place.size),
+            liveBytes: UInt32(place.size + Record.headerSize),
+            promotedAt: nil
+        )
         // The dictionary is asked once: looking a space up again costs as much as its append.
         try update(space) { (index, live) throws(FormatError) in
             index.clock = max(index.clock, summary.highestClock)
@@ -53,8 +62,10 @@ struct LogIndex: Sendable {
             var lane: BlockRun?
             while let blockRun = try cursor.next() {
                 index.note(
-                    blockRun.replica, sequence: blockRun.lastSequence,
-                    isAuthority: summary.isAuthority)
+                    blockRun.replica,
+                    sequence: blockRun.lastSequence,
+                    isAuthority: summary.isAuthority
+                )
                 lane = blockRun
             }
             if let first = summary.firstPosition, let last = summary.lastPosition {
@@ -72,7 +83,11 @@ struct LogIndex: Sendable {
                 run.first = lane.firstSequence
                 live[place.file, default: 0] += Int(run.liveBytes)
                 index.insert(
-                    run, of: lane.replica, clock: summary.highestClock, &live)
+                    run,
+                    of: lane.replica,
+                    clock: summary.highestClock,
+                    &live
+                )
             }
         }
     }
@@ -99,7 +114,10 @@ struct LogIndex: Sendable {
             index.clock = max(index.clock, HybridTime(rawValue: state.clock))
             for tally in state.tallies {
                 index.note(
-                    tally.replica, sequence: tally.lastSequence, isAuthority: tally.isAuthority)
+                    tally.replica,
+                    sequence: tally.lastSequence,
+                    isAuthority: tally.isAuthority
+                )
             }
             for adoption in state.adoptions { index.note(adoption) }
             if let old = index.state {
@@ -154,7 +172,10 @@ extension SpaceIndex {
 
     /// Puts pending events in order of sequence; a copy replaces what it is a copy of.
     fileprivate mutating func insert(
-        _ run: Run, of replica: ReplicaID, clock: HybridTime, _ live: inout [UInt64: Int]
+        _ run: Run,
+        of replica: ReplicaID,
+        clock: HybridTime,
+        _ live: inout [UInt64: Int]
     ) {
         let index = lanes.firstIndex { $0.replica == replica } ?? lanes.count
         if index == lanes.count { lanes.append(Lane(replica: replica, clock: clock)) }
@@ -169,7 +190,8 @@ extension SpaceIndex {
         guard let lane = lanes.firstIndex(where: { $0.replica == promoted.replica }) else { return }
         var found: [Run] = []
         lanes[lane].runs.remove(
-            from: promoted.firstSequence, through: promoted.firstSequence + promoted.count - 1
+            from: promoted.firstSequence,
+            through: promoted.firstSequence + promoted.count - 1
         ) { found.append($0) }
         if lanes[lane].runs.isEmpty { lanes.remove(at: lane) }
         for var run in found {

@@ -25,7 +25,11 @@ struct Run: Hashable, Sendable {
     func fault(_ error: FormatError) -> LogError {
         .corrupt(
             Fault(
-                file: LogPaths.logFile(UInt64(file)), offset: Int(offset), what: error.message))
+                file: LogPaths.logFile(UInt64(file)),
+                offset: Int(offset),
+                what: error.message
+            )
+        )
     }
 
     /// The part from `start` on, which must lie within; `self` keeps what is before.

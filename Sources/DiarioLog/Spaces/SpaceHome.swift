@@ -10,7 +10,8 @@ struct SpaceHome: Sendable {
 
     /// Reads the files of a space, and notices a directory that was copied, cloned or restored.
     static func read(
-        _ space: SpaceID, in directory: any LogDirectory
+        _ space: SpaceID,
+        in directory: any LogDirectory
     ) throws(LogError) -> SpaceHome {
         let manifest = try readManifest(space, in: directory)
         let path = LogPaths.replica(space)
@@ -18,18 +19,21 @@ struct SpaceHome: Sendable {
             let bytes = try directory.contents(of: path, sizeMax: 4096)
             guard let content = ReplicaFile(bytes.span) else {
                 return .failure(
-                    .corrupt(Fault(file: path, offset: 0, what: "the replica file is damaged")))
+                    .corrupt(Fault(file: path, offset: 0, what: "the replica file is damaged"))
+                )
             }
             let home = try directory.open(path, .read).identity
             let isAtHome =
                 content.home == home && content.machine == ReplicaFile.machine(of: directory)
             return .success(
-                SpaceHome(manifest: manifest, replica: content.replica, isAtHome: isAtHome))
+                SpaceHome(manifest: manifest, replica: content.replica, isAtHome: isAtHome)
+            )
         }.get()
     }
 
     static func readManifest(
-        _ space: SpaceID, in directory: any LogDirectory
+        _ space: SpaceID,
+        in directory: any LogDirectory
     ) throws(LogError) -> Manifest {
         let path = LogPaths.manifest(space)
         let bytes: [UInt8]
@@ -47,7 +51,8 @@ struct SpaceHome: Sendable {
 
     /// Takes new ids in a copied directory, so that no two events get one origin.
     mutating func settle(
-        in directory: any LogDirectory, entropy: any EntropySource
+        in directory: any LogDirectory,
+        entropy: any EntropySource
     ) throws(LogError) {
         guard !isAtHome else { return }
         let id = ReplicaID(drawnFrom: entropy)

@@ -5,7 +5,9 @@ import DiarioFormat
 struct SpaceIndex: Sendable {
     /// Canonical events, by position.
     var canonical = RunList()
-    /// Pending events, oldest id first. Usually there is one lane; more after a change of id.
+    /// Pending events, oldest id first.
+    ///
+    /// Usually there is one lane; more after a change of id.
     var lanes: [Lane] = []
     /// The last position.
     var head: UInt64 = 0
@@ -83,7 +85,8 @@ struct SpaceIndex: Sendable {
         } else {
             tallies.insert(
                 ReplicaTally(replica: replica, lastSequence: sequence, isAuthority: isAuthority),
-                at: index)
+                at: index
+            )
         }
     }
 

@@ -7,7 +7,10 @@ extension EventHasher {
     ///
     /// `run` is canonical, and `block` the block it lies in.
     mutating func append(
-        _ block: Span<UInt8>, _ run: Run, seeds: inout Seeds, to range: inout CompactRange
+        _ block: Span<UInt8>,
+        _ run: Run,
+        seeds: inout Seeds,
+        to range: inout CompactRange
     ) throws(FormatError) {
         let summary = try BlockSummary.parse(block, verifyChecksum: false)
         var types = TypeCursor(block, summary)
@@ -18,10 +21,13 @@ extension EventHasher {
             guard row.index >= Int(run.skip), position > range.size else { continue }
             let type = try types.entry(row.typeIndex)
             let hash = eventHash(
-                typeName: block.extracting(type.name), version: type.version,
-                replica: row.replica, sequence: row.sequence,
+                typeName: block.extracting(type.name),
+                version: type.version,
+                replica: row.replica,
+                sequence: row.sequence,
                 publicPart: block.raw.extracting(row.publicPart),
-                commitment: try commitment(of: row, in: block, seeds: &seeds))
+                commitment: try commitment(of: row, in: block, seeds: &seeds)
+            )
             guard let acceptedAt = run.promotedAt ?? row.acceptedAt?.milliseconds else {
                 throw .malformed(.acceptedTimes, at: row.publicPart.lowerBound)
             }
@@ -31,7 +37,9 @@ extension EventHasher {
 
     /// What stands for the personal part of a row; nil if it never had one.
     mutating func commitment(
-        of row: BlockRow, in block: Span<UInt8>, seeds: inout Seeds
+        of row: BlockRow,
+        in block: Span<UInt8>,
+        seeds: inout Seeds
     ) throws(FormatError) -> Hash32? {
         switch row.personal {
         case .absent: return nil

@@ -27,7 +27,8 @@ extension FrameLog {
     /// Cuts a torn frame only if `mayCut`, which the holder of the lock may. What the log then
     /// holds is on disk before `visit` has seen the last frame of it.
     mutating func recover(
-        mayCut: Bool, _ visit: FrameVisitor
+        mayCut: Bool,
+        _ visit: FrameVisitor
     ) throws(LogError) -> RecoveryReport {
         var report = RecoveryReport()
         files = []
@@ -40,8 +41,10 @@ extension FrameLog {
             guard let header = try readHeader(of: file, number: number) else {
                 if index == numbers.count - 1 { break }
                 report.fault = Fault(
-                    file: LogPaths.logFile(number), offset: 0,
-                    what: "the header does not verify; the events of this file are not read")
+                    file: LogPaths.logFile(number),
+                    offset: 0,
+                    what: "the header does not verify; the events of this file are not read"
+                )
                 return report
             }
             if let fault = linkFault(header) {
@@ -51,7 +54,11 @@ extension FrameLog {
             if files.isEmpty { nextFrame = header.firstFrame }
             files.append(
                 LogFileState(
-                    number: number, generation: header.generation, length: LogFileHeader.size))
+                    number: number,
+                    generation: header.generation,
+                    length: LogFileHeader.size
+                )
+            )
             newest = file
             let next = index + 1 < numbers.count ? try nextHeader(numbers[index + 1]) : nil
             // A frame that was written and not synced must be on disk before it is shown.
@@ -88,7 +95,10 @@ extension FrameLog {
             content.removeAll()
             content.append(contentsOf: repeatElement(0, count: state.length))
             try newest.read(
-                at: state.length, count: try newest.size() - state.length, into: &content)
+                at: state.length,
+                count: try newest.size() - state.length,
+                into: &content
+            )
         }
         let before = nextFrame
         _ = try scan(content.span, from: state.length, next: nil, visit)
@@ -114,7 +124,8 @@ extension FrameLog {
     }
 
     private func readHeader(
-        of file: any LogFile, number: UInt64
+        of file: any LogFile,
+        number: UInt64
     ) throws(LogError) -> LogFileHeader? {
         var bytes: [UInt8] = []
         try storing { () throws(StorageError) in
@@ -136,15 +147,20 @@ extension FrameLog {
             header.firstFrame == nextFrame, header.previousLength == UInt64(last.length)
         else {
             return Fault(
-                file: LogPaths.logFile(header.number), offset: 0,
-                what: "this file does not follow the one before it; its events are not read")
+                file: LogPaths.logFile(header.number),
+                offset: 0,
+                what: "this file does not follow the one before it; its events are not read"
+            )
         }
         return nil
     }
 
     /// Visits valid frames up to the length that the next file states; where it had to stop early.
     private mutating func scan(
-        _ content: Span<UInt8>, from start: Int, next: LogFileHeader?, _ visit: FrameVisitor
+        _ content: Span<UInt8>,
+        from start: Int,
+        next: LogFileHeader?,
+        _ visit: FrameVisitor
     ) throws(LogError) -> Int? {
         let state = files[files.count - 1]
         let end = next.map { Int(clamping: $0.previousLength) } ?? content.count
@@ -152,13 +168,18 @@ extension FrameLog {
         while offset < end {
             guard
                 case .frame(let header) = FrameHeader.read(
-                    content, at: offset, generation: state.generation),
+                    content,
+                    at: offset,
+                    generation: state.generation
+                ),
                 header.number == nextFrame, offset + header.frameSize <= end
             else { return offset }
             let body = offset + FrameHeader.size
             try visit(
-                FramePlace(file: state.number, offset: offset), content,
-                body..<body + header.bodySize)
+                FramePlace(file: state.number, offset: offset),
+                content,
+                body..<body + header.bodySize
+            )
             offset += header.frameSize
             nextFrame += 1
             files[files.count - 1].length = offset
@@ -168,37 +189,49 @@ extension FrameLog {
 
     /// Decides whether frames end at `offset`, or a crash tore the last one, or bytes are damaged.
     private func judge(
-        _ offset: Int, _ content: Span<UInt8>, next: LogFileHeader?, mayCut: Bool,
+        _ offset: Int,
+        _ content: Span<UInt8>,
+        next: LogFileHeader?,
+        mayCut: Bool,
         _ report: inout RecoveryReport
     ) throws(LogError) {
         let state = files[files.count - 1]
         let path = LogPaths.logFile(state.number)
         if let next {
             report.fault = Fault(
-                file: path, offset: offset,
+                file: path,
+                offset: offset,
                 what: "a frame below the synced length \(next.previousLength) does not verify; "
-                    + "the events from here on are not read")
+                    + "the events from here on are not read"
+            )
             return
         }
         if let later = laterFrame(content, after: offset, generation: state.generation) {
             report.fault = Fault(
-                file: path, offset: offset,
+                file: path,
+                offset: offset,
                 what: "a frame does not verify, but one that was written after it does, at "
-                    + "offset \(later); the events from here on are not read")
+                    + "offset \(later); the events from here on are not read"
+            )
             return
         }
         if let mark = try readMark(), mark.generation == state.generation,
             mark.length > UInt64(offset)
         {
             report.fault = Fault(
-                file: path, offset: offset,
+                file: path,
+                offset: offset,
                 what: "a frame below the length \(mark.length) of the last clean stop does not "
-                    + "verify; the events from here on are not read")
+                    + "verify; the events from here on are not read"
+            )
             return
         }
         guard
             case .broken(let header) = FrameHeader.read(
-                content, at: offset, generation: state.generation),
+                content,
+                at: offset,
+                generation: state.generation
+            ),
             header.number == nextFrame
         else { return }
         let size = min(header.frameSize, content.count - offset)
@@ -217,13 +250,17 @@ extension FrameLog {
 
     /// The offset of a valid frame of this generation with a later number, if there is one.
     private func laterFrame(
-        _ content: Span<UInt8>, after offset: Int, generation: UInt64
+        _ content: Span<UInt8>,
+        after offset: Int,
+        generation: UInt64
     ) -> Int? {
         var candidate = offset
         while content.count - candidate >= FrameHeader.size {
             if case .frame(let header) = FrameHeader.read(
-                content, at: candidate, generation: generation), header.number > nextFrame
-            {
+                content,
+                at: candidate,
+                generation: generation
+            ), header.number > nextFrame {
                 return candidate
             }
             candidate += FrameHeader.alignment

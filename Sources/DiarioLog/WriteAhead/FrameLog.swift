@@ -75,8 +75,12 @@ struct FrameLog: ~Copyable {
         }
         try allocate(length + frameSize)
         var header = FrameHeader(
-            generation: files[files.count - 1].generation, number: nextFrame,
-            durableBefore: UInt64(syncedLength), bodySize: bodySize, recordCount: recordCount)
+            generation: files[files.count - 1].generation,
+            number: nextFrame,
+            durableBefore: UInt64(syncedLength),
+            bodySize: bodySize,
+            recordCount: recordCount
+        )
         header.seal(&frame)
         do {
             guard let newest else { preconditionFailure("a file was begun above") }
@@ -152,10 +156,13 @@ struct FrameLog: ~Copyable {
     private mutating func beginFile(previousLength: Int) throws(LogError) {
         let number = (files.last?.number ?? 0) + 1
         let header = LogFileHeader(
-            number: number, generation: drawGeneration(),
+            number: number,
+            generation: drawGeneration(),
             previousGeneration: files.last?.generation ?? 0,
             previousLength: UInt64(files.isEmpty ? 0 : previousLength),
-            firstFrame: nextFrame, begunMilliseconds: time.now.milliseconds)
+            firstFrame: nextFrame,
+            begunMilliseconds: time.now.milliseconds
+        )
         let path = LogPaths.logFile(number)
         let usesSpare = spareCount > 0
         do {
@@ -174,7 +181,8 @@ struct FrameLog: ~Copyable {
             throw .storage(error)
         }
         files.append(
-            LogFileState(number: number, generation: header.generation, length: LogFileHeader.size))
+            LogFileState(number: number, generation: header.generation, length: LogFileHeader.size)
+        )
         syncedLength = LogFileHeader.size
     }
 

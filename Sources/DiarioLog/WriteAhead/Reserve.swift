@@ -32,7 +32,8 @@ enum Reserve {
 
     /// Does what needs a little space, with the reserve's if there is no other.
     static func spending<Result>(
-        in directory: any LogDirectory, _ body: () throws(StorageError) -> Result
+        in directory: any LogDirectory,
+        _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         do { return try body() } catch {
             guard case .full = error, release(in: directory) else { throw error }

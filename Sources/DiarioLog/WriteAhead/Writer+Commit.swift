@@ -156,8 +156,13 @@ extension Writer {
             appendState(of: id, released: nil)
         }
         return Staged(
-            home: home, head: space.0, acceptedAt: space.1, clock: space.2, tallies: [:],
-            newSeeds: [])
+            home: home,
+            head: space.0,
+            acceptedAt: space.1,
+            clock: space.2,
+            tallies: [:],
+            newSeeds: []
+        )
     }
 
     /// Who writes to a space here; a copied directory takes its own ids at this point.
@@ -170,7 +175,10 @@ extension Writer {
     }
 
     private mutating func stage(
-        _ batches: [DraftBatch], by replica: ReplicaID, in id: SpaceID, _ space: inout Staged
+        _ batches: [DraftBatch],
+        by replica: ReplicaID,
+        in id: SpaceID,
+        _ space: inout Staged
     ) -> [AppendedBatch] {
         let now = store.time.now
         space.acceptedAt = max(space.acceptedAt, now.milliseconds)
@@ -185,16 +193,28 @@ extension Writer {
             openBlock(
                 for: batch,
                 BlockKey(
-                    space: id, isAuthority: isAuthority,
-                    laneReplica: space.isAuthority ? nil : replica), position: space.head + 1)
+                    space: id,
+                    isAuthority: isAuthority,
+                    laneReplica: space.isAuthority ? nil : replica
+                ),
+                position: space.head + 1
+            )
             builder.append(
-                batch, replica: replica, firstSequence: sequence, clock: clock, base: space.head)
+                batch,
+                replica: replica,
+                firstSequence: sequence,
+                clock: clock,
+                base: space.head
+            )
             space.clock = HybridTime(rawValue: clock.rawValue + UInt64(count - 1))
             space.tallies[replica] = sequence + UInt64(count - 1)
             result.append(
                 AppendedBatch(
-                    firstOrigin: Origin(replica: replica, sequence: sequence), count: count,
-                    firstPosition: space.isAuthority ? space.head + 1 : nil))
+                    firstOrigin: Origin(replica: replica, sequence: sequence),
+                    count: count,
+                    firstPosition: space.isAuthority ? space.head + 1 : nil
+                )
+            )
             if space.isAuthority { space.head += UInt64(count) }
             note(count: count, acceptedAt: space.acceptedAt)
         }
@@ -203,7 +223,9 @@ extension Writer {
 
     /// Stages events each of which is a batch of its own.
     private mutating func stageSingles(
-        _ containers: [DraftBatch], in id: SpaceID, _ space: inout Staged
+        _ containers: [DraftBatch],
+        in id: SpaceID,
+        _ space: inout Staged
     ) -> [AppendedBatch] {
         let now = store.time.now
         let replica = space.home.replica
@@ -215,20 +237,31 @@ extension Writer {
             openBlock(
                 for: batch,
                 BlockKey(
-                    space: id, isAuthority: false, laneReplica: space.isAuthority ? nil : replica),
-                position: space.head + 1)
+                    space: id,
+                    isAuthority: false,
+                    laneReplica: space.isAuthority ? nil : replica
+                ),
+                position: space.head + 1
+            )
             let firstPosition = space.isAuthority ? space.head + 1 : nil
             for (index, event) in batch.events.enumerated() {
                 let sequence = first + UInt64(index)
                 space.clock = space.clock.next(at: now)
                 builder.append(
-                    event: index, of: batch,
+                    event: index,
+                    of: batch,
                     envelope: RowEnvelope(
-                        replica: replica, sequence: sequence, batchFirst: sequence, batchCount: 1,
+                        replica: replica,
+                        sequence: sequence,
+                        batchFirst: sequence,
+                        batchCount: 1,
                         clock: space.clock,
                         at: Timestamp(
-                            milliseconds: event.atMilliseconds ?? space.clock.milliseconds),
-                        base: space.head))
+                            milliseconds: event.atMilliseconds ?? space.clock.milliseconds
+                        ),
+                        base: space.head
+                    )
+                )
                 if space.isAuthority { space.head += 1 }
             }
             let count = batch.events.count
@@ -236,14 +269,19 @@ extension Writer {
             note(count: count, acceptedAt: space.acceptedAt)
             result.append(
                 AppendedBatch(
-                    firstOrigin: Origin(replica: replica, sequence: first), count: count,
-                    firstPosition: firstPosition))
+                    firstOrigin: Origin(replica: replica, sequence: first),
+                    count: count,
+                    firstPosition: firstPosition
+                )
+            )
         }
         return result
     }
 
     private mutating func stage(
-        _ blocks: [PreservedRows], in id: SpaceID, _ space: inout Staged
+        _ blocks: [PreservedRows],
+        in id: SpaceID,
+        _ space: inout Staged
     ) -> [AppendedBatch] {
         let now = store.time.now.milliseconds
         var result: [AppendedBatch] = []
@@ -251,7 +289,8 @@ extension Writer {
             openBlock(
                 for: rows.batch,
                 BlockKey(space: id, isAuthority: rows.isAuthority, laneReplica: nil),
-                position: space.head + 1)
+                position: space.head + 1
+            )
             for (index, envelope) in rows.envelopes.enumerated() {
                 let flags = rows.batch.events[index].flags
                 if flags.contains(.personal) {
@@ -259,7 +298,9 @@ extension Writer {
                 }
                 builder.append(event: index, of: rows.batch, envelope: envelope)
                 space.acceptedAt = max(
-                    space.acceptedAt, rows.acceptedAt[index]?.milliseconds ?? now)
+                    space.acceptedAt,
+                    rows.acceptedAt[index]?.milliseconds ?? now
+                )
                 space.clock = max(space.clock, envelope.clock)
                 space.tallies[envelope.replica] = envelope.sequence
                 space.head += 1
@@ -268,8 +309,11 @@ extension Writer {
             if let first = rows.envelopes.first {
                 result.append(
                     AppendedBatch(
-                        firstOrigin: first.origin, count: rows.envelopes.count,
-                        firstPosition: space.head + 1 - UInt64(rows.envelopes.count)))
+                        firstOrigin: first.origin,
+                        count: rows.envelopes.count,
+                        firstPosition: space.head + 1 - UInt64(rows.envelopes.count)
+                    )
+                )
             }
         }
         return result
@@ -277,18 +321,23 @@ extension Writer {
 
     /// Makes sure that rows which keep their origins and times do not contradict the log (L4, L5).
     private func check(
-        _ rows: PreservedRows, in id: SpaceID, _ space: inout Staged, now: Int64
+        _ rows: PreservedRows,
+        in id: SpaceID,
+        _ space: inout Staged,
+        now: Int64
     ) throws(LogError) {
         for (index, envelope) in rows.envelopes.enumerated() {
             let last = lastSequence(of: envelope.replica, in: id, space)
             guard envelope.sequence > last else {
                 throw .outOfOrder(
-                    what: "\(envelope.origin.text) comes after sequence \(last) of its replica")
+                    what: "\(envelope.origin.text) comes after sequence \(last) of its replica"
+                )
             }
             let acceptedAt = rows.acceptedAt[index]?.milliseconds ?? max(now, space.acceptedAt)
             guard acceptedAt >= space.acceptedAt else {
                 throw .outOfOrder(
-                    what: "\(envelope.origin.text) was accepted before the event in front of it")
+                    what: "\(envelope.origin.text) was accepted before the event in front of it"
+                )
             }
             space.acceptedAt = acceptedAt
             space.tallies[envelope.replica] = envelope.sequence
@@ -296,14 +345,18 @@ extension Writer {
     }
 
     private func lastSequence(
-        of replica: ReplicaID, in id: SpaceID, _ space: Staged
+        of replica: ReplicaID,
+        in id: SpaceID,
+        _ space: Staged
     ) -> UInt64 {
         if let known = space.tallies[replica] { return known }
         return store.index.withLock { $0.lastSequence(of: replica, in: id) }
     }
 
     private func nextSequence(
-        of replica: ReplicaID, in id: SpaceID, _ space: inout Staged
+        of replica: ReplicaID,
+        in id: SpaceID,
+        _ space: inout Staged
     ) -> UInt64 {
         lastSequence(of: replica, in: id, space) + 1
     }

@@ -36,15 +36,20 @@ extension Writer {
         guard range.size == head else {
             throw .corrupt(
                 Fault(
-                    file: LogPaths.log, offset: 0,
-                    what: "position \(range.size + 1) of space \(id.text) is missing"))
+                    file: LogPaths.log,
+                    offset: 0,
+                    what: "position \(range.size + 1) of space \(id.text) is missing"
+                )
+            )
         }
         ranges[id] = range
     }
 
     /// Appends the leaves of a run, as far as the range does not have them.
     private mutating func hash(
-        _ run: Run, seeds: inout Seeds, into range: inout CompactRange
+        _ run: Run,
+        seeds: inout Seeds,
+        into range: inout CompactRange
     ) throws(LogError) {
         let (bytes, block) = try bytes(of: run)
         do throws(FormatError) {
@@ -65,7 +70,10 @@ extension Writer {
         var bytes: [UInt8] = []
         try storing { () throws(StorageError) in
             try store.files.file(UInt64(run.file)).read(
-                at: Int(run.offset), count: Int(run.blockSize), into: &bytes)
+                at: Int(run.offset),
+                count: Int(run.blockSize),
+                into: &bytes
+            )
         }
         guard bytes.count == Int(run.blockSize) else {
             throw run.fault(.truncated(at: bytes.count))

@@ -45,7 +45,8 @@ extension Writer {
             guard isFirst, found == run.count else {
                 throw .outOfOrder(
                     what: "\(run.replica.text)-\(run.firstSequence) and the \(run.count - 1) "
-                        + "events after it are not what is pending first")
+                        + "events after it are not what is pending first"
+                )
             }
             head += run.count
             acceptedAt = run.acceptedAt.milliseconds

@@ -26,7 +26,9 @@ extension Writer {
         try copyForward()
     }
 
-    /// Forgets a space; durable when it returns. Its files are the caller's to remove.
+    /// Forgets a space; durable when it returns.
+    ///
+    /// Its files are the caller's to remove.
     mutating func drop(_ id: SpaceID) throws(LogError) {
         try begin()
         defer { end() }
@@ -93,7 +95,10 @@ extension Writer {
             let block = bytes.span.extracting(range)
             let head = try BlockHead.parse(block, verifyChecksum: true)
             let key = BlockKey(
-                space: id, isAuthority: head.summary.isAuthority, laneReplica: lane)
+                space: id,
+                isAuthority: head.summary.isAuthority,
+                laneReplica: lane
+            )
             open = OpenBlock(key: key, position: lane == nil ? run.first : nil)
             var cursor = RowCursor(block, head.summary)
             let rows = Int(run.skip)..<Int(run.skip) + Int(run.count)

@@ -43,8 +43,11 @@ extension Writer {
         guard let block = open, !builder.isEmpty else { return }
         Record.append(.rows, block.key.space, to: &frame) { bytes in
             builder.write(
-                into: &bytes, position: block.position, times: block.times,
-                isAuthority: block.key.isAuthority)
+                into: &bytes,
+                position: block.position,
+                times: block.times,
+                isAuthority: block.key.isAuthority
+            )
         }
         recordCount += 1
         builder.removeAll()
@@ -53,7 +56,10 @@ extension Writer {
 
     /// Draws the seeds from which the salts of a batch come, as far as they are new.
     mutating func makeSeeds(
-        _ batch: DraftBatch, _ replica: ReplicaID, _ first: UInt64, in id: SpaceID,
+        _ batch: DraftBatch,
+        _ replica: ReplicaID,
+        _ first: UInt64,
+        in id: SpaceID,
         _ space: inout Staged
     ) {
         guard batch.events.contains(where: { $0.flags.contains(.personal) }) else { return }
@@ -64,7 +70,10 @@ extension Writer {
     }
 
     mutating func makeSeed(
-        _ replica: ReplicaID, _ group: UInt64, _ id: SpaceID, _ space: inout Staged
+        _ replica: ReplicaID,
+        _ group: UInt64,
+        _ id: SpaceID,
+        _ space: inout Staged
     ) {
         let key = SpaceIndex.SeedKey(replica: replica, group: group)
         guard !space.newSeeds.contains(key) else { return }
@@ -90,8 +99,12 @@ extension Writer {
         precondition(range.size == space.head, "the state is that of the head")
         let state = SpaceState(
             released: released ?? space.released,
-            acceptedAt: range.size == 0 ? 0 : space.acceptedAt, clock: space.clock.rawValue,
-            tallies: space.tallies, adoptions: space.adoptions, range: range)
+            acceptedAt: range.size == 0 ? 0 : space.acceptedAt,
+            clock: space.clock.rawValue,
+            tallies: space.tallies,
+            adoptions: space.adoptions,
+            range: range
+        )
         Record.append(.state, id, to: &frame) { state.append(to: &$0) }
         recordCount += 1
     }

@@ -34,7 +34,10 @@ struct Writer: ~Copyable {
         self.store = store
         self.lock = lock
         log = FrameLog(
-            directory: store.directory, time: store.time, entropy: store.entropy)
+            directory: store.directory,
+            time: store.time,
+            entropy: store.entropy
+        )
     }
 
     /// Reads the log for the first time, and repairs what a crash left if this process may write.
@@ -61,8 +64,9 @@ struct Writer: ~Copyable {
         try log.writeMark()
     }
 
-    /// Syncs a frame that was written with durability `written`. A failure is kept for the next
-    /// one who writes.
+    /// Syncs a frame that was written with durability `written`.
+    ///
+    /// A failure is kept for the next one who writes.
     mutating func syncInBackground() {
         do throws(LogError) {
             try begin()
@@ -150,9 +154,14 @@ struct Writer: ~Copyable {
 }
 
 extension LogIndex {
-    /// Takes up the records of one frame. `bytes` are those of its file from `place` on, or all.
+    /// Takes up the records of one frame.
+    ///
+    /// `bytes` are those of its file from `place` on, or all.
     mutating func takeUp(
-        _ bytes: Span<UInt8>, _ body: Range<Int>, of place: FramePlace, adoption: AdoptionReader
+        _ bytes: Span<UInt8>,
+        _ body: Range<Int>,
+        of place: FramePlace,
+        adoption: AdoptionReader
     ) throws(LogError) {
         // Where the file's byte that `bytes` counts as its first one lies.
         let origin = place.offset + FrameHeader.size - body.lowerBound
@@ -174,7 +183,10 @@ extension LogIndex {
 
     /// Takes up one record; false if its content is not what its kind demands.
     private mutating func takeUp(
-        _ record: Record, _ bytes: Span<UInt8>, of place: FramePlace, origin: Int,
+        _ record: Record,
+        _ bytes: Span<UInt8>,
+        of place: FramePlace,
+        origin: Int,
         _ adoption: AdoptionReader
     ) throws(FormatError) -> Bool {
         let content = bytes.extracting(record.content)
@@ -185,11 +197,16 @@ extension LogIndex {
                 summary.isAuthority && summary.isPositioned
                 ? try adoption.adoptions(in: content, summary) : []
             try apply(
-                content, summary, of: record.space,
+                content,
+                summary,
+                of: record.space,
                 at: BlockPlace(
-                    file: place.file, offset: record.content.lowerBound + origin,
-                    size: record.content.count),
-                adoptions: adoptions)
+                    file: place.file,
+                    offset: record.content.lowerBound + origin,
+                    size: record.content.count
+                ),
+                adoptions: adoptions
+            )
         case .seed:
             var reader = ByteReader(content.raw)
             guard let replica = ReplicaID(rawValue: try reader.next(UInt64.self)) else {
@@ -198,7 +215,9 @@ extension LogIndex {
             let group = try reader.next(UInt64.self)
             apply(
                 SaltSeed(replica: replica, group: group, root: try Salt(&reader)),
-                of: record.space, file: place.file)
+                of: record.space,
+                file: place.file
+            )
         case .promotion:
             guard let runs = PromotedRun.read(content) else { return false }
             apply(runs, of: record.space)

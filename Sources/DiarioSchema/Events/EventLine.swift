@@ -6,11 +6,15 @@ package struct EventLine: Sendable {
     package var payload = Payload()
     /// The bytes of `subject`, `actor` and `batch`.
     package var arena: [UInt8] = []
-    /// Only where the type has no subject field. A part of `arena`.
+    /// Only where the type has no subject field.
+    ///
+    /// A part of `arena`.
     package var subject: Range<Int>?
     /// A part of `arena`.
     package var actor: Range<Int>?
-    /// Lines that follow one another with an equal batch are one batch. A part of `arena`.
+    /// Lines that follow one another with an equal batch are one batch.
+    ///
+    /// A part of `arena`.
     package var batch: Range<Int>?
     package var at: Timestamp?
     /// True if the event is to be refused should another replica have written to its subject.

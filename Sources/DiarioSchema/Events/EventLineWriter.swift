@@ -5,7 +5,9 @@ import DiarioCore
 /// The keys stand in the order of `EnvelopeKey`; what is absent is left out, the version is not. A
 /// reader with `.exportKeys` gets back what was written.
 package enum EventLineWriter {
-    /// Appends `line` without a line feed. Its times must lie in the calendar.
+    /// Appends `line` without a line feed.
+    ///
+    /// Its times must lie in the calendar.
     package static func append(_ line: EventLine, to output: inout [UInt8]) {
         let arena = line.arena.span
         output.append(contentsOf: "{\"type\":\"".utf8)

@@ -18,7 +18,9 @@ package struct BatchReference: Equatable, Sendable {
 ///
 /// Made to be used again: a payload that has held its largest event allocates no more.
 package struct Payload: Sendable {
-    /// One for each field of the type. What a slot says about the arena must lie in the arena.
+    /// One for each field of the type.
+    ///
+    /// What a slot says about the arena must lie in the arena.
     package var slots: [Slot] = []
     /// The bytes of texts, uuids, byte strings and nested values, in any order.
     package var arena: [UInt8] = []

@@ -189,7 +189,9 @@ private struct JSONTreeParser: ~Escapable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The line of the cursor. Only white space holds line feeds, so each is passed once.
+    /// The line of the cursor.
+    ///
+    /// Only white space holds line feeds, so each is passed once.
     @_lifetime(self: copy self)
     private mutating func countLines() -> Int {
         while countedOffset < cursor.offset {

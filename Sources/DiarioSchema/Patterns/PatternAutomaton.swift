@@ -52,9 +52,13 @@ struct PatternAutomaton {
 
 /// What the patterns of a pack may take together, so that no pack takes minutes or gigabytes.
 package struct PatternBudget {
-    /// States of all programs together. Above: the pattern is refused.
+    /// States of all programs together.
+    ///
+    /// Above: the pattern is refused.
     private var stateCount = 64 * 4096
-    /// Steps of building automata. Above: the program is run instead.
+    /// Steps of building automata.
+    ///
+    /// Above: the program is run instead.
     private var stepCount = 16_000_000
 
     package init() {}

@@ -1,4 +1,6 @@
-/// One version of an event type: what its payloads may hold. Immutable, made from a schema.
+/// One version of an event type: what its payloads may hold.
+///
+/// Immutable, made from a schema.
 package final class EventType: Sendable {
     /// The full name, `fish.report.filed`.
     package let name: String
@@ -7,7 +9,9 @@ package final class EventType: Sendable {
     /// The name of the pack: the name up to its first dot.
     package let pack: String
     package let description: String?
-    /// In byte order of their names. The slots of a `Payload` have the same order.
+    /// In byte order of their names.
+    ///
+    /// The slots of a `Payload` have the same order.
     package let fields: [Field]
     /// The indices of the fields that are not personal, ascending.
     package let publicFieldIndices: [Int]

@@ -1,0 +1,200 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSchema
+import DiarioStorage
+
+/// Records events of other spaces as new events of this replica, each origin once.
+struct ImportRecorder {
+    private let space: Space
+    private var reader: EventLineReader
+    private var line = EventLine()
+    private var origins: ImportedOrigins
+    /// Who wrote events of the engine in the lines: what they wrote is not recorded again.
+    private var authorities: Set<ReplicaID> = []
+    private var group = Group()
+    private var imported = 0
+    private var known = 0
+
+    /// Lines that are recorded together, with the event that says so.
+    private struct Group {
+        var lines: [[UInt8]] = []
+        var size = 0
+        var batch: [UInt8]?
+    }
+
+    private static let groupSizeMax = Limits.batchSizeMax / 2
+    private static let attemptCountMax = 16
+
+    init(_ space: Space) throws(DiarioError) {
+        self.space = space
+        reader = EventLineReader(catalog: space.catalog, options: [.exportKeys])
+        origins = try ImportedOrigins(of: space)
+    }
+
+    mutating func record(
+        _ file: any LogFile,
+        _ progress: (Int, Int) -> Void
+    ) throws(DiarioError) -> ImportSummary {
+        let total: Int
+        do throws(StorageError) { total = 2 * (try file.size()) } catch { throw DiarioError(error) }
+        // First all lines are read without recording any, because a bad one must leave no trace.
+        try check(file, progress, total)
+        var lines = FileLines(file)
+        while try lines.next({ (text, number) throws(DiarioError) in
+            guard !text.isBlank else { return }
+            try take(text)
+        }) {
+            if lines.number % 4096 == 0 { progress(total / 2 + lines.offset, total) }
+        }
+        try recordGroup()
+        return ImportSummary(space: space, imported: imported, known: known)
+    }
+
+    private mutating func check(
+        _ file: any LogFile,
+        _ progress: (Int, Int) -> Void,
+        _ total: Int
+    ) throws(DiarioError) {
+        var lines = FileLines(file)
+        var draft = DraftBatch()
+        var batch: [UInt8]?
+        while try lines.next({ (text, number) throws(DiarioError) in
+            guard !text.isBlank else { return }
+            try read(text, number)
+            let name = line.batch.map { Array(line.arena[$0]) }
+            if name == nil || name != batch { draft.removeAll() }
+            batch = name
+            do throws(FormatError) { try draft.append(line, origin: line.origin) } catch {
+                throw DiarioError(error, line: number)
+            }
+        }) {
+            if lines.number % 4096 == 0 { progress(lines.offset, total) }
+        }
+    }
+
+    private mutating func read(_ text: Span<UInt8>, _ number: Int) throws(DiarioError) {
+        do throws(SchemaError) { try reader.read(text, into: &line) } catch {
+            throw DiarioError(error, line: number)
+        }
+        if line.type.pack == "engine", let origin = line.origin {
+            authorities.insert(origin.replica)
+        }
+    }
+
+    private mutating func take(_ text: Span<UInt8>) throws(DiarioError) {
+        try read(text, 0)
+        if let origin = line.origin {
+            guard !authorities.contains(origin.replica) else { return }
+            guard origins[origin] == nil else {
+                known += 1
+                return
+            }
+        }
+        let name = line.batch.map { Array(line.arena[$0]) }
+        let isNewBatch = name == nil || name != group.batch
+        if isNewBatch,
+            group.size >= Self.groupSizeMax || group.lines.count >= Limits.batchCountMax / 2
+        {
+            try recordGroup()
+        }
+        group.batch = name
+        var bytes: [UInt8] = []
+        for index in text.indices { bytes.append(text[index]) }
+        group.lines.append(bytes)
+        group.size += bytes.count
+    }
+
+    /// Records the group and notes its origins, in one frame of the log.
+    private mutating func recordGroup() throws(DiarioError) {
+        guard !group.lines.isEmpty else { return }
+        let lines = group.lines
+        group = Group()
+        for _ in 0..<Self.attemptCountMax {
+            let (replica, last) = try logging { () throws(LogError) in
+                try space.store.author(of: space.id)
+            }
+            let first = Origin(replica: replica, sequence: last + 1)
+            let (append, newOrigins) = try build(lines, from: first)
+            do throws(LogError) {
+                _ = try space.store.append(append)
+            } catch {
+                // Another process recorded something meanwhile: the ids are others now.
+                if case .outOfOrder = error { continue }
+                throw DiarioError(error)
+            }
+            origins.add(newOrigins)
+            imported += lines.count
+            return
+        }
+        throw DiarioError(
+            .busy,
+            "Other programs record into this space all the time. Try again later."
+        )
+    }
+
+    /// The append of a group whose first event gets the origin `first`.
+    private mutating func build(
+        _ lines: [[UInt8]],
+        from first: Origin
+    ) throws(DiarioError) -> (Append, [ImportedRun]) {
+        var runs: [ImportedRun] = []
+        var mapping = origins
+        var next = first
+        for text in lines {
+            try read(text.span, 0)
+            if let origin = line.origin {
+                let run = ImportedRun(first: origin, count: 1, newFirst: next)
+                runs.appendMerging(run)
+                mapping.add([run])
+            }
+            next = Origin(replica: next.replica, sequence: next.sequence + 1)
+        }
+        var batches: [DraftBatch] = []
+        var name: [UInt8]?
+        for text in lines {
+            try read(text.span, 0)
+            rewrite(mapping)
+            let batch = line.batch.map { Array(line.arena[$0]) }
+            if batch == nil || batch != name { batches.append(DraftBatch()) }
+            name = batch
+            do throws(FormatError) { try batches[batches.count - 1].append(line) } catch {
+                throw DiarioError(error)
+            }
+        }
+        var contents = [Append.Content.batches(batches)]
+        if !runs.isEmpty { contents.append(.authority([try ImportedOrigins.note(runs, space)])) }
+        let append = Append(
+            space: space.id,
+            contents: contents,
+            durability: .synced,
+            firstSequence: first.sequence
+        )
+        return (append, runs)
+    }
+
+    /// Gives references to events that were imported their new ids.
+    private mutating func rewrite(_ mapping: ImportedOrigins) {
+        for (index, field) in line.type.fields.enumerated()
+        where field.isNewID || field.referenceKind != nil {
+            guard let bytes = line.payload.bytes(at: index),
+                let origin = Origin(text: String(decoding: bytes, as: UTF8.self))
+            else { continue }
+            if field.isNewID, origin == line.origin {
+                // It was derived from the old origin, and now is from the new one.
+                line.payload.slots[index] = .absent
+            } else if let new = mapping[origin] {
+                line.payload.setBytes(Array(new.text.utf8).span, at: index)
+            }
+        }
+        if let range = line.subject,
+            let origin = Origin(text: String(decoding: line.arena[range], as: UTF8.self)),
+            let new = mapping[origin]
+        {
+            line.subject = line.keep(Array(new.text.utf8).span)
+        }
+        if line.at == nil, let clock = line.clock {
+            line.at = Timestamp(milliseconds: clock.milliseconds)
+        }
+    }
+}

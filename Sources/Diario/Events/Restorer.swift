@@ -1,0 +1,265 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+import DiarioSchema
+import DiarioStorage
+
+/// Fills an empty space with events that keep their origins, positions and times.
+struct Restorer {
+    private let store: LogStore
+    private let space: SpaceID
+    private var reader: EventLineReader
+    private var line = EventLine()
+    /// Rows that are ready to be appended.
+    private var rows: [PreservedRows] = []
+    private var size = 0
+    private var block = Block()
+    private var batch = Batch()
+    private var authorities: Set<ReplicaID> = []
+    private var clocks: [ReplicaID: HybridTime] = [:]
+    private var position: UInt64 = 0
+    private var acceptedAt: Timestamp?
+    private var hasPending = false
+    private var count = 0
+
+    /// Rows of authorities, or of others, that follow each other.
+    private struct Block {
+        var draft = DraftBatch(isContainer: true)
+        var envelopes: [RowEnvelope] = []
+        var acceptedAt: [Timestamp?] = []
+        var isAuthority = false
+    }
+
+    /// Lines with the same `batch`, which may go on.
+    private struct Batch {
+        var name: [UInt8]?
+        var firstLine = 0
+        /// Where its rows begin in the block.
+        var start = 0
+        var startSize = 0
+    }
+
+    /// Several blocks make a frame; so much of them at the most.
+    private static let appendSizeMax = Limits.frameSizeMax / 4
+
+    init(_ store: LogStore, _ space: SpaceID, _ catalog: TypeCatalog) {
+        self.store = store
+        self.space = space
+        reader = EventLineReader(catalog: catalog, options: [.exportKeys])
+    }
+
+    /// Reads all lines; how many events they were.
+    mutating func restore(
+        _ file: any LogFile,
+        _ progress: (Int, Int) -> Void
+    ) throws(DiarioError) -> Int {
+        var lines = FileLines(file)
+        let total: Int
+        do throws(StorageError) { total = try file.size() } catch { throw DiarioError(error) }
+        while try lines.next({ (text, number) throws(DiarioError) in
+            guard !text.isBlank else { return }
+            try take(text, number)
+        }) {
+            if size >= Self.appendSizeMax {
+                try append()
+                progress(lines.offset, total)
+            }
+        }
+        endBatch()
+        endBlock()
+        try append()
+        return count
+    }
+
+    private mutating func take(_ text: Span<UInt8>, _ number: Int) throws(DiarioError) {
+        do throws(SchemaError) { try reader.read(text, into: &line) } catch {
+            throw DiarioError(error, line: number)
+        }
+        guard let origin = line.origin else {
+            throw Self.refused(
+                number,
+                "there is no origin. Record lines without one with `diario record -`."
+            )
+        }
+        if line.type.pack == "engine" {
+            authorities.insert(origin.replica)
+            try checkAdoption(number)
+        }
+        try checkPlace(number)
+        try beginRow(origin, number)
+        do throws(FormatError) {
+            try block.draft.append(line, origin: origin)
+        } catch {
+            throw DiarioError(error, line: number)
+        }
+        position += 1
+        count += 1
+        let clock = try clock(of: origin, number)
+        block.envelopes.append(
+            RowEnvelope(
+                replica: origin.replica,
+                sequence: origin.sequence,
+                batchFirst: origin.sequence,
+                batchCount: 1,
+                clock: clock,
+                at: line.at ?? Timestamp(milliseconds: clock.milliseconds),
+                base: line.base ?? position - 1
+            )
+        )
+        block.acceptedAt.append(line.acceptedAt)
+        try continueBatch(origin, number)
+    }
+
+    /// A pack that a line says was adopted must be here: its bytes are not in the lines.
+    private func checkAdoption(_ number: Int) throws(DiarioError) {
+        guard line.type.name == AdoptionReader.typeName,
+            let index = line.type.fields.firstIndex(where: { $0.name == "fingerprint" }),
+            let bytes = line.payload.bytes(at: index)
+        else { return }
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let fingerprint = Hash32(text: text),
+            (try? Space.adoptedPack(fingerprint, in: store)) != nil
+        else {
+            throw Self.refused(
+                number,
+                "the pack with fingerprint \(text) is not here. Make the space with that "
+                    + "pack: diario init DIR --schema FOLDER."
+            )
+        }
+    }
+
+    /// Positions have no gaps, and events without one come last; times never go back.
+    private mutating func checkPlace(_ number: Int) throws(DiarioError) {
+        if let given = line.position {
+            guard given == position + 1, !hasPending else {
+                throw Self.refused(
+                    number,
+                    "position \(given) is not the next one, \(position + 1). "
+                        + "Import the lines of one export in their order."
+                )
+            }
+        } else {
+            hasPending = true
+        }
+        if let time = line.acceptedAt {
+            guard time >= acceptedAt ?? time else {
+                throw Self.refused(number, "acceptedAt is earlier than in the line before.")
+            }
+            acceptedAt = time
+        }
+    }
+
+    /// Makes room in the block for the row, which may go on with the batch of the row before.
+    private mutating func beginRow(_ origin: Origin, _ number: Int) throws(DiarioError) {
+        let name = line.batch.map { Array(line.arena[$0]) }
+        if batch.name == nil || batch.name != name {
+            endBatch()
+            let isAuthority = authorities.contains(origin.replica)
+            let isFull =
+                block.envelopes.count >= Limits.batchCountMax
+                || block.draft.size >= Limits.batchSizeMax / 2
+            if isFull || isAuthority != block.isAuthority {
+                endBlock()
+                block.isAuthority = isAuthority
+            }
+            batch = Batch(
+                name: name,
+                firstLine: number,
+                start: block.envelopes.count,
+                startSize: block.draft.size
+            )
+        } else if block.envelopes.count - batch.start == Limits.batchCountMax
+            || block.draft.size - batch.startSize > Limits.batchSizeMax
+        {
+            throw DiarioError(
+                .tooLarge,
+                "line \(number): the batch that begins in line \(batch.firstLine) is too large: "
+                    + "at most \(Limits.batchCountMax) events and \(Limits.batchSizeMax) bytes.",
+                line: number
+            )
+        }
+    }
+
+    private mutating func continueBatch(_ origin: Origin, _ number: Int) throws(DiarioError) {
+        let first = block.envelopes[batch.start]
+        let index = block.envelopes.count - 1 - batch.start
+        guard
+            index == 0
+                || origin.replica == first.replica
+                    && origin.sequence == first.sequence + UInt64(index)
+        else {
+            throw Self.refused(
+                number,
+                "a batch has events of one replica with sequences in a row, and "
+                    + "\(origin.text) does not follow."
+            )
+        }
+    }
+
+    private mutating func clock(
+        of origin: Origin,
+        _ number: Int
+    ) throws(DiarioError) -> HybridTime {
+        let last = clocks[origin.replica]
+        let clock: HybridTime
+        if let given = line.clock {
+            guard given > last ?? HybridTime(rawValue: 0) else {
+                throw Self.refused(
+                    number,
+                    "the clock of \(origin.text) is not later than that of the event "
+                        + "of its replica before."
+                )
+            }
+            clock = given
+        } else {
+            let now = line.at ?? Timestamp(milliseconds: last?.milliseconds ?? 0)
+            clock = (last ?? HybridTime(rawValue: 0)).next(at: now)
+        }
+        clocks[origin.replica] = clock
+        return clock
+    }
+
+    /// The batch is complete: each of its rows now learns how many there are.
+    private mutating func endBatch() {
+        let count = block.envelopes.count - batch.start
+        if count > 1 {
+            let first = block.envelopes[batch.start].sequence
+            for index in batch.start..<block.envelopes.count {
+                block.envelopes[index].batchFirst = first
+                block.envelopes[index].batchCount = count
+            }
+        }
+        batch = Batch(name: nil, firstLine: 0, start: block.envelopes.count)
+    }
+
+    private mutating func endBlock() {
+        guard !block.envelopes.isEmpty else { return }
+        rows.append(
+            PreservedRows(
+                batch: block.draft,
+                envelopes: block.envelopes,
+                acceptedAt: block.acceptedAt,
+                isAuthority: block.isAuthority
+            )
+        )
+        size += block.draft.size
+        block.draft.removeAll()
+        block.envelopes.removeAll(keepingCapacity: true)
+        block.acceptedAt.removeAll(keepingCapacity: true)
+        batch.start = 0
+        batch.startSize = 0
+    }
+
+    private mutating func append() throws(DiarioError) {
+        guard !rows.isEmpty else { return }
+        let append = Append(space: space, content: .preserved(rows), durability: .synced)
+        rows.removeAll(keepingCapacity: true)
+        size = 0
+        try logging { () throws(LogError) in _ = try store.append(append) }
+    }
+
+    private static func refused(_ number: Int, _ what: String) -> DiarioError {
+        DiarioError(.invalid, "line \(number): \(what)", line: number)
+    }
+}

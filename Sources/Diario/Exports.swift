@@ -1,0 +1,2 @@
+// Identifiers and times appear in the interface of this module; who imports it needs no other.
+@_exported public import DiarioCore

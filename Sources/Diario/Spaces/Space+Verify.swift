@@ -1,0 +1,78 @@
+import DiarioCore
+package import DiarioCrypto
+import DiarioFormat
+package import DiarioLog
+import DiarioSchema
+
+/// What `verify` found.
+package struct SpaceVerification: Sendable {
+    package let isOK: Bool
+    /// Canonical and pending events without those of an authority.
+    package let events: Int
+    package let root: Hash32
+    /// Frames that a crash tore and recovery set aside; they were never acknowledged.
+    package let cuts: [String]
+    package let faults: [Fault]
+}
+
+extension Space {
+    /// Reads and checks everything that the space holds: every checksum, rule, hash and payload.
+    ///
+    /// `progress` is told how many events were read.
+    package func verify(
+        progress: (Int) -> Void
+    ) throws(DiarioError) -> SpaceVerification {
+        let catalog = catalog
+        var plans: [TypeEntry: PayloadPlan] = [:]
+        var payload = Payload()
+        var count = 0
+        return try logging { () throws(LogError) in
+            let result = try store.verify(id) { events in
+                count += events.rows.count
+                progress(count)
+                do throws(FormatError) {
+                    for stored in events.rows {
+                        let entry = events.head.types[stored.row.typeIndex]
+                        guard let plan = Self.plan(entry, catalog, &plans) else {
+                            return "no adopted pack has the type of \(stored.row.origin.text)"
+                        }
+                        let block = events.bytes.span
+                        try PayloadCodec.decode(
+                            block,
+                            stored.row,
+                            PublicPart.parse(block, stored.row),
+                            plan: plan,
+                            into: &payload
+                        )
+                    }
+                    return nil
+                } catch {
+                    return error.message
+                }
+            }
+            return SpaceVerification(
+                isOK: result.faults.isEmpty,
+                events: try store.status(of: id).events,
+                root: result.root,
+                cuts: try store.cuts(),
+                faults: result.faults
+            )
+        }
+    }
+
+    private static func plan(
+        _ entry: TypeEntry,
+        _ catalog: TypeCatalog,
+        _ known: inout [TypeEntry: PayloadPlan]
+    ) -> PayloadPlan? {
+        if let plan = known[entry] { return plan }
+        let name = String(decoding: entry.name, as: UTF8.self)
+        // A schema other than the one that was used would read other values.
+        guard let type = catalog.type(name, version: entry.version),
+            Fingerprint.schema(type) == entry.fingerprint
+        else { return nil }
+        let plan = PayloadPlan(type)
+        known[entry] = plan
+        return plan
+    }
+}

@@ -1,0 +1,55 @@
+import Diario
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSchema
+import DiarioTestSupport
+import Testing
+
+@Suite struct SpaceTests {
+    @Test func aNewSpaceHoldsItsPacksAndReferenceData() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path + "/diary", packs: PackSource.builtIn())
+        let stats = try space.stats()
+        #expect(stats.status.events == 0)
+        #expect(stats.status.head > 5)
+        #expect(stats.status.adoptions.count == 5)
+        #expect(try space.verify { _ in }.isOK)
+    }
+
+    @Test func recordedLinesAreReadBackAsTheyWere() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path + "/diary", packs: PackSource.builtIn())
+        var recorder = LineRecorder(space, durability: .synced)
+        let examples = BuiltInPacks.files.filter { $0.path.contains("/examples/") }
+        var count = 0
+        for file in examples {
+            for line in file.text.utf8.split(separator: UInt8(ascii: "\n")) {
+                try recorder.add(Array(line).span)
+                count += 1
+            }
+            recorder.finish()
+        }
+        let origins = try recorder.commit()
+        #expect(origins.count == count)
+        #expect(try space.stats().status.events == count)
+        let root = try space.stats().root
+        try space.close()
+
+        let again = try Space.open(at: folder.path + "/diary", access: .readOnly)
+        #expect(try again.stats().root == root)
+        let verification = try again.verify { _ in }
+        #expect(verification.isOK, "\(verification.faults)")
+        #expect(verification.root == root)
+    }
+
+    @Test func theFirstAppendOfADiaryIsDurableAndFound() async throws {
+        let folder = try TemporaryFolder()
+        let diary = try Diary.create(at: folder.path + "/diary")
+        var batch = diary.makeBatch()
+        try batch.add("meals.weight.recorded", json: #"{"day":"2026-11-20","source":"manual"}"#)
+        let origins = try await diary.append(batch)
+        #expect(origins.count == 1)
+        try await diary.close()
+    }
+}
