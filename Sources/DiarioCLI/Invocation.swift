@@ -11,7 +11,8 @@ struct Invocation {
 
     /// Opens the space, runs `body` and closes it again.
     func withSpace(
-        _ access: LogStore.Access, _ body: (Space) throws(Failure) -> Void
+        _ access: LogStore.Access,
+        _ body: (Space) throws(Failure) -> Void
     ) throws(Failure) {
         let folder = try location.find()
         let space = try reporting { () throws(DiarioError) in

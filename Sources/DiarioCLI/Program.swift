@@ -26,7 +26,8 @@ enum Program {
                     let hint = NearestWord.find(word, in: known).map { "; did you mean \($0)?" }
                     throw UsageError(
                         "there is no option \(CellText.oneLine(word)) in front of a command"
-                            + "\(hint ?? ".") Try: diario help")
+                            + "\(hint ?? ".") Try: diario help"
+                    )
                 }
             }
             rest = Array(words)
@@ -58,7 +59,9 @@ enum Program {
     }
 
     private static func run(
-        _ words: [String], _ output: Output, _ errors: Output
+        _ words: [String],
+        _ output: Output,
+        _ errors: Output
     ) throws(Failure) {
         let global = try checkingUsage { () throws(UsageError) in try GlobalWords(words) }
         if global.wantsVersion {
@@ -91,10 +94,16 @@ enum Program {
             return
         }
         let location = SpaceLocation(
-            chosen: global.directory, environment: SystemCall.environment("DIARIO_DIR"),
-            current: SystemCall.currentDirectory())
+            chosen: global.directory,
+            environment: SystemCall.environment("DIARIO_DIR"),
+            current: SystemCall.currentDirectory()
+        )
         let call = Invocation(
-            arguments: arguments, location: location, output: output, errors: errors)
+            arguments: arguments,
+            location: location,
+            output: output,
+            errors: errors
+        )
         try perform(name, call)
     }
 

@@ -31,7 +31,8 @@ package struct SpaceLocation: Sendable {
             guard let slash = folder.utf8.lastIndex(of: UInt8(ascii: "/")), folder != "/" else {
                 throw .failed(
                     "there is no space in \(current) or above it. Go to one, name one with "
-                        + "-C DIR, or make one: diario init DIR")
+                        + "-C DIR, or make one: diario init DIR"
+                )
             }
             folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
         }
@@ -42,7 +43,8 @@ package struct SpaceLocation: Sendable {
             let what = SystemCall.isDirectory(folder) ? "holds no space" : "is no folder"
             throw .failed(
                 "\(CellText.oneLine(folder)) (from \(way)) \(what). "
-                    + "Check the path, or make one: diario init DIR")
+                    + "Check the path, or make one: diario init DIR"
+            )
         }
         return folder
     }

@@ -16,8 +16,10 @@ extension Arguments {
         guard let text = value(name) else { return nil }
         guard let time = Self.time(text) else {
             throw invalid(
-                name, text,
-                "a time such as 2026-05-04T07:30:00Z, a date, or milliseconds since 1970")
+                name,
+                text,
+                "a time such as 2026-05-04T07:30:00Z, a date, or milliseconds since 1970"
+            )
         }
         return time
     }
@@ -32,7 +34,8 @@ extension Arguments {
 
     /// One of the words that the value of an option may be.
     package func choice<Choice>(
-        _ name: String, _ choices: [(word: String, value: Choice)]
+        _ name: String,
+        _ choices: [(word: String, value: Choice)]
     ) throws(UsageError) -> Choice? {
         guard let text = value(name) else { return nil }
         guard let found = choices.first(where: { $0.word == text }) else {

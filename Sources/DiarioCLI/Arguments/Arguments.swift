@@ -40,7 +40,8 @@ package struct Arguments: Sendable {
     }
 
     private mutating func takeOption(
-        _ word: String, _ rest: inout ArraySlice<String>
+        _ word: String,
+        _ rest: inout ArraySlice<String>
     ) throws(UsageError) {
         let equals = word.firstIndex(of: "=")
         let spelled = equals.map { String(word[..<$0]) } ?? word

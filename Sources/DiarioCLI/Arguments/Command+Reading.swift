@@ -24,7 +24,9 @@ extension Command {
             .value("to", "POSITION", "end with this position"),
             .flag("pending", "only events that have no position yet"),
             .value(
-                "limit", "N", "at most N events: the last ones, or the first behind --from, --since"
+                "limit",
+                "N",
+                "at most N events: the last ones, or the first behind --from, --since"
             ),
             .flag("reverse", "the newest first"),
             .flag("follow", "go on with events as they are recorded, until Ctrl-C"),
@@ -35,8 +37,10 @@ extension Command {
             Example(text: "diario log --limit 10", meaning: "the last ten events"),
             Example(
                 text: "diario log --type fish. --since 2026-05-01 --json",
-                meaning: "what the pack fish recorded since May, as JSON"),
-        ])
+                meaning: "what the pack fish recorded since May, as JSON"
+            ),
+        ]
+    )
 
     static let show = Command(
         name: "show",
@@ -48,7 +52,8 @@ extension Command {
                 + "position, with its hash."
         ],
         options: [.json, .help],
-        examples: [Example(text: "diario show 1", meaning: "the first event of the space")])
+        examples: [Example(text: "diario show 1", meaning: "the first event of the space")]
+    )
 
     static let stats = Command(
         name: "stats",
@@ -61,7 +66,8 @@ extension Command {
                 + "write-ahead log on disk."
         ],
         options: [.json, .help],
-        examples: [Example(text: "diario stats --json", meaning: "the numbers for a program")])
+        examples: [Example(text: "diario stats --json", meaning: "the numbers for a program")]
+    )
 
     static let verify = Command(
         name: "verify",
@@ -74,7 +80,8 @@ extension Command {
                 + "are frames that a crash tore: they were never acknowledged."
         ],
         options: [.json, .help],
-        examples: [Example(text: "diario verify", meaning: "ends with 0 if all is well")])
+        examples: [Example(text: "diario verify", meaning: "ends with 0 if all is well")]
+    )
 
     static let export = Command(
         name: "export",
@@ -91,8 +98,11 @@ extension Command {
         ],
         examples: [
             Example(
-                text: "diario export --output notebook.jsonl", meaning: "a copy of all that happened")
-        ])
+                text: "diario export --output notebook.jsonl",
+                meaning: "a copy of all that happened"
+            )
+        ]
+    )
 
     static let schemaCheck = Command(
         name: "schema check",
@@ -107,7 +117,8 @@ extension Command {
         options: [.json, .help],
         examples: [
             Example(text: "diario schema check ./plants", meaning: "a pack of your own")
-        ])
+        ]
+    )
 
     static let schemaList = Command(
         name: "schema list",
@@ -118,7 +129,8 @@ extension Command {
         options: [.json, .help],
         examples: [
             Example(text: "diario schema list", meaning: "all types with their newest version")
-        ])
+        ]
+    )
 
     static let inspect = Command(
         name: "inspect",
@@ -129,7 +141,7 @@ extension Command {
             "Shows each field of a file below .diario (a log file, manifest, replica file, synced "
                 + "mark, lock, format, cut) with offset, size, value and the section of "
                 + "schema/format/log.md that defines it, and whether it verifies. Goes on after "
-                + "damage where it can, and ends with 1 if something does not verify.",
+                + "damage where it can, and ends with 1 if something does not verify."
         ],
         options: [
             .flag("rows", "show the rows of blocks too, personal values included"),
@@ -139,8 +151,10 @@ extension Command {
         examples: [
             Example(
                 text: "diario inspect .diario/wal/0000000000000001.dwal --rows",
-                meaning: "a file of the write-ahead log")
-        ])
+                meaning: "a file of the write-ahead log"
+            )
+        ]
+    )
 
     static let harness = Command(
         name: "harness",
@@ -156,8 +170,10 @@ extension Command {
         examples: [
             Example(
                 text: "diario harness < requests.jsonl",
-                meaning: "answers in the order of the requests")
-        ])
+                meaning: "answers in the order of the requests"
+            )
+        ]
+    )
 
     static let help = Command(
         name: "help",
@@ -166,5 +182,6 @@ extension Command {
         summary: "explain a command",
         details: ["Lists the commands, or explains one of them."],
         options: [.help],
-        examples: [Example(text: "diario help record", meaning: "all about recording")])
+        examples: [Example(text: "diario help record", meaning: "all about recording")]
+    )
 }

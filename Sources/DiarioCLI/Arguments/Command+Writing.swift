@@ -21,8 +21,10 @@ extension Command {
             Example(text: "diario init notebook", meaning: "a space with the packs at hand"),
             Example(
                 text: "diario init garden --schema ./plants",
-                meaning: "a space with a pack of your own"),
-        ])
+                meaning: "a space with a pack of your own"
+            ),
+        ]
+    )
 
     static let record = Command(
         name: "record",
@@ -47,8 +49,10 @@ extension Command {
             .value("version", "N", "the version of the type; else the newest"),
             .flag("if-unchanged", "refuse if another replica wrote about the subject meanwhile"),
             .value(
-                "durability", "synced|written",
-                "synced (the default): survives a power cut; written: the end of the process"),
+                "durability",
+                "synced|written",
+                "synced (the default): survives a power cut; written: the end of the process"
+            ),
             .flag("quiet", "with `record -`: print no origins, and a summary at the end"),
             .help,
         ],
@@ -56,9 +60,11 @@ extension Command {
             Example(
                 text: "diario record meals.weight.recorded "
                     + "'{\"day\":\"2026-03-02\",\"weightG\":78400,\"source\":\"manual\"}'",
-                meaning: "one event"),
+                meaning: "one event"
+            ),
             Example(text: "diario record - --quiet < events.jsonl", meaning: "a file of events"),
-        ])
+        ]
+    )
 
     static let importEvents = Command(
         name: "import",
@@ -68,14 +74,16 @@ extension Command {
         details: [
             "Reads lines as `diario export` writes them, from FILE or from the input, into a space "
                 + "without events of its own. Origins, times and positions are kept, so the root "
-                + "is that of the space which was exported. Takes all events or none.",
+                + "is that of the space which was exported. Takes all events or none."
         ],
         options: [.json, .help],
         examples: [
             Example(
                 text: "diario -C copy import notebook.jsonl",
-                meaning: "the events of a file into a space made with `diario init copy`")
-        ])
+                meaning: "the events of a file into a space made with `diario init copy`"
+            )
+        ]
+    )
 
     static let schemaAdopt = Command(
         name: "schema adopt",
@@ -90,5 +98,6 @@ extension Command {
         options: [.json, .help],
         examples: [
             Example(text: "diario schema adopt ./plants", meaning: "a pack of your own")
-        ])
+        ]
+    )
 }

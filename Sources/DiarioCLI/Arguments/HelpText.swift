@@ -15,9 +15,14 @@ package enum HelpText {
         lines += [""]
         lines += entries(
             [
-                ("-C DIR", "the folder of the space; else DIARIO_DIR, else the current one or above"),
+                (
+                    "-C DIR",
+                    "the folder of the space; else DIARIO_DIR, else the current one or above"
+                ),
                 ("--version", "show the version of the program"),
-            ], width)
+            ],
+            width
+        )
         lines += ["", "`diario help COMMAND` explains a command."]
         return joined(lines)
     }
@@ -29,7 +34,8 @@ package enum HelpText {
         let lines = ["use: diario [-C DIR] \(word) COMMAND ...", ""]
         return joined(
             lines
-                + entries(commands.map { ("\($0.name)", $0.summary) }, min(width, widthMax)))
+                + entries(commands.map { ("\($0.name)", $0.summary) }, min(width, widthMax))
+        )
     }
 
     package static func command(_ command: Command, width: Int) -> String {

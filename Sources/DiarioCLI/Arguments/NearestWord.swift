@@ -22,7 +22,10 @@ enum NearestWord {
             for (column, other) in right.enumerated() {
                 let above = row[column + 1]
                 row[column + 1] = min(
-                    diagonal + (letter == other ? 0 : 1), above + 1, row[column] + 1)
+                    diagonal + (letter == other ? 0 : 1),
+                    above + 1,
+                    row[column] + 1
+                )
                 diagonal = above
             }
         }

@@ -103,11 +103,14 @@ struct RowRequest {
             0...HybridTime.millisecondsMax ~= milliseconds
         else { throw HarnessError(message: "clock is not milliseconds-counter") }
         envelope = RowEnvelope(
-            replica: replica, sequence: sequence, batchFirst: batchFirst,
+            replica: replica,
+            sequence: sequence,
+            batchFirst: batchFirst,
             batchCount: Int(batchCount),
             clock: HybridTime(milliseconds: milliseconds, counter: counter),
             at: Timestamp(milliseconds: try Self.integer(request, "at")),
-            base: UInt64(bitPattern: try Self.integer(request, "base")))
+            base: UInt64(bitPattern: try Self.integer(request, "base"))
+        )
         seed = try Self.salt(request)
         acceptedAt = try Self.integer(request, "acceptedAt")
     }
@@ -152,15 +155,22 @@ struct EncodedRow {
         if let range = line.subject { subject = arena.extracting(range) }
         var batch = DraftBatch()
         try batch.append(
-            line.payload, type: line.type, actor: actor, subject: subject,
-            ifUnchanged: line.ifUnchanged, origin: request.envelope.origin)
+            line.payload,
+            type: line.type,
+            actor: actor,
+            subject: subject,
+            ifUnchanged: line.ifUnchanged,
+            origin: request.envelope.origin
+        )
         var builder = BlockBuilder()
         builder.append(event: 0, of: batch, envelope: request.envelope)
         var block: [UInt8] = []
         builder.write(
-            into: &block, position: 1,
+            into: &block,
+            position: 1,
             times: [AcceptedRun(count: 1, acceptedAt: Timestamp(milliseconds: request.acceptedAt))],
-            isAuthority: line.type.pack == "engine")
+            isAuthority: line.type.pack == "engine"
+        )
         // Read back from a block, as any reader of the log would.
         let summary = try BlockSummary.parse(block.span, verifyChecksum: true)
         var cursor = RowCursor(block.span, summary)
@@ -169,7 +179,10 @@ struct EncodedRow {
     }
 
     private init(
-        _ block: [UInt8], _ row: BlockRow, _ type: EventType, _ request: RowRequest
+        _ block: [UInt8],
+        _ row: BlockRow,
+        _ type: EventType,
+        _ request: RowRequest
     ) {
         var hasher = EventHasher()
         let raw = block.span.raw
@@ -182,10 +195,16 @@ struct EncodedRow {
             commitment = nil
         }
         var bytes: [UInt8] = []
-        CanonicalRow.append(
-            to: &bytes, typeName: type.nameBytes.span, version: type.version, replica: row.replica,
-            sequence: row.sequence, publicPart: raw.extracting(row.publicPart),
-            commitment: commitment)
+        let name = type.nameBytes
+        CanonicalRow.appendStart(
+            to: &bytes,
+            typeName: name.span,
+            version: type.version,
+            replica: row.replica,
+            sequence: row.sequence
+        )
+        bytes.append(contentsOf: raw.extracting(row.publicPart))
+        commitment?.append(to: &bytes)
         self.bytes = bytes
         eventHash = hasher.hash(bytes.span)
         leaf = hasher.leaf(eventHash, acceptedAt: request.acceptedAt)

@@ -4,20 +4,22 @@ import DiarioStorage
 enum InspectCommand {
     static func run(_ call: Invocation) throws(Failure) {
         let path = call.arguments.operands[0]
-        let (folder, name) = split(path)
+        let (folder, name) = InputFile.split(path)
         let bytes = try contents(folder, name, path)
         let inspector = FileInspector(bytes, name: name, showsRows: call.arguments.has("rows"))
         guard let kind = inspector.kind else {
             throw .failed(
                 "\(CellText.oneLine(path)): none of the files that schema/format/log.md describes. "
-                    + "Give a file below .diario")
+                    + "Give a file below .diario"
+            )
         }
         let isJSON = call.arguments.has("json")
         if !isJSON {
             let size = ProgressLine.grouped(UInt64(bytes.count))
             try call.output.line(
                 "\(CellText.oneLine(path)): \(kind), \(size) bytes. "
-                    + "Sections are those of schema/format/log.md.")
+                    + "Sections are those of schema/format/log.md."
+            )
             try call.output.line("    offset      size  section")
         }
         var badCount = 0
@@ -36,14 +38,10 @@ enum InspectCommand {
         throw .failed("\(CellText.oneLine(path)): \(badCount) parts do not verify")
     }
 
-    private static func split(_ path: String) -> (folder: String, name: String) {
-        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
-        let name = String(path[path.index(after: slash)...])
-        return (slash == path.startIndex ? "/" : String(path[..<slash]), name)
-    }
-
     private static func contents(
-        _ folder: String, _ name: String, _ path: String
+        _ folder: String,
+        _ name: String,
+        _ path: String
     ) throws(Failure) -> [UInt8] {
         guard !name.isEmpty, name != ".", name != "..", !SystemCall.isDirectory(path) else {
             throw .failed("\(CellText.oneLine(path)) is a folder. Give a file in it")

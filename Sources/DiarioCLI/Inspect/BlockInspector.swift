@@ -29,7 +29,12 @@ struct BlockInspector {
             let head = try Block.check(block.span)
             let count = head.summary.eventCount
             reader.note(
-                "block", "\(count) events", at: start, size: block.count, check: .good)
+                "block",
+                "\(count) events",
+                at: start,
+                size: block.count,
+                check: .good
+            )
         } catch {
             reader.note("block", at: start, size: block.count, check: .bad(error.message))
         }
@@ -50,39 +55,60 @@ struct BlockInspector {
     }
 
     private func header(
-        _ reader: inout FieldReader, _ start: Int, _ head: inout Head
+        _ reader: inout FieldReader,
+        _ start: Int,
+        _ head: inout Head
     ) throws(InspectStop) -> UInt64 {
         try reader.magic("DBLK")
         try SmallFiles.version(&reader)
         try reader.number(
-            "compression", size: 1, show: { $0 == 0 ? "none" : $0 == 1 ? "zstd" : "\($0)" },
-            problem: { $0 > 1 ? "unknown" : nil })
+            "compression",
+            size: 1,
+            show: { $0 == 0 ? "none" : $0 == 1 ? "zstd" : "\($0)" },
+            problem: { $0 > 1 ? "unknown" : nil }
+        )
         let flags = try reader.number(
-            "flags", size: 2, show: { Show.flags($0, ["positioned", "salted", "authority"]) },
-            problem: { $0 > 7 ? "unknown flags" : nil })
+            "flags",
+            size: 2,
+            show: { Show.flags($0, ["positioned", "salted", "authority"]) },
+            problem: { $0 > 7 ? "unknown flags" : nil }
+        )
         head.count = try reader.number(
-            "events", size: 4,
+            "events",
+            size: 4,
             problem: {
                 1...UInt64(Limits.blockCountMax) ~= $0 ? nil : "not 1 to \(Limits.blockCountMax)"
-            })
+            }
+        )
         try reader.number(
-            "size of the body", size: 4,
-            problem: { $0 > UInt64(Limits.blockSizeMax) ? "above the limit" : nil })
+            "size of the body",
+            size: 4,
+            problem: { $0 > UInt64(Limits.blockSizeMax) ? "above the limit" : nil }
+        )
         let rest = reader.remaining - 8
         try reader.number(
-            "stored size", size: 4, problem: { $0 == UInt64(max(0, rest)) ? nil : "\(rest) follow" })
+            "stored size",
+            size: 4,
+            problem: { $0 == UInt64(max(0, rest)) ? nil : "\(rest) follow" }
+        )
         let stored = UInt32(
             truncatingIfNeeded: reader.remaining >= 4
-                ? FieldReader.littleEndian(reader.bytes, at: reader.offset, size: 4) : 0)
+                ? FieldReader.littleEndian(reader.bytes, at: reader.offset, size: 4) : 0
+        )
         let computed = BlockHeader.checksum(of: reader.bytes[start..<reader.end].span.raw)
         try reader.number(
-            "CRC32C", size: 4, show: { Show.word(UInt32($0)) },
-            problem: { _ in stored == computed ? nil : "computed \(Show.word(computed))" })
+            "CRC32C",
+            size: 4,
+            show: { Show.word(UInt32($0)) },
+            problem: { _ in stored == computed ? nil : "computed \(Show.word(computed))" }
+        )
         return flags
     }
 
     private func body(
-        _ reader: inout FieldReader, _ flags: UInt64, _ head: inout Head
+        _ reader: inout FieldReader,
+        _ flags: UInt64,
+        _ head: inout Head
     ) throws(InspectStop) {
         try reader.number("highest clock", size: 8, show: Show.clock)
         if flags & 1 != 0 {
@@ -96,13 +122,15 @@ struct BlockInspector {
         }
         for _ in 0..<(try count("replicas", &reader)) {
             head.replicas.append(
-                try reader.number("replica", size: 8, show: Show.id, problem: SmallFiles.notZero))
+                try reader.number("replica", size: 8, show: Show.id, problem: SmallFiles.notZero)
+            )
         }
         for _ in 0..<(try count("runs", &reader)) {
             let index = try reader.varint("index of the replica")
             let replica = index < head.replicas.count ? head.replicas[Int(index)] : 0
             head.runs.append(
-                (replica, try reader.varint("first sequence"), try reader.varint("count")))
+                (replica, try reader.varint("first sequence"), try reader.varint("count"))
+            )
         }
         for _ in 0..<(try count("types", &reader)) {
             let name = try reader.text("type")
@@ -124,7 +152,9 @@ struct BlockInspector {
     private func count(_ name: String, _ reader: inout FieldReader) throws(InspectStop) -> Int {
         let rest = UInt64(reader.remaining)
         let count = try reader.varint(
-            "number of \(name)", problem: { $0 > rest ? "more than there are bytes" : nil })
+            "number of \(name)",
+            problem: { $0 > rest ? "more than there are bytes" : nil }
+        )
         guard count <= rest else { throw InspectStop() }
         return Int(count)
     }
@@ -132,8 +162,11 @@ struct BlockInspector {
     private func rows(_ reader: inout FieldReader, _ head: Head) throws(InspectStop) {
         guard showsRows else {
             reader.note(
-                "rows", "\(head.count), shown with --rows", at: reader.offset,
-                size: reader.remaining)
+                "rows",
+                "\(head.count), shown with --rows",
+                at: reader.offset,
+                size: reader.remaining
+            )
             return
         }
         var run = 0
@@ -146,8 +179,11 @@ struct BlockInspector {
             }
             guard run < head.runs.count else {
                 reader.note(
-                    "rows", at: reader.offset, size: reader.remaining,
-                    check: .bad("there are more rows than the runs say"))
+                    "rows",
+                    at: reader.offset,
+                    size: reader.remaining,
+                    check: .bad("there are more rows than the runs say")
+                )
                 throw InspectStop()
             }
             let current = head.runs[run]
@@ -159,23 +195,31 @@ struct BlockInspector {
         }
         guard reader.remaining > 0 else { return }
         reader.note(
-            "rest", at: reader.offset, size: reader.remaining,
-            check: .bad("bytes follow after the last row"))
+            "rest",
+            at: reader.offset,
+            size: reader.remaining,
+            check: .bad("bytes follow after the last row")
+        )
     }
 
     private func row(
-        _ reader: inout FieldReader, _ head: Head, _ title: String
+        _ reader: inout FieldReader,
+        _ head: Head,
+        _ title: String
     ) throws(InspectStop) {
         let depth = reader.depth
         defer { reader.depth = depth }
         reader.heading("row", title)
         let publicSize = try reader.varint("size of the public part")
         let personal = try reader.varint(
-            "personal part", show: { $0 == 0 ? "none" : $0 == 1 ? "erased" : "\($0) bytes" })
+            "personal part",
+            show: { $0 == 0 ? "none" : $0 == 1 ? "erased" : "\($0) bytes" }
+        )
         try reader.varint(
             "type",
             show: { $0 < head.types.count ? head.types[Int($0)] : "\($0)" },
-            problem: { $0 < head.types.count ? nil : "there is no such type" })
+            problem: { $0 < head.types.count ? nil : "there is no such type" }
+        )
         let end = reader.offset + Int(clamping: publicSize)
         guard publicSize <= UInt64(reader.remaining) else {
             try reader.raw("public part", count: reader.remaining + 1)
@@ -203,14 +247,20 @@ struct BlockInspector {
         try reader.varint("base")
         let names = ["derived", "ifUnchanged", "actor", "subject", "personal"]
         let flags = try reader.number(
-            "flags", size: 1, show: { Show.flags($0, names) },
-            problem: { $0 > 31 ? "unknown flags" : nil })
+            "flags",
+            size: 1,
+            show: { Show.flags($0, names) },
+            problem: { $0 > 31 ? "unknown flags" : nil }
+        )
         if flags & 4 != 0 { try reader.text("actor") }
         if flags & 8 != 0 { try reader.text("subject") }
         guard end >= reader.offset else {
             reader.note(
-                "public payload", at: reader.offset, size: 0,
-                check: .bad("the public part ends before it"))
+                "public payload",
+                at: reader.offset,
+                size: 0,
+                check: .bad("the public part ends before it")
+            )
             throw InspectStop()
         }
         reader.section = "3"

@@ -17,7 +17,9 @@ struct FieldReader {
 
     init(_ bytes: [UInt8], range: Range<Int>, base: Int = 0, section: String) {
         precondition(
-            range.lowerBound >= 0 && range.upperBound <= bytes.count, "a part lies in its bytes")
+            range.lowerBound >= 0 && range.upperBound <= bytes.count,
+            "a part lies in its bytes"
+        )
         self.bytes = bytes
         self.base = base
         offset = range.lowerBound
@@ -41,13 +43,23 @@ struct FieldReader {
 
     /// Notes a line of one's own.
     mutating func note(
-        _ name: String, _ value: String = "", at place: Int, size: Int,
+        _ name: String,
+        _ value: String = "",
+        at place: Int,
+        size: Int,
         check: InspectLine.Check = .none
     ) {
         lines.append(
             InspectLine(
-                offset: base + place, size: size, depth: depth, name: name, value: value,
-                section: section, check: check))
+                offset: base + place,
+                size: size,
+                depth: depth,
+                name: name,
+                value: value,
+                section: section,
+                check: check
+            )
+        )
     }
 
     /// Notes a heading at the current place, and what follows as parts of it.
@@ -59,12 +71,20 @@ struct FieldReader {
     /// An integer of 1 to 8 bytes; `problem` says what is wrong with it, if something is.
     @discardableResult
     mutating func number(
-        _ name: String, size: Int, show: (UInt64) -> String = Show.decimal,
+        _ name: String,
+        size: Int,
+        show: (UInt64) -> String = Show.decimal,
         problem: (UInt64) -> String? = { _ in nil }
     ) throws(InspectStop) -> UInt64 {
         let start = try skip(name, size)
         let value = Self.littleEndian(bytes, at: start, size: size)
-        note(name, show(value), at: start, size: size, check: problem(value).map { .bad($0) } ?? .none)
+        note(
+            name,
+            show(value),
+            at: start,
+            size: size,
+            check: problem(value).map { .bad($0) } ?? .none
+        )
         return value
     }
 
@@ -74,8 +94,12 @@ struct FieldReader {
         let found = Array(bytes[start..<start + 4])
         let isRight = found == Array(expected.utf8)
         note(
-            "magic", isRight ? expected : Show.hexadecimal(found[...]), at: start, size: 4,
-            check: isRight ? .good : .bad("is not \(expected)"))
+            "magic",
+            isRight ? expected : Show.hexadecimal(found[...]),
+            at: start,
+            size: 4,
+            check: isRight ? .good : .bad("is not \(expected)")
+        )
     }
 
     /// Bytes that must be zero.
@@ -91,13 +115,19 @@ struct FieldReader {
         let stored = UInt32(Self.littleEndian(bytes, at: start, size: 4))
         let computed = Checksum.crc32c(bytes.span.raw.extracting(range))
         note(
-            "CRC32C", Show.word(stored), at: start, size: 4,
-            check: stored == computed ? .good : .bad("computed \(Show.word(computed))"))
+            "CRC32C",
+            Show.word(stored),
+            at: start,
+            size: 4,
+            check: stored == computed ? .good : .bad("computed \(Show.word(computed))")
+        )
     }
 
     @discardableResult
     mutating func raw(
-        _ name: String, count: Int, show: (ArraySlice<UInt8>) -> String = Show.hexadecimal
+        _ name: String,
+        count: Int,
+        show: (ArraySlice<UInt8>) -> String = Show.hexadecimal
     ) throws(InspectStop) -> ArraySlice<UInt8> {
         let start = try skip(name, count)
         note(name, show(bytes[start..<start + count]), at: start, size: count)
@@ -106,19 +136,25 @@ struct FieldReader {
 
     @discardableResult
     mutating func varint(
-        _ name: String, show: (UInt64) -> String = Show.decimal,
+        _ name: String,
+        show: (UInt64) -> String = Show.decimal,
         problem: (UInt64) -> String? = { _ in nil }
     ) throws(InspectStop) -> UInt64 {
         let (value, place) = try plainVarint(name)
         note(
-            name, show(value), at: place.lowerBound, size: place.count,
-            check: problem(value).map { .bad($0) } ?? .none)
+            name,
+            show(value),
+            at: place.lowerBound,
+            size: place.count,
+            check: problem(value).map { .bad($0) } ?? .none
+        )
         return value
     }
 
     @discardableResult
     mutating func zigzag(
-        _ name: String, show: (Int64) -> String = { "\($0)" }
+        _ name: String,
+        show: (Int64) -> String = { "\($0)" }
     ) throws(InspectStop) -> Int64 {
         let (raw, place) = try plainVarint(name)
         let value = Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
@@ -137,8 +173,12 @@ struct FieldReader {
         let isText = Text.isValid(bytes.span.raw, content)
         let text = String(decoding: bytes[content], as: UTF8.self)
         note(
-            name, CellText.oneLine(text), at: start, size: offset - start,
-            check: isText ? .none : .bad("is not UTF-8, or holds U+0000"))
+            name,
+            CellText.oneLine(text),
+            at: start,
+            size: offset - start,
+            check: isText ? .none : .bad("is not UTF-8, or holds U+0000")
+        )
         return text
     }
 
@@ -164,7 +204,9 @@ struct FieldReader {
     }
 
     private mutating func stop(
-        _ name: String, at place: Int, _ reason: String = "the bytes end here"
+        _ name: String,
+        at place: Int,
+        _ reason: String = "the bytes end here"
     ) -> InspectStop {
         note(name, at: place, size: max(0, end - place), check: .bad(reason))
         return InspectStop()

@@ -54,10 +54,16 @@ package struct FileInspector {
             try LogFileInspector(bytes, base: 0, showsRows: showsRows).inspect(take)
         case "frames":
             try LogFileInspector(bytes, base: 0, showsRows: showsRows).inspectFrames(
-                from: 0, generation: nil, take)
+                from: 0,
+                generation: nil,
+                take
+            )
         case "bytes that recovery cut":
             try LogFileInspector(bytes, base: cutOffset, showsRows: showsRows).inspectFrames(
-                from: 0, generation: nil, take)
+                from: 0,
+                generation: nil,
+                take
+            )
         case "manifest of a space": try take(SmallFiles.manifest(bytes))
         case "replica file": try take(SmallFiles.replica(bytes))
         case "synced mark": try take(SmallFiles.syncedMark(bytes))

@@ -37,13 +37,18 @@ struct LogFileInspector {
         try reader.zeros(3)
         try reader.number("number of this file", size: 8)
         let generation = try reader.number(
-            "generation", size: 8, show: Show.long, problem: { $0 == 0 ? "zero" : nil })
+            "generation",
+            size: 8,
+            show: Show.long,
+            problem: { $0 == 0 ? "zero" : nil }
+        )
         try reader.number("generation of the file before", size: 8, show: Show.long)
         try reader.number("synced length of the file before", size: 8)
         try reader.number("number of the first frame", size: 8)
         try reader.number("begun", size: 8, show: Show.time)
         try reader.zeros(4)
-        let stored = reader.remaining >= 4
+        let stored =
+            reader.remaining >= 4
             ? FieldReader.littleEndian(bytes, at: reader.offset, size: 4) : 0
         try reader.checksum(of: 0..<60)
         try reader.zeros(min(Self.headerSize, bytes.count) - 64)
@@ -53,7 +58,8 @@ struct LogFileInspector {
 
     /// Frame by frame; where one does not verify, from the next that does.
     func inspectFrames<Failure: Error>(
-        from start: Int, generation known: UInt64?,
+        from start: Int,
+        generation known: UInt64?,
         _ take: ([InspectLine]) throws(Failure) -> Void
     ) throws(Failure) {
         var generation = known
@@ -78,22 +84,31 @@ struct LogFileInspector {
 
     private func lines(of frame: Frame, expected: UInt64?) -> [InspectLine] {
         var reader = FieldReader(
-            bytes, range: frame.offset..<min(frame.offset + frame.size, bytes.count), base: base,
-            section: "8")
+            bytes,
+            range: frame.offset..<min(frame.offset + frame.size, bytes.count),
+            base: base,
+            section: "8"
+        )
         reader.heading("frame", "\(frame.number)", size: frame.size)
         do throws(InspectStop) {
             try reader.magic("DFRM")
             try reader.checksum(of: frame.offset + 8..<reader.end)
             try reader.number("generation", size: 8, show: Show.long)
             try reader.number(
-                "number of the frame", size: 8,
-                problem: { expected == nil || $0 == expected ? nil : "not the number that follows" })
+                "number of the frame",
+                size: 8,
+                problem: { expected == nil || $0 == expected ? nil : "not the number that follows" }
+            )
             try reader.number(
-                "durableBefore", size: 8,
-                problem: { $0 > UInt64(base + frame.offset) ? "behind this frame" : nil })
+                "durableBefore",
+                size: 8,
+                problem: { $0 > UInt64(base + frame.offset) ? "behind this frame" : nil }
+            )
             try reader.number(
-                "length of the body", size: 4,
-                problem: { $0 > UInt64(Limits.frameSizeMax) ? "above the limit" : nil })
+                "length of the body",
+                size: 4,
+                problem: { $0 > UInt64(Limits.frameSizeMax) ? "above the limit" : nil }
+            )
             try reader.number("number of records", size: 4)
             let end = min(reader.offset + frame.bodySize, reader.end)
             for _ in 0..<frame.recordCount where reader.offset < end {
@@ -101,8 +116,11 @@ struct LogFileInspector {
             }
             if reader.offset < end {
                 reader.note(
-                    "rest of the body", at: reader.offset, size: end - reader.offset,
-                    check: .bad("bytes follow after the last record"))
+                    "rest of the body",
+                    at: reader.offset,
+                    size: end - reader.offset,
+                    check: .bad("bytes follow after the last record")
+                )
                 reader.offset = end
             }
             if reader.remaining > 0 { try reader.zeros(reader.remaining) }
@@ -114,7 +132,9 @@ struct LogFileInspector {
 
     /// What stands where no frame verifies.
     private func gap(
-        _ range: Range<Int>, _ generation: UInt64?, isLast: Bool
+        _ range: Range<Int>,
+        _ generation: UInt64?,
+        isLast: Bool
     ) -> [InspectLine] {
         var reader = FieldReader(bytes, range: range, base: base, section: "8")
         if let frame = Frame(bytes, at: range.lowerBound, generation: generation) {
@@ -134,8 +154,12 @@ struct LogFileInspector {
             reader.note("unused", "no frame starts here", at: range.lowerBound, size: size)
         } else {
             reader.note(
-                "damage", "goes on at \(base + range.upperBound), where a frame verifies",
-                at: range.lowerBound, size: size, check: .bad("no frame verifies here"))
+                "damage",
+                "goes on at \(base + range.upperBound), where a frame verifies",
+                at: range.lowerBound,
+                size: size,
+                check: .bad("no frame verifies here")
+            )
         }
         return reader.takeLines()
     }

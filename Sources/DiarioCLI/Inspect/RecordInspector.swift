@@ -17,10 +17,16 @@ struct RecordInspector {
         let name = kind < Self.kinds.count && kind > 0 ? Self.kinds[Int(kind)] : "unknown kind"
         reader.heading("record", name, size: Self.headerSize + size)
         try reader.number(
-            "kind", size: 1, problem: { 1...5 ~= $0 ? nil : "unknown kind" })
+            "kind",
+            size: 1,
+            problem: { 1...5 ~= $0 ? nil : "unknown kind" }
+        )
         try reader.zeros(3)
         try reader.number(
-            "length", size: 4, problem: { $0 == UInt64(size) ? nil : "goes beyond the frame" })
+            "length",
+            size: 4,
+            problem: { $0 == UInt64(size) ? nil : "goes beyond the frame" }
+        )
         try reader.number("space", size: 8, show: Show.id, problem: SmallFiles.notZero)
         let content = reader.offset..<reader.offset + size
         var part = FieldReader(reader.bytes, range: content, base: reader.base, section: "8")
@@ -29,8 +35,11 @@ struct RecordInspector {
             try inspectContent(&part, kind: kind)
             if part.remaining > 0 {
                 part.note(
-                    "rest", at: part.offset, size: part.remaining,
-                    check: .bad("the record says more than its kind does"))
+                    "rest",
+                    at: part.offset,
+                    size: part.remaining,
+                    check: .bad("the record says more than its kind does")
+                )
             }
         } catch {
             // What stopped it has its line already; the length says where the next record is.
@@ -47,7 +56,8 @@ struct RecordInspector {
     }
 
     private func inspectContent(
-        _ part: inout FieldReader, kind: UInt8
+        _ part: inout FieldReader,
+        kind: UInt8
     ) throws(InspectStop) {
         switch kind {
         case 1: BlockInspector(showsRows: showsRows).inspect(&part)
@@ -76,21 +86,29 @@ struct RecordInspector {
     private func state(_ part: inout FieldReader) throws(InspectStop) {
         let released = try part.number("released", size: 8)
         let size = try part.number(
-            "size", size: 8, problem: { $0 < released ? "less than released" : nil })
+            "size",
+            size: 8,
+            problem: { $0 < released ? "less than released" : nil }
+        )
         try part.number("acceptedAt", size: 8, show: Show.time)
         try part.number("highest clock", size: 8, show: Show.clock)
         let replicas = try part.number("number of replicas", size: 4)
         let adoptions = try part.number("number of adoptions", size: 4)
         let nodes = try part.number(
-            "number of nodes", size: 4,
-            problem: { $0 == UInt64(size.nonzeroBitCount) ? nil : "not the binary ones of size" })
+            "number of nodes",
+            size: 4,
+            problem: { $0 == UInt64(size.nonzeroBitCount) ? nil : "not the binary ones of size" }
+        )
         try part.zeros(4)
         for _ in 0..<replicas {
             try part.number("replica", size: 8, show: Show.id, problem: SmallFiles.notZero)
             try part.number("last sequence", size: 8)
             try part.number(
-                "writes for an authority", size: 8, show: { $0 == 1 ? "yes" : $0 == 0 ? "no" : "\($0)" },
-                problem: { $0 > 1 ? "neither 0 nor 1" : nil })
+                "writes for an authority",
+                size: 8,
+                show: { $0 == 1 ? "yes" : $0 == 0 ? "no" : "\($0)" },
+                problem: { $0 > 1 ? "neither 0 nor 1" : nil }
+            )
         }
         for _ in 0..<adoptions {
             try part.number("position of an adoption", size: 8)

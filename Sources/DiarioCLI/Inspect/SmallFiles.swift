@@ -7,8 +7,11 @@ enum SmallFiles {
             try reader.magic("DMAN")
             try version(&reader)
             try reader.number(
-                "flags", size: 1, show: { Show.flags($0, ["authority", "staging"]) },
-                problem: { $0 > 3 ? "unknown flags" : nil })
+                "flags",
+                size: 1,
+                show: { Show.flags($0, ["authority", "staging"]) },
+                problem: { $0 > 3 ? "unknown flags" : nil }
+            )
             try reader.zeros(2)
             try reader.number("space", size: 8, show: Show.id, problem: notZero)
             let lineage = try lineage(&reader)
@@ -66,8 +69,13 @@ enum SmallFiles {
             && Int(words[2]) != nil && Int(words[5].dropLast()) != nil
         return [
             line(
-                0, bytes.count, "line", CellText.oneLine(String(text.prefix { $0 != "\n" })), "7",
-                isRight ? .good : .bad("is not: diario format N readable by N"))
+                0,
+                bytes.count,
+                "line",
+                CellText.oneLine(String(text.prefix { $0 != "\n" })),
+                "7",
+                isRight ? .good : .bad("is not: diario format N readable by N")
+            )
         ]
     }
 
@@ -95,7 +103,9 @@ enum SmallFiles {
     }
 
     private static func read(
-        _ bytes: [UInt8], size: Int, section: String,
+        _ bytes: [UInt8],
+        size: Int,
+        section: String,
         _ body: (inout FieldReader) throws(InspectStop) -> Void
     ) -> [InspectLine] {
         var reader = FieldReader(bytes, range: 0..<bytes.count, section: section)
@@ -103,18 +113,31 @@ enum SmallFiles {
         guard (try? body(&reader)) != nil else { return reader.takeLines() }
         if bytes.count != size {
             reader.note(
-                "rest", at: size, size: bytes.count - size,
-                check: .bad("the file has \(bytes.count) bytes instead of \(size)"))
+                "rest",
+                at: size,
+                size: bytes.count - size,
+                check: .bad("the file has \(bytes.count) bytes instead of \(size)")
+            )
         }
         return reader.takeLines()
     }
 
     private static func line(
-        _ offset: Int, _ size: Int, _ name: String, _ value: String, _ section: String,
+        _ offset: Int,
+        _ size: Int,
+        _ name: String,
+        _ value: String,
+        _ section: String,
         _ check: InspectLine.Check
     ) -> InspectLine {
         InspectLine(
-            offset: offset, size: size, depth: 0, name: name, value: value, section: section,
-            check: check)
+            offset: offset,
+            size: size,
+            depth: 0,
+            name: name,
+            value: value,
+            section: section,
+            check: check
+        )
     }
 }

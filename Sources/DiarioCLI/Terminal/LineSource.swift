@@ -34,7 +34,8 @@ package struct LineSource: ~Copyable {
         while !isAtEnd {
             if Interrupt.descriptor >= 0 {
                 let ready = SystemCall.wait(
-                    readable: [Interrupt.descriptor, descriptor], milliseconds: -1
+                    readable: [Interrupt.descriptor, descriptor],
+                    milliseconds: -1
                 ).readable
                 if ready[0] { return false }
                 guard ready[1] else { continue }
@@ -65,7 +66,8 @@ package struct LineSource: ~Copyable {
         guard size <= Limits.lineSizeMax else {
             throw .failed(
                 "\(name), line \(lineNumber + 1): more than \(Limits.lineSizeMax) bytes. "
-                    + "Make it smaller, or check that lines end with a line feed")
+                    + "Make it smaller, or check that lines end with a line feed"
+            )
         }
         guard hasFeed || isAtEnd && size > 0 else { return false }
         lineNumber += 1
@@ -74,5 +76,22 @@ package struct LineSource: ~Copyable {
         searched = start
         try body(bytes.span.extracting(range), lineNumber)
         return true
+    }
+
+    /// All of stdin, which may have at most `sizeMax` bytes.
+    static func wholeInput(sizeMax: Int) throws(Failure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while true {
+            switch SystemCall.read(0, into: &bytes, count: readSize) {
+            case .done(0): return bytes
+            case .done, .failed(EINTR): break
+            case .failed(EAGAIN): _ = SystemCall.wait(readable: [0], milliseconds: 1000)
+            case .failed(let code):
+                throw .failed("cannot read the input: \(SystemCall.text(ofCode: code))")
+            }
+            guard bytes.count <= sizeMax else {
+                throw .failed("the input has more than \(sizeMax) bytes. Make it smaller")
+            }
+        }
     }
 }

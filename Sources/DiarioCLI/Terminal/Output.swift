@@ -57,7 +57,8 @@ package final class Output {
             case .failed(EPIPE): throw .outputClosed
             case .failed(let code):
                 throw .failed(
-                    "cannot write \(name): \(SystemCall.text(ofCode: code)). Check the disk")
+                    "cannot write \(name): \(SystemCall.text(ofCode: code)). Check the disk"
+                )
             }
         }
     }

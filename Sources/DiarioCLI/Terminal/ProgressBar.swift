@@ -29,8 +29,12 @@ package final class ProgressBar {
         next = now + Self.interval
         isShown = true
         let line = ProgressLine(
-            label: label, unit: unit, done: done, total: total,
-            seconds: (now - start) / Duration.seconds(1))
+            label: label,
+            unit: unit,
+            done: done,
+            total: total,
+            seconds: (now - start) / Duration.seconds(1)
+        )
         show("\r\u{1b}[K" + line.text(width: output.width - 1))
     }
 

@@ -38,7 +38,9 @@ enum SystemCall {
     ///
     /// A negative descriptor is never ready. Broken off by a signal, it answers as after a timeout.
     static func wait(
-        readable: [Int32], hungUp: [Int32] = [], milliseconds: Int32
+        readable: [Int32],
+        hungUp: [Int32] = [],
+        milliseconds: Int32
     ) -> (readable: [Bool], hungUp: [Bool]) {
         var entries = readable.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         entries += hungUp.map { pollfd(fd: $0, events: 0, revents: 0) }
@@ -102,6 +104,13 @@ enum SystemCall {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// Whether there is something that is no regular file, as a device or a pipe.
+    static func isSpecial(_ path: String) -> Bool {
+        var status = stat()
+        // Safe: the call fills in the structure that it is for.
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    }
+
     /// The system's words for an error number.
     static func text(ofCode code: Int32) -> String {
         // Safe: the text is copied at once; only this thread asks for one.
@@ -132,7 +141,11 @@ enum SystemCall {
 }
 
 // Inside the type these names mean its own functions.
-private func systemRead(_ descriptor: Int32, _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int)
+private func systemRead(
+    _ descriptor: Int32,
+    _ bytes: UnsafeMutablePointer<UInt8>?,
+    _ count: Int
+)
     -> Int
 {
     // Safe: the caller gives room for `count` bytes.
