@@ -29,7 +29,10 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
 let executables: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioCLI",
-        ["Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
+        [
+            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+            "DiarioLog",
+        ]
     ),
     (
         "DiarioBench",
