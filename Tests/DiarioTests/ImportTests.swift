@@ -27,6 +27,23 @@ import Testing
         #expect(try exported(again) == text)
     }
 
+    // Lines without the adoption of packs, as a workload has them, once left a space that did not
+    // know its own types.
+    @Test func linesWithoutAdoptionsKeepThePacksOfTheSpace() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path + "/target", packs: PackSource.builtIn())
+        let head = try space.stats().status.head
+        let line =
+            #"{"type":"meals.weight.recorded","payload":{"day":"2026-01-01","source":"manual"},"#
+            + #""at":"2026-01-01T00:00:00Z","origin":"7zk3m9q2c1f4a-1"}"#
+        let summary = try space.importLines(of: file(Array(line.utf8), in: folder)) { _, _ in }
+        let stats = try summary.space.stats()
+        #expect(stats.status.events == 1)
+        #expect(stats.status.head == head + 1)
+        #expect(stats.status.adoptions.count == 5)
+        #expect(try summary.space.verify { _ in }.isOK)
+    }
+
     @Test func anExportIntoAUsedSpaceIsRecordedOnce() throws {
         let folder = try TemporaryFolder()
         let source = try makeFilledSpace(folder.path + "/source")
