@@ -142,6 +142,7 @@ extension BlockHeader {
 
 extension WireWriter {
     /// The 24 bytes of a header.
+    // Safe: the caller made room for them.
     mutating func header(_ header: BlockHeader) {
         unsafe fixed(BlockHeader.magic)
         unsafe byte(BlockHeader.version)

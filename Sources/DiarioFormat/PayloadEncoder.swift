@@ -42,6 +42,7 @@ struct PayloadEncoder: ~Escapable {
     }
 
     /// Writes the bitmap and the values of some fields.
+    // Safe: the caller made room for the whole part, by `PayloadBounds`.
     @_lifetime(self: copy self)
     mutating func encode(
         _ fields: Span<PlannedField>,
@@ -59,6 +60,7 @@ struct PayloadEncoder: ~Escapable {
     }
 
     /// Writes the value of a field; false if there is none, or if it is left out.
+    // Safe: the caller made room for the whole part, by `PayloadBounds`.
     @_lifetime(self: copy self)
     private mutating func encode(
         _ field: PlannedField,
@@ -81,6 +83,7 @@ struct PayloadEncoder: ~Escapable {
         return true
     }
 
+    // Safe: the caller made room for the whole part, by `PayloadBounds`.
     private func encode(
         _ value: Int64,
         _ field: PlannedField,
@@ -102,6 +105,7 @@ struct PayloadEncoder: ~Escapable {
         }
     }
 
+    // Safe: the caller made room for the whole part, by `PayloadBounds`.
     @_lifetime(self: copy self)
     private mutating func encode(
         _ bytes: RawSpan,
@@ -128,6 +132,7 @@ struct PayloadEncoder: ~Escapable {
     }
 
     /// Writes the id that a field refers to, or notes that it is filled in later.
+    // Safe: the caller made room for the whole part, by `PayloadBounds`.
     @_lifetime(self: copy self)
     private mutating func encodeReference(
         _ field: PlannedField,
