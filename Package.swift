@@ -68,7 +68,10 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         ["Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
     ),
     ("DiarioSimulationTests", ["DiarioCore", "DiarioSimulation"]),
-    ("DiarioCLITests", ["DiarioCore", "DiarioCLI", "DiarioSchema"]),
+    (
+        "DiarioCLITests",
+        ["DiarioCore", "DiarioSchema", "DiarioFormat", "Diario", "DiarioCLI"]
+    ),
     ("TidyTests", []),
 ]
 

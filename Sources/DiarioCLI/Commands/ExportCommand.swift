@@ -2,7 +2,7 @@ import Diario
 import DiarioLog
 import DiarioSchema
 
-/// `diario export`
+/// The command `diario export`.
 enum ExportCommand {
     static func run(_ call: Invocation) throws(Failure) {
         try call.withSpace(.readOnly) { (space) throws(Failure) in
@@ -21,7 +21,7 @@ enum ExportCommand {
                 throw error
             }
             let shown = CellText.oneLine(path)
-            call.remark("exported \(ProgressLine.grouped(count)) events to \(shown)")
+            call.remark("exported \(Show.count(count, "event")) to \(shown)")
         }
     }
 

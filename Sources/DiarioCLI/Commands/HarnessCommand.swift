@@ -1,7 +1,7 @@
 import Diario
 import DiarioSchema
 
-/// `diario harness`
+/// The command `diario harness`.
 enum HarnessCommand {
     static func run(_ call: Invocation) throws(Failure) {
         let packs = try reporting { () throws(DiarioError) in

@@ -1,4 +1,4 @@
-/// `diario help`
+/// The command `diario help`.
 enum HelpCommand {
     static func run(_ call: Invocation) throws(Failure) {
         let words = call.arguments.operands

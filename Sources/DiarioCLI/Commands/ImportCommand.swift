@@ -2,7 +2,7 @@ import Diario
 import DiarioLog
 import DiarioStorage
 
-/// `diario import`
+/// The command `diario import`.
 enum ImportCommand {
     static func run(_ call: Invocation) throws(Failure) {
         let path = call.arguments.operands[0]
@@ -39,6 +39,8 @@ enum ImportCommand {
         func grouped(_ value: Int) -> String { ProgressLine.grouped(UInt64(max(0, value))) }
         let known =
             result.known == 0 ? "" : ", passed over \(grouped(result.known)) imported before"
-        try call.output.line("imported \(grouped(result.imported)) events\(known)")
+        try call.output.line(
+            "imported \(Show.count(UInt64(max(0, result.imported)), "event"))\(known)"
+        )
     }
 }

@@ -1,7 +1,7 @@
 import Diario
 import DiarioSchema
 
-/// `diario init`
+/// The command `diario init`.
 enum InitCommand {
     static func run(_ call: Invocation) throws(Failure) {
         let folder = call.arguments.operands[0]

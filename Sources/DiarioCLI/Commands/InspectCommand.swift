@@ -1,6 +1,6 @@
 import DiarioStorage
 
-/// `diario inspect`
+/// The command `diario inspect`.
 enum InspectCommand {
     static func run(_ call: Invocation) throws(Failure) {
         let path = call.arguments.operands[0]
@@ -22,7 +22,7 @@ enum InspectCommand {
             )
             try call.output.line("    offset      size  section")
         }
-        var badCount = 0
+        var badCount: UInt64 = 0
         try inspector.inspect { (lines) throws(Failure) in
             for line in lines {
                 if case .bad = line.check { badCount += 1 }
@@ -35,7 +35,9 @@ enum InspectCommand {
         }
         guard badCount > 0 else { return }
         try call.output.flush()
-        throw .failed("\(CellText.oneLine(path)): \(badCount) parts do not verify")
+        throw .failed(
+            "\(CellText.oneLine(path)): \(Show.count(badCount, "part")) wrong. Look for WRONG above"
+        )
     }
 
     private static func contents(

@@ -3,7 +3,7 @@ import DiarioCore
 import DiarioLog
 import DiarioSchema
 
-/// `diario log`
+/// The command `diario log`.
 enum LogCommand {
     private static let pollMilliseconds: Int32 = 200
 

@@ -3,7 +3,7 @@ import DiarioCore
 import DiarioLog
 import DiarioSchema
 
-/// `diario record`
+/// The command `diario record`.
 enum RecordCommand {
     static func run(_ call: Invocation) throws(Failure) {
         let durability = try checkingUsage { () throws(UsageError) in
@@ -99,7 +99,6 @@ enum RecordCommand {
 private struct RecordStream: ~Copyable {
     private let call: Invocation
     private var recorder: LineRecorder
-    private var source = LineSource(descriptor: 0, name: "the input")
     private var recordedCount: UInt64 = 0
     private let isQuiet: Bool
     private let progress: ProgressBar
@@ -115,15 +114,16 @@ private struct RecordStream: ~Copyable {
     mutating func run() throws(Failure) {
         Interrupt.catchSignals()
         defer { progress.finish() }
+        var source = LineSource(descriptor: 0, name: "the input")
         while try source.fill() {
-            try takeLines()
+            try takeLines(of: &source)
             try commit()
             guard !Interrupt.isRaised else { break }
         }
         guard !Interrupt.isRaised else {
             progress.finish()
-            let count = ProgressLine.grouped(recordedCount)
-            throw .failed("interrupted. \(count) events are recorded, and nothing behind them")
+            let count = Show.count(recordedCount, "event")
+            throw .failed("interrupted. \(count) recorded, and nothing behind them")
         }
         recorder.finish()
         try commit()
@@ -132,13 +132,10 @@ private struct RecordStream: ~Copyable {
     }
 
     /// Takes in all lines that are there; records what is complete before a bad one.
-    private mutating func takeLines() throws(Failure) {
+    private mutating func takeLines(of source: inout LineSource) throws(Failure) {
         var isMore = true
         while isMore {
             do throws(Failure) {
-                // Copied out and in, because two parts of `self` cannot be changed at once.
-                var recorder = self.recorder
-                defer { self.recorder = recorder }
                 isMore = try source.next { (line, _) throws(Failure) in
                     try reporting { () throws(DiarioError) in try recorder.add(line) }
                 }
@@ -166,7 +163,7 @@ private struct RecordStream: ~Copyable {
         let seconds = (ContinuousClock.now - start) / Duration.seconds(1)
         let tenths = Int((seconds * 10).rounded())
         try call.output.line(
-            "recorded \(ProgressLine.grouped(recordedCount)) events in \(tenths / 10).\(tenths % 10) s"
+            "recorded \(Show.count(recordedCount, "event")) in \(tenths / 10).\(tenths % 10) s"
         )
     }
 }

@@ -3,7 +3,7 @@ import DiarioCrypto
 import DiarioLog
 import DiarioSchema
 
-/// `diario schema check`, `schema list` and `schema adopt`
+/// The commands `schema check`, `schema list` and `schema adopt`.
 enum SchemaCommand {
     static func check(_ call: Invocation) throws(Failure) {
         let folder = call.arguments.operands[0]

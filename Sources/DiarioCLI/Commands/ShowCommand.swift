@@ -3,7 +3,7 @@ import DiarioCore
 import DiarioLog
 import DiarioSchema
 
-/// `diario show`
+/// The command `diario show`.
 enum ShowCommand {
     static func run(_ call: Invocation) throws(Failure) {
         let text = call.arguments.operands[0]

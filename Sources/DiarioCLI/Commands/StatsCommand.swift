@@ -2,7 +2,7 @@ import Diario
 import DiarioCrypto
 import DiarioLog
 
-/// `diario stats`
+/// The command `diario stats`.
 enum StatsCommand {
     static func run(_ call: Invocation) throws(Failure) {
         try call.withSpace(.readOnly) { (space) throws(Failure) in

@@ -2,7 +2,7 @@ import Diario
 import DiarioCrypto
 import DiarioLog
 
-/// `diario verify`
+/// The command `diario verify`.
 enum VerifyCommand {
     static func run(_ call: Invocation) throws(Failure) {
         try call.withSpace(.readOnly) { (space) throws(Failure) in
@@ -51,8 +51,9 @@ enum VerifyCommand {
                 "cut: \(CellText.oneLine(cut)) (torn by a crash, never acknowledged)"
             )
         }
-        let events = ProgressLine.grouped(UInt64(max(0, result.events)))
-        let verdict = result.isOK ? "ok" : "NOT OK: \(result.faults.count) faults"
-        try call.output.line("\(verdict), \(events) events, root \(result.root.text)")
+        let events = Show.count(UInt64(max(0, result.events)), "event")
+        let verdict =
+            result.isOK ? "ok" : "NOT OK: \(Show.count(UInt64(result.faults.count), "fault"))"
+        try call.output.line("\(verdict), \(events), root \(result.root.text)")
     }
 }

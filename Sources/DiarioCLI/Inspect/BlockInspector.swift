@@ -30,7 +30,7 @@ struct BlockInspector {
             let count = head.summary.eventCount
             reader.note(
                 "block",
-                "\(count) events",
+                Show.count(UInt64(count), "event"),
                 at: start,
                 size: block.count,
                 check: .good

@@ -74,7 +74,7 @@ struct FieldReader {
         _ name: String,
         size: Int,
         show: (UInt64) -> String = Show.decimal,
-        problem: (UInt64) -> String? = { _ in nil }
+        problem: ((UInt64) -> String?)? = nil
     ) throws(InspectStop) -> UInt64 {
         let start = try skip(name, size)
         let value = Self.littleEndian(bytes, at: start, size: size)
@@ -83,7 +83,7 @@ struct FieldReader {
             show(value),
             at: start,
             size: size,
-            check: problem(value).map { .bad($0) } ?? .none
+            check: Self.check(value, problem)
         )
         return value
     }
@@ -138,7 +138,7 @@ struct FieldReader {
     mutating func varint(
         _ name: String,
         show: (UInt64) -> String = Show.decimal,
-        problem: (UInt64) -> String? = { _ in nil }
+        problem: ((UInt64) -> String?)? = nil
     ) throws(InspectStop) -> UInt64 {
         let (value, place) = try plainVarint(name)
         note(
@@ -146,7 +146,7 @@ struct FieldReader {
             show(value),
             at: place.lowerBound,
             size: place.count,
-            check: problem(value).map { .bad($0) } ?? .none
+            check: Self.check(value, problem)
         )
         return value
     }
@@ -210,6 +210,14 @@ struct FieldReader {
     ) -> InspectStop {
         note(name, at: place, size: max(0, end - place), check: .bad(reason))
         return InspectStop()
+    }
+
+    private static func check(
+        _ value: UInt64,
+        _ problem: ((UInt64) -> String?)?
+    ) -> InspectLine.Check {
+        guard let problem else { return .none }
+        return problem(value).map { .bad($0) } ?? .good
     }
 
     static func littleEndian(_ bytes: [UInt8], at offset: Int, size: Int) -> UInt64 {

@@ -8,7 +8,10 @@ enum Show {
 
     static func decimal(_ value: UInt64) -> String { "\(value)" }
 
-    static func signed(_ value: UInt64) -> String { "\(Int64(bitPattern: value))" }
+    /// A number with what it counts: `1 event`, `65,536 events`.
+    static func count(_ value: UInt64, _ noun: String) -> String {
+        "\(ProgressLine.grouped(value)) \(noun)\(value == 1 ? "" : "s")"
+    }
 
     static func id(_ value: UInt64) -> String {
         ReplicaID(rawValue: value)?.text ?? "none"

@@ -21,7 +21,7 @@ enum Interrupt {
         descriptor >= 0 && SystemCall.wait(readable: [descriptor], milliseconds: 0).readable[0]
     }
 
-    /// From now on these signals do not end the program. A second one does.
+    /// From now on the first of these signals does not end the program; a second one does.
     static func catchSignals() {
         guard descriptor < 0 else { return }
         var ends: [Int32] = [-1, -1]

@@ -1,0 +1,85 @@
+import DiarioCLI
+import Testing
+
+@Suite struct TableTests {
+    private let columns = [
+        Table.Column("N", isRight: true, widthMin: 2), Table.Column("NAME", widthMin: 4),
+        Table.Column("TEXT", widthMin: 5),
+    ]
+
+    @Test func columnsAreAsWideAsTheirWidestCell() {
+        var table = Table(columns, width: 40)
+        table.fit([["1", "abcdef", "x"], ["1000", "b", "yy"]])
+        #expect(table.heading == "   N  NAME    TEXT")
+        #expect(table.line(["1", "abcdef", "x"]) == "   1  abcdef  x")
+        #expect(table.line(["1000", "b", "yy"]) == "1000  b       yy")
+    }
+
+    @Test(arguments: 15...60)
+    func noLineIsWiderThanTheTable(width: Int) {
+        let rows = [["1", "a name of some length", "text that goes on and on, for ever and ever"]]
+        var table = Table(columns, width: width)
+        table.fit(rows)
+        for row in rows { #expect(CellText.width(table.line(row)) <= width) }
+        #expect(CellText.width(table.heading) <= width)
+    }
+
+    @Test func theWidestColumnGivesWayFirst() {
+        var table = Table(columns, width: 24)
+        table.fit([["1", "abcdef", "a text that is too long"]])
+        #expect(
+            table.line(["1", "abcdef", "a text that is too long"]) == " 1  abcdef  a text th..."
+        )
+    }
+
+    @Test func laterRowsAreCutToTheColumns() {
+        var table = Table(columns, width: 40)
+        table.fit([["1", "abcd", "x"]])
+        #expect(table.line(["12345", "abcdefgh", "12345678"]) == "...  a...  1...")
+    }
+
+    @Test func controlCharactersCannotSteerATerminal() {
+        let text = CellText.oneLine("a\u{1b}[31mb\n\t\u{7f}\u{9b}\u{202e}z")
+        #expect(text == "a\\u{1b}[31mb\\n\\t\\u{7f}\\u{9b}\\u{202e}z")
+        #expect(CellText.oneLine("plain \u{e8}") == "plain \u{e8}")
+    }
+
+    @Test(arguments: [
+        ("abc", 3), ("\u{e8}", 1), ("e\u{300}", 1), ("\u{65e5}\u{672c}", 4), ("\u{1f41f}", 2),
+        ("", 0),
+    ])
+    func widthsAreThoseOfATerminal(text: String, width: Int) {
+        #expect(CellText.width(text) == width)
+    }
+
+    @Test(arguments: 0...8)
+    func whatIsCutFits(width: Int) {
+        for text in ["abcdefgh", "\u{65e5}\u{672c}\u{65e5}\u{672c}", "abc"] {
+            #expect(CellText.width(CellText.cut(text, to: width)) <= width)
+        }
+        #expect(CellText.cut("abcdefgh", to: 6) == "abc...")
+    }
+
+    @Test func progressShowsAShareATotalAndABar() {
+        func line(_ done: UInt64, _ total: UInt64?) -> ProgressLine {
+            ProgressLine(label: "Verifying", unit: "events", done: done, total: total, seconds: 3.9)
+        }
+        #expect(
+            line(50_000, 100_000).text(width: 75)
+                == "Verifying: 50,000 of 100,000 events, 50 %, 3 s [#############-------------]"
+        )
+        #expect(line(7, nil).text(width: 80) == "Verifying: 7 events, 3 s")
+        #expect(line(9, 0).text(width: 80) == "Verifying: 9 events, 3 s")
+        #expect(line(2, 1).text(width: 200).contains("100 %"))
+        for width in 10...120 {
+            #expect(line(50_000, 100_000).text(width: width).utf8.count <= width)
+        }
+    }
+
+    @Test func digitsAreGroupedByThousands() {
+        #expect(ProgressLine.grouped(0) == "0")
+        #expect(ProgressLine.grouped(999) == "999")
+        #expect(ProgressLine.grouped(1_234_567) == "1,234,567")
+        #expect(ProgressLine.grouped(.max) == "18,446,744,073,709,551,615")
+    }
+}
