@@ -65,6 +65,26 @@ import Testing
         #expect(try log.numbers(space, in: first) == [1, 2, 3])
     }
 
+    /// The process that took events up late skipped the sync of them, held the lock last, and wrote
+    /// over them.
+    @Test(arguments: [false, true])
+    func aCatchUpThatFailedIsDoneAgain(hasNewFile: Bool) throws {
+        let (log, first, second, space) = try makeTwo()
+        _ = try first.append(log.append(1, to: space))
+        _ = try second.append(log.append(1, to: space))
+        if hasNewFile {
+            for _ in 0..<4 { _ = try second.append(log.append(1, textSize: 20_000, to: space)) }
+        }
+        let known = try log.numbers(space, in: second)
+        log.disk.failNextSyncs(1)
+        #expect(throws: LogError.self) { try first.append(log.append(1, to: space)) }
+        _ = try first.append(log.append(1, to: space))
+        let numbers = try log.numbers(space, in: first)
+        #expect(Array(numbers.dropLast()) == known)
+        #expect(first.validate() == [])
+        #expect(try log.numbers(space, in: log.open(process: 3)) == numbers)
+    }
+
     /// A process that died after it began a file, and before it told the others, let them go on in
     /// the file before: what they appended there lay beyond the length that the new file states.
     @Test(arguments: CrashDisk.CutMoment.allCases)
