@@ -129,6 +129,46 @@ import Testing
         #expect(try log.numbers(space, in: log.open()) == [1, 2, 3])
     }
 
+    /// What this process had written and not synced was taken up after what others did since.
+    @Test func ownEventsAreTakenUpBeforeThePromotionThatFollowsThem() throws {
+        let (log, first, second, space) = try makeTwo(isAuthority: false)
+        let batches = try first.append(log.append(3, to: space, .written))
+        let origin = try #require(batches.first).firstOrigin
+        try second.sync()
+        try second.promote(
+            [
+                PromotedRun(
+                    replica: origin.replica,
+                    firstSequence: 1,
+                    count: 3,
+                    firstPosition: 1,
+                    acceptedAt: log.clock.now
+                )
+            ],
+            in: space
+        )
+        try first.sync()
+        #expect(try first.status(of: space).pending == 0)
+        #expect(try first.status(of: space).head == 3)
+        #expect(try first.root(of: space) == second.root(of: space))
+    }
+
+    /// The spares that a process knew of were still spares to it after others had used them.
+    @Test func filesThatOthersUseAgainAreNoLongerSpare() throws {
+        let (log, first, second, space) = try makeTwo()
+        for _ in 0..<12 { _ = try first.append(log.append(1, textSize: 20_000, to: space)) }
+        try first.release(space, upTo: 12)
+        var store = second
+        for step in 0..<24 {
+            if step.isMultiple(of: 5) { store = store === first ? second : first }
+            _ = try store.append(log.append(1, textSize: 20_000, to: space))
+            #expect(store.validate() == [])
+        }
+        let numbers = try log.numbers(space, in: store)
+        #expect(numbers == Array(13...36))
+        #expect(try log.numbers(space, in: log.open(process: 3)) == numbers)
+    }
+
     @Test func aLockThatIsHeldNamesItsOwner() throws {
         let (log, first, _, space) = try makeTwo()
         let lock = try log.disk.process(7).lock("lock")

@@ -37,11 +37,11 @@ struct FrameLog: ~Copyable {
     /// The newest file's size on disk: zeros or an older use follow its frames.
     var allocatedSize = 0
     /// The frame that is written and not synced yet; there is one at most (W1).
-    private(set) var unsynced: UnsyncedFrame?
+    var unsynced: UnsyncedFrame?
     /// Why nothing more is taken.
     var stopped: StorageError?
     /// How many of the oldest files hold nothing that is needed, and may be used again.
-    private(set) var spareCount = 0
+    var spareCount = 0
 
     struct UnsyncedFrame: Sendable {
         var bytes: [UInt8]
@@ -144,6 +144,18 @@ struct FrameLog: ~Copyable {
             throw .storage(error)
         }
         allocatedSize = target
+    }
+
+    // MARK: Other processes
+
+    /// Says that the frame which this process wrote last is synced by now, and where it lies.
+    ///
+    /// Others sync it before they write the next one (W1).
+    mutating func settle() -> FramePlace? {
+        guard let place = unsynced?.place else { return nil }
+        unsynced = nil
+        syncedLength = length
+        return place
     }
 
     // MARK: Files

@@ -104,6 +104,8 @@ struct Writer: ~Copyable {
     private mutating func catchUp() throws(LogError) {
         let note = try storing { () throws(StorageError) in try lock?.note ?? 0 }
         if !isPartial, note == log.files.last?.number ?? 0, note != 0 {
+            // What this process wrote comes before what others wrote since.
+            if log.isUnsynced, try log.hasMore() { try takeUp(log.settle()) }
             if try readOn() > 0 { homes.removeAll() }
         } else {
             try reload(mayCut: true)
