@@ -169,6 +169,25 @@ import Testing
         #expect(try log.numbers(space, in: log.open(process: 3)) == numbers)
     }
 
+    /// A reader that did not notice that a file was used again took its bytes for damaged, or for
+    /// other events.
+    @Test func aReaderNoticesThatAFileWasUsedAgain() throws {
+        let (log, first, second, space) = try makeTwo()
+        let other = try first.makeSpace(isAuthority: true).space
+        for _ in 0..<4 { _ = try first.append(log.append(1, textSize: 16_000, to: other)) }
+        _ = try first.append(log.append(5, to: space))
+        for _ in 0..<8 { _ = try first.append(log.append(1, textSize: 16_000, to: other)) }
+        #expect(try second.refresh())
+        #expect(try log.numbers(space, in: second) == [5, 6, 7, 8, 9])
+        // Turns over the whole log, with blocks of the same sizes at the same places.
+        for _ in 0..<30 {
+            _ = try first.append(log.append(1, textSize: 16_000, to: other))
+            try first.release(other, upTo: first.status(of: other).head)
+        }
+        #expect(try log.numbers(space, in: second) == [5, 6, 7, 8, 9])
+        #expect(try second.root(of: space) == first.root(of: space))
+    }
+
     @Test func aLockThatIsHeldNamesItsOwner() throws {
         let (log, first, _, space) = try makeTwo()
         let lock = try log.disk.process(7).lock("lock")

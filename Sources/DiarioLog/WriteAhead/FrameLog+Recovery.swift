@@ -186,7 +186,11 @@ extension FrameLog {
             else { return offset }
             let body = offset + FrameHeader.size
             try visit(
-                FramePlace(file: state.number, offset: offset),
+                FramePlace(
+                    file: state.number,
+                    generation: state.generation,
+                    offset: offset
+                ),
                 content,
                 body..<body + header.bodySize
             )

@@ -5,6 +5,8 @@ import DiarioStorage
 /// Where a frame lies.
 struct FramePlace: Hashable, Sendable {
     let file: UInt64
+    /// Of the file, so that a later use of it is told from this one.
+    let generation: UInt64
     let offset: Int
 }
 
@@ -121,7 +123,8 @@ struct FrameLog: ~Copyable {
     private var length: Int { files.last?.length ?? 0 }
 
     private var nextPlace: FramePlace {
-        FramePlace(file: files[files.count - 1].number, offset: length)
+        let state = files[files.count - 1]
+        return FramePlace(file: state.number, generation: state.generation, offset: length)
     }
 
     /// Makes sure that the newest file has `size` bytes, by writing zeros ahead of its end.

@@ -114,7 +114,13 @@ struct Writer: ~Copyable {
 
     /// Takes up what other processes wrote, without the lock; true if there was something.
     mutating func refresh() throws(LogError) -> Bool {
-        guard !log.isUnsynced else { return false }
+        guard !log.isUnsynced else {
+            // What others wrote since may lie behind it, so it has to be shown first.
+            try begin()
+            defer { end() }
+            try syncPrevious()
+            return true
+        }
         let newest = try log.newestNumber()
         if isPartial || newest != log.files.last?.number {
             try reload(mayCut: false)
@@ -173,6 +179,7 @@ extension LogIndex {
         of place: FramePlace,
         adoption: AdoptionReader
     ) throws(LogError) {
+        note(place)
         // Where the file's byte that `bytes` counts as its first one lies.
         let origin = place.offset + FrameHeader.size - body.lowerBound
         var offset = body.lowerBound
