@@ -117,6 +117,36 @@ import Testing
         #expect(try log.numbers(space, in: log.open()) == numbers + [11])
     }
 
+    @Test func aLogIsClosedAndOpenedOnAFullDisk() throws {
+        let (log, store, space) = try make()
+        _ = try store.append(log.append(2, to: space))
+        log.disk.setCapacity(try usedSize(log.disk))
+        try store.close()
+        let reopened = try log.open()
+        #expect(try log.numbers(space, in: reopened) == [1, 2])
+        #expect(throws: LogError.self) {
+            try reopened.append(log.append(1, textSize: 30_000, to: space))
+        }
+        try reopened.close()
+        log.disk.setCapacity(nil)
+        let last = try log.open()
+        _ = try last.append(log.append(1, textSize: 30_000, to: space))
+        #expect(try log.numbers(space, in: last) == [1, 2, 4])
+        #expect(try log.disk.open(LogPaths.reserve, .read).size() == log.sizes.reserve)
+    }
+
+    /// A failing file on a full disk: the frame moves to a new file with the reserve's room.
+    @Test func theReserveLetsAFrameMoveOnAFullDisk() throws {
+        let (log, store, space) = try make()
+        _ = try store.append(log.append(2, to: space))
+        log.disk.setCapacity(try usedSize(log.disk))
+        log.disk.failNextSyncs(1)
+        _ = try store.append(log.append(1, to: space))
+        #expect(try log.numbers(space, in: store) == [1, 2, 3])
+        log.disk.crash(using: &log.random)
+        #expect(try log.numbers(space, in: log.open()) == [1, 2, 3])
+    }
+
     // MARK: Reading only
 
     @Test func aDirectoryThatMayOnlyBeReadIsOpenedForReading() throws {
