@@ -70,6 +70,25 @@ import Testing
         #expect(batches.first?.firstPosition == (try reopened.status(of: space).head))
     }
 
+    /// The lock was not given up when the frame before could not be synced, and the next append
+    /// trapped.
+    @Test func aFrameThatWasOnlyWrittenAndCannotBeSyncedStopsTheLog() throws {
+        let (log, store, space) = try make()
+        _ = try store.append(log.append(1, to: space, .written))
+        log.disk.failNextSyncs(2)
+        for _ in 0..<2 {
+            let error = #expect(throws: LogError.self) {
+                try store.append(log.append(1, to: space))
+            }
+            guard case .stopped = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+        let other = try log.open(process: 2)
+        _ = try other.append(log.append(1, to: space))
+    }
+
     @Test(arguments: 1...5) func appendsSurviveWritesThatFail(period: Int) throws {
         let (log, store, space) = try make()
         var expected: [Int64] = []

@@ -29,11 +29,15 @@ extension Writer {
     mutating func commit(_ appends: [Append]) -> [Outcome] {
         do throws(LogError) {
             try begin()
-            try syncPrevious()
         } catch {
             return appends.map { _ in .failure(error) }
         }
         defer { end() }
+        do throws(LogError) {
+            try syncPrevious()
+        } catch {
+            return appends.map { _ in .failure(error) }
+        }
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(appends.count)
         var next = 0
