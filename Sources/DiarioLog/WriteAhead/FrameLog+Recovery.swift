@@ -34,6 +34,9 @@ extension FrameLog {
         files = []
         newest = nil
         nextFrame = 1
+        // What was written is among what is read; what was spare may be in use again.
+        unsynced = nil
+        spareCount = 0
         let numbers = try storing { () throws(StorageError) in try listFiles() }
         var content: [UInt8] = []
         for (index, number) in numbers.enumerated() {
@@ -83,17 +86,10 @@ extension FrameLog {
     ///
     /// They are synced before `visit` sees them, because it is unknown whether they are.
     mutating func readOn(_ visit: FrameVisitor) throws(LogError) -> Int {
-        guard let newest, let state = files.last else { return 0 }
+        guard let newest, let state = files.last, try hasMore() else { return 0 }
         var content: [UInt8] = []
         try storing { () throws(StorageError) in
-            try newest.read(at: state.length, count: FrameHeader.size, into: &content)
-        }
-        if case .none = FrameHeader.read(content.span, at: 0, generation: state.generation) {
-            return 0
-        }
-        try storing { () throws(StorageError) in
             try newest.sync()
-            content.removeAll()
             content.append(contentsOf: repeatElement(0, count: state.length))
             try newest.read(
                 at: state.length,
@@ -106,6 +102,19 @@ extension FrameLog {
         allocatedSize = max(allocatedSize, content.count)
         syncedLength = files[files.count - 1].length
         return Int(nextFrame - before)
+    }
+
+    /// Whether another process wrote behind the last known frame.
+    func hasMore() throws(LogError) -> Bool {
+        guard let newest, let state = files.last else { return false }
+        var content: [UInt8] = []
+        try storing { () throws(StorageError) in
+            try newest.read(at: state.length, count: FrameHeader.size, into: &content)
+        }
+        switch FrameHeader.read(content.span, at: 0, generation: state.generation) {
+        case .none: return false
+        case .frame(let header), .broken(let header): return header.number == nextFrame
+        }
     }
 
     /// The number of the newest file in the directory, begun or not; nil if there is none.
@@ -198,7 +207,11 @@ extension FrameLog {
             else { return offset }
             let body = offset + FrameHeader.size
             try visit(
-                FramePlace(file: state.number, offset: offset),
+                FramePlace(
+                    file: state.number,
+                    generation: state.generation,
+                    offset: offset
+                ),
                 content,
                 body..<body + header.bodySize
             )

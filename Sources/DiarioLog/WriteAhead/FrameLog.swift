@@ -5,6 +5,8 @@ import DiarioStorage
 /// Where a frame lies.
 struct FramePlace: Hashable, Sendable {
     let file: UInt64
+    /// Of the file, so that a later use of it is told from this one.
+    let generation: UInt64
     let offset: Int
 }
 
@@ -37,11 +39,11 @@ struct FrameLog: ~Copyable {
     /// The newest file's size on disk: zeros or an older use follow its frames.
     var allocatedSize = 0
     /// The frame that is written and not synced yet; there is one at most (W1).
-    private(set) var unsynced: UnsyncedFrame?
+    var unsynced: UnsyncedFrame?
     /// Why nothing more is taken.
     var stopped: StorageError?
     /// How many of the oldest files hold nothing that is needed, and may be used again.
-    private(set) var spareCount = 0
+    var spareCount = 0
 
     struct UnsyncedFrame: Sendable {
         var bytes: [UInt8]
@@ -121,7 +123,8 @@ struct FrameLog: ~Copyable {
     private var length: Int { files.last?.length ?? 0 }
 
     private var nextPlace: FramePlace {
-        FramePlace(file: files[files.count - 1].number, offset: length)
+        let state = files[files.count - 1]
+        return FramePlace(file: state.number, generation: state.generation, offset: length)
     }
 
     /// Makes sure that the newest file has `size` bytes, by writing zeros ahead of its end.
@@ -144,6 +147,18 @@ struct FrameLog: ~Copyable {
             throw .storage(error)
         }
         allocatedSize = target
+    }
+
+    // MARK: Other processes
+
+    /// Says that the frame which this process wrote last is synced by now, and where it lies.
+    ///
+    /// Others sync it before they write the next one (W1).
+    mutating func settle() -> FramePlace? {
+        guard let place = unsynced?.place else { return nil }
+        unsynced = nil
+        syncedLength = length
+        return place
     }
 
     // MARK: Files

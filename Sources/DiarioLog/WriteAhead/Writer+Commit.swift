@@ -28,9 +28,15 @@ extension Writer {
     /// in it; those of earlier frames are done.
     mutating func commit(_ appends: [Append]) -> [Outcome] {
         guard !appends.isEmpty else { return [] }
-        do throws(LogError) { try begin() } catch { return appends.map { _ in .failure(error) } }
+        do throws(LogError) {
+            try begin()
+        } catch {
+            return appends.map { _ in .failure(error) }
+        }
         defer { end() }
-        do throws(LogError) { try syncPrevious() } catch {
+        do throws(LogError) {
+            try syncPrevious()
+        } catch {
             return appends.map { _ in .failure(error) }
         }
         var outcomes: [Outcome] = []
@@ -57,7 +63,12 @@ extension Writer {
 
     /// Syncs the frame that was written last, if it is not synced yet, and lets readers see it.
     mutating func syncPrevious() throws(LogError) {
-        guard let place = try log.sync() else { return }
+        try takeUp(try log.sync())
+    }
+
+    /// Lets readers see the last frame, which lies at `place`; nil if there is none to see.
+    mutating func takeUp(_ place: FramePlace?) throws(LogError) {
+        guard let place else { return }
         try store.takeUp(frame.span, FrameHeader.size..<bodyEnd, of: place)
         recent = place
     }
