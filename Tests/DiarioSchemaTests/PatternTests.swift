@@ -77,7 +77,7 @@ import Testing
     @Test func theBudgetIsSharedByThePatternsOfAPack() {
         var budget = PatternBudget()
         var count = 0
-        while count < 1000, (try? Pattern("a{2000}", budget: &budget)) != nil { count += 1 }
+        while count < 1000, (try? Pattern("a{4000}", budget: &budget)) != nil { count += 1 }
         #expect(1..<1000 ~= count)
     }
 
