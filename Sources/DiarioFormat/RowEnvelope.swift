@@ -60,7 +60,7 @@ package struct RowFlags: OptionSet, Sendable {
     static let all = RowFlags(rawValue: 31)
 }
 
-/// The public part of a row, taken apart; places count from the start of the bytes it was read from.
+/// The public part of a row, taken apart; places count from the start of what it was read from.
 package struct PublicPart: Equatable, Sendable {
     package let envelope: RowEnvelope
     package let flags: RowFlags
@@ -98,7 +98,7 @@ package struct PublicPart: Equatable, Sendable {
         )
     }
 
-    /// Reads a public part that lies at `range`; `personalSize` is zero if there is no personal one.
+    /// Reads a public part that lies at `range`; `personalSize` is zero if there is no other part.
     package static func parse(
         _ bytes: Span<UInt8>,
         _ range: Range<Int>,
