@@ -18,7 +18,10 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
     ),
     (
         "DiarioSimulation",
-        ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
+        [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+            "DiarioLog",
+        ]
     ),
 ]
 
@@ -26,7 +29,10 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
 let executables: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioCLI",
-        ["Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
+        [
+            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+            "DiarioLog",
+        ]
     ),
     (
         "DiarioBench",
@@ -52,7 +58,10 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     ),
     (
         "DiarioLogTests",
-        ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
+        [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+            "DiarioLog", "DiarioSimulation",
+        ]
     ),
     (
         "DiarioTests",

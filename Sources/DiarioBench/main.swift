@@ -1,1 +1,7 @@
-// Nothing here yet.
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+exit(await BenchProgram.run(Array(CommandLine.arguments.dropFirst())))

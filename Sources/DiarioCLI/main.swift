@@ -1,1 +1,9 @@
-// Nothing here yet.
+// The program `diario`: everything begins and ends in `Program`.
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+exit(Program.run())

@@ -7,7 +7,10 @@ import Synchronization
 struct Gate: ~Copyable, Sendable {
     /// Nil while somebody uses it, and after the log was closed.
     var writer: Writer?
+    /// True once no new appends are taken.
     var isClosed = false
+    /// True once the writer is gone for good.
+    var isGone = false
     /// True while the writer is there for the first of the tickets that was called.
     var isReserved = false
     /// Appends that wait for the committer thread, in order.
@@ -46,7 +49,7 @@ struct Gate: ~Copyable, Sendable {
 
     /// The writer, for one who finds nobody waiting and expects nobody.
     mutating func takeIfFree() -> Writer? {
-        guard queue.isEmpty, tickets.isEmpty, !isReserved, target <= 1,
+        guard !isClosed, queue.isEmpty, tickets.isEmpty, !isReserved, target <= 1,
             lastCommit < Self.inlineCommitMax
         else { return nil }
         return writer.take()

@@ -9,6 +9,7 @@ final class LogShared: Sendable {
     let time: any TimeSource
     let entropy: any EntropySource
     let adoption: AdoptionReader
+    let sizes: LogSizes
     let files: OpenFiles
     /// Never held while a file is read or written.
     let index = Mutex(LogIndex())
@@ -17,12 +18,14 @@ final class LogShared: Sendable {
         directory: any LogDirectory,
         time: any TimeSource,
         entropy: any EntropySource,
-        adoption: AdoptionReader
+        adoption: AdoptionReader,
+        sizes: LogSizes
     ) {
         self.directory = directory
         self.time = time
         self.entropy = entropy
         self.adoption = adoption
+        self.sizes = sizes
         files = OpenFiles(directory: directory)
     }
 
@@ -64,6 +67,8 @@ final class OpenFiles: Sendable {
     private let table = Mutex(Table())
 
     init(directory: any LogDirectory) { self.directory = directory }
+
+    var count: Int { table.withLock { $0.entries.count } }
 
     func removeAll() { table.withLock { $0.entries.removeAll() } }
 

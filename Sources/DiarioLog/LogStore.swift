@@ -12,6 +12,7 @@ package final class LogStore: Sendable {
     let gate: Mutex<Gate>
     private let wake = Signal()
     private let committer = Mutex<WorkerThread?>(nil)
+    private let background: Background
     /// What this log may be used for, which can be less than what was asked for.
     package let access: Access
     /// What opening found.
@@ -21,6 +22,15 @@ package final class LogStore: Sendable {
     package enum Access: Hashable, Sendable {
         case readOnly
         case readWrite
+    }
+
+    /// Who works when no call is running.
+    package enum Background: Hashable, Sendable {
+        /// A thread, which commits what is enqueued and syncs what was only written.
+        case thread
+        /// Nobody: `enqueue` must not be used, and what was only written waits for the next call
+        /// that writes. For the simulator, in which nothing may happen by itself.
+        case none
     }
 
     /// Opens the log in `directory`, and recovers it from a crash if there was one.
@@ -33,9 +43,13 @@ package final class LogStore: Sendable {
         access: Access,
         time: any TimeSource,
         entropy: any EntropySource,
-        adoption: AdoptionReader
+        adoption: AdoptionReader,
+        sizes: LogSizes = .standard,
+        background: Background = .thread
     ) throws(LogError) {
         Limits.check()
+        sizes.check()
+        self.background = background
         let version = try DirectoryFormat.read(in: directory)
         let mayWrite = access == .readWrite && !directory.isReadOnly && version.mayBeWritten
         self.access = mayWrite ? .readWrite : .readOnly
@@ -43,7 +57,8 @@ package final class LogStore: Sendable {
             directory: directory,
             time: time,
             entropy: entropy,
-            adoption: adoption
+            adoption: adoption,
+            sizes: sizes
         )
         var lock: (any DirectoryLock)?
         if mayWrite {
@@ -92,6 +107,7 @@ package final class LogStore: Sendable {
         _ append: Append,
         completion: @escaping @Sendable (Result<[AppendedBatch], LogError>) -> Void
     ) {
+        precondition(background == .thread, "somebody must commit what is enqueued")
         if var writer = gate.withLock({ $0.takeIfFree() }) {
             let outcomes = commit([append], &writer)
             giveBack(writer)
@@ -123,18 +139,24 @@ package final class LogStore: Sendable {
     /// Waits for the writer, which the caller gives back.
     private func takeWriter() throws(LogError) -> Writer {
         let ticket = Signal()
-        let isThere = gate.withLock { gate in
-            let isThere = gate.writer != nil && gate.tickets.isEmpty && !gate.isReserved
-            if isThere { gate.isReserved = true } else { gate.tickets.append(ticket) }
-            return isThere || gate.isClosed
+        var isGone = false
+        let writer = gate.withLock { gate -> Writer? in
+            isGone = gate.isGone
+            if gate.tickets.isEmpty, !gate.isReserved, gate.writer != nil {
+                return gate.writer.take()
+            }
+            if !isGone { gate.tickets.append(ticket) }
+            return nil
         }
-        if !isThere { ticket.wait() }
-        let writer = gate.withLock { gate in
+        if let writer { return writer }
+        guard !isGone else { throw .closed }
+        ticket.wait()
+        let called = gate.withLock { gate in
             gate.isReserved = false
             return gate.writer.take()
         }
-        guard let writer else { throw .closed }
-        return writer
+        guard let called else { throw .closed }
+        return called
     }
 
     private func giveBack(_ writer: consuming Writer) {
@@ -168,6 +190,15 @@ package final class LogStore: Sendable {
         return try result.get()
     }
 
+    /// Syncs what was appended with durability `written`; readers see it when this returns.
+    package func sync() throws(LogError) {
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            try writer.syncPrevious()
+        }
+    }
+
     /// Ends the log: what was appended is synced, and a mark of it is left.
     ///
     /// Appends that wait are done first; later ones throw `.closed`.
@@ -178,14 +209,21 @@ package final class LogStore: Sendable {
         }
         guard isFirst else { return }
         var writer = try takeWriter()
-        let (waiting, tickets) = gate.withLock { gate in
-            defer { (gate.queue, gate.tickets) = ([], []) }
-            return (gate.queue, gate.tickets)
+        let waiting = gate.withLock { gate in
+            defer { gate.queue = [] }
+            return gate.queue
         }
         let outcomes = writer.commit(waiting.map(\.append))
         for (waiting, outcome) in zip(waiting, outcomes) { waiting.completion(outcome) }
-        for ticket in tickets { ticket.raise() }
-        wake.raise()
+        defer {
+            let tickets = gate.withLock { gate in
+                gate.isGone = true
+                defer { gate.tickets = [] }
+                return gate.tickets
+            }
+            for ticket in tickets { ticket.raise() }
+            wake.raise()
+        }
         guard access == .readWrite else { return }
         try writer.close()
     }
@@ -193,6 +231,7 @@ package final class LogStore: Sendable {
     // MARK: The committer
 
     private func callCommitter() {
+        guard background == .thread else { return }
         committer.withLock { thread in
             guard thread == nil else { return }
             // The thread must not keep the log alive; it ends when the log is gone.

@@ -77,26 +77,36 @@ struct FaultPlace {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The value that starts at `offset`, or the bytes there if none does.
+    /// The value that starts at `offset`, or the word there if none does.
     private static func value(at offset: Int, in text: Span<UInt8>) -> String {
         guard offset < text.count else { return "" }
         var cursor = JSONCursor(text, at: offset)
         var end = text.count
-        if (try? cursor.skipValue()) != nil { end = cursor.offset }
+        if (try? cursor.skipValue()) != nil {
+            end = cursor.offset
+        } else if !isDelimiter(text[offset]) {
+            end = offset + 1
+            while end < text.count, !isDelimiter(text[end]) { end += 1 }
+        }
         var bytes: [UInt8] = []
         // A little more than is shown, so that the cut falls between characters.
         JSONWriter.append(text.extracting(offset..<min(end, offset + valueSizeMax * 4)), to: &bytes)
         return shortened(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// At most about 60 bytes of `text`, cut between scalars, without control characters.
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || ",:\"[]{}".utf8.contains(byte)
+    }
+
+    /// At most 60 bytes of `text`, cut between scalars, and an ellipsis; no control characters.
     static func shortened(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         var size = 0
         for scalar in text.unicodeScalars {
-            guard size < valueSizeMax else { return String(result) + "..." }
-            result.append(scalar.value < 0x20 || scalar.value == 0x7f ? "\u{fffd}" : scalar)
-            size += Unicode.UTF8.width(scalar)
+            let shown = scalar.value < 0x20 || scalar.value == 0x7f ? "\u{fffd}" : scalar
+            size += Unicode.UTF8.width(shown)
+            guard size <= valueSizeMax else { return String(result) + "..." }
+            result.append(shown)
         }
         return String(result)
     }

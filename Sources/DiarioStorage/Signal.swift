@@ -16,6 +16,7 @@ import Glibc
     private nonisolated(unsafe) let isRaised: UnsafeMutablePointer<Bool>
 
     package init() {
+        // Safe: each pointer leads to memory that is ours until `deinit`.
         unsafe lock = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
         unsafe isRaised = .allocate(capacity: 1)
@@ -25,6 +26,7 @@ import Glibc
     }
 
     deinit {
+        // Safe: nobody waits for an object that is gone, and each pointer came from `init`.
         unsafe pthread_cond_destroy(condition)
         unsafe pthread_mutex_destroy(lock)
         unsafe condition.deallocate()
@@ -34,6 +36,7 @@ import Glibc
 
     /// Wakes the thread that waits, or the next one to wait.
     package func raise() {
+        // Safe: what the pointers lead to lives as long as `self`, and the lock is held.
         unsafe pthread_mutex_lock(lock)
         unsafe isRaised.pointee = true
         unsafe pthread_cond_signal(condition)
@@ -42,6 +45,7 @@ import Glibc
 
     /// Sleeps until the signal is raised, and lowers it.
     package func wait() {
+        // Safe: what the pointers lead to lives as long as `self`, and the lock is held.
         unsafe pthread_mutex_lock(lock)
         while unsafe !isRaised.pointee { unsafe pthread_cond_wait(condition, lock) }
         unsafe isRaised.pointee = false
@@ -50,6 +54,7 @@ import Glibc
 
     /// Sleeps until the signal is raised, and lowers it; or until `nanoseconds` have passed.
     package func wait(nanosecondsMax nanoseconds: Int64) {
+        // Safe: what the pointers lead to lives as long as `self`, and the lock is held.
         var deadline = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &deadline)
         let total = Int64(deadline.tv_nsec) + max(0, nanoseconds)

@@ -65,6 +65,7 @@ package enum StorageError: Error, Hashable, Sendable {
     /// The system's words for an error number (`strerror_r`).
     private static func text(ofCode code: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: 256)
+        // Safe: the C function writes no more bytes than it is told of.
         let length = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
             unsafe diario_error_text(code, buffer.baseAddress, buffer.count)
         }

@@ -17,6 +17,7 @@ package final class WorkerThread: Sendable {
 
     /// Starts a thread that runs `body` to its end.
     package init(_ body: @escaping @Sendable () -> Void) {
+        // Safe: the reference is kept for the new thread, which takes it over.
         let start = unsafe Unmanaged.passRetained(Start(body: body)).toOpaque()
         #if canImport(Darwin)
         var started: pthread_t?
@@ -38,17 +39,20 @@ package final class WorkerThread: Sendable {
 
 extension WorkerThread {
     fileprivate static func run(_ start: UnsafeMutableRawPointer) {
+        // Safe: `init` passed this reference on, once.
         unsafe Unmanaged<Start>.fromOpaque(start).takeRetainedValue().body()
     }
 }
 
 #if canImport(Darwin)
 private func runWorker(_ start: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    // Safe: the pointer is the one that `pthread_create` was given.
     unsafe WorkerThread.run(start)
     return nil
 }
 #else
 private func runWorker(_ start: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    // Safe: the pointer is the one that `pthread_create` was given.
     if let start = unsafe start { unsafe WorkerThread.run(start) }
     return nil
 }

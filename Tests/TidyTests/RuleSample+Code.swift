@@ -199,8 +199,8 @@ extension RuleSample {
                 // unsafe in words
                 nonisolated(unsafe) var x = 1
                 """,
-            bad: "// Safe: one.\nlet a = unsafe b()\nlet c = d()\nlet e = unsafe f()",
-            line: 4
+            bad: "// Safe: one.\nlet a = unsafe b()\n\nlet c = d()\nlet e = unsafe f()",
+            line: 5
         ),
         RuleSample(
             "unsafe below documentation",

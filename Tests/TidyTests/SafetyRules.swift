@@ -69,8 +69,8 @@ private struct LinesOfCode {
     private var plainComments: Set<Int> = []
     private var comments: Set<Int> = []
     private var code: Set<Int> = []
-    /// The lines of types that are marked `@unsafe`: who uses them does the proving.
-    private var unsafeTypes: Set<Int> = []
+    /// The lines of types and members that are marked `@unsafe`: who uses them does the proving.
+    private var exempt: Set<Int> = []
 
     init(_ file: SourceFile) {
         for comment in file.comments {
@@ -78,19 +78,19 @@ private struct LinesOfCode {
             if !comment.isDocumentation { plainComments.insert(comment.line) }
         }
         var depth = 0
-        var depthOfUnsafeType: Int?
+        var depthOfUnsafe: Int?
         for (index, token) in file.tokens.enumerated() {
             code.insert(token.line)
-            if token.isSign("@"), index + 2 < file.tokens.count,
-                file.tokens[index + 1].isWord("unsafe"), file.tokens[index + 2].isWord("struct")
+            if token.isSign("@"), depthOfUnsafe == nil, index + 1 < file.tokens.count,
+                file.tokens[index + 1].isWord("unsafe")
             {
-                depthOfUnsafeType = depth
+                depthOfUnsafe = depth
             }
             if token.isSign("{") { depth += 1 }
             if token.isSign("}") { depth -= 1 }
-            guard let outer = depthOfUnsafeType else { continue }
-            unsafeTypes.insert(token.line)
-            if token.isSign("}"), depth == outer { depthOfUnsafeType = nil }
+            guard let outer = depthOfUnsafe else { continue }
+            exempt.insert(token.line)
+            if token.isSign("}"), depth == outer { depthOfUnsafe = nil }
         }
     }
 
@@ -98,7 +98,7 @@ private struct LinesOfCode {
     ///
     /// Blank lines part members from each other, so one proof serves all of a member.
     func hasProof(_ line: Int) -> Bool {
-        if unsafeTypes.contains(line) { return true }
+        if exempt.contains(line) { return true }
         var above = line
         while above > 0, code.contains(above) || comments.contains(above) {
             if plainComments.contains(above) { return true }

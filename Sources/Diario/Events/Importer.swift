@@ -49,7 +49,8 @@ extension Space {
             try store.stagingLock(of: manifest.space)
         }
         do throws(DiarioError) {
-            var restorer = Restorer(store, manifest.space, catalog)
+            let target = try Space(store: store, id: manifest.space)
+            var restorer = Restorer(target, catalog, packs: try adoptedPacks())
             let count = try restorer.restore(file, progress)
             lock.release()
             try logging { () throws(LogError) in
@@ -61,5 +62,14 @@ extension Space {
             try? store.remove(manifest.space)
             throw error
         }
+    }
+
+    /// The packs that the space uses, in the order in which it adopted them.
+    private func adoptedPacks() throws(DiarioError) -> [Pack] {
+        var packs: [Pack] = []
+        for adoption in try logging({ () throws(LogError) in try store.status(of: id) }).adoptions {
+            packs.append(try Self.adoptedPack(adoption.fingerprint, in: store))
+        }
+        return packs
     }
 }

@@ -7,8 +7,9 @@ import DiarioStorage
 
 /// Fills an empty space with events that keep their origins, positions and times.
 struct Restorer {
-    private let store: LogStore
-    private let space: SpaceID
+    private let space: Space
+    /// What the space uses if the lines do not say it themselves.
+    private let packs: [Pack]
     private var reader: EventLineReader
     private var line = EventLine()
     /// Rows that are ready to be appended.
@@ -43,9 +44,9 @@ struct Restorer {
     /// Several blocks make a frame; so much of them at the most.
     private static let appendSizeMax = Limits.frameSizeMax / 4
 
-    init(_ store: LogStore, _ space: SpaceID, _ catalog: TypeCatalog) {
-        self.store = store
+    init(_ space: Space, _ catalog: TypeCatalog, packs: [Pack]) {
         self.space = space
+        self.packs = packs
         reader = EventLineReader(catalog: catalog, options: [.exportKeys])
     }
 
@@ -86,6 +87,7 @@ struct Restorer {
             authorities.insert(origin.replica)
             try checkAdoption(number)
         }
+        if count == 0 { try begin() }
         try checkPlace(number)
         try beginRow(origin, number)
         do throws(FormatError) {
@@ -111,6 +113,15 @@ struct Restorer {
         try continueBatch(origin, number)
     }
 
+    /// Before the first event: lines that do not begin with the adoption of packs, such as those of
+    /// a workload, are events of the packs that this space was made with.
+    private mutating func begin() throws(DiarioError) {
+        guard line.type.pack != "engine" else { return }
+        _ = try space.adopt(packs)
+        let status = try logging { () throws(LogError) in try space.store.status(of: space.id) }
+        position = status.head
+    }
+
     /// A pack that a line says was adopted must be here: its bytes are not in the lines.
     private func checkAdoption(_ number: Int) throws(DiarioError) {
         guard line.type.name == AdoptionReader.typeName,
@@ -119,7 +130,7 @@ struct Restorer {
         else { return }
         let text = String(decoding: bytes, as: UTF8.self)
         guard let fingerprint = Hash32(text: text),
-            (try? Space.adoptedPack(fingerprint, in: store)) != nil
+            (try? Space.adoptedPack(fingerprint, in: space.store)) != nil
         else {
             throw Self.refused(
                 number,
@@ -253,10 +264,10 @@ struct Restorer {
 
     private mutating func append() throws(DiarioError) {
         guard !rows.isEmpty else { return }
-        let append = Append(space: space, content: .preserved(rows), durability: .synced)
+        let append = Append(space: space.id, content: .preserved(rows), durability: .synced)
         rows.removeAll(keepingCapacity: true)
         size = 0
-        try logging { () throws(LogError) in _ = try store.append(append) }
+        try logging { () throws(LogError) in _ = try space.store.append(append) }
     }
 
     private static func refused(_ number: Int, _ what: String) -> DiarioError {

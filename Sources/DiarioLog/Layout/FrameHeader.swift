@@ -5,26 +5,40 @@ import DiarioFormat
 // records, zeros up to a multiple of 8.
 
 /// The 40 bytes in front of a frame's records.
-struct FrameHeader: Equatable, Sendable {
-    static let size = 40
-    static let alignment = 8
+package struct FrameHeader: Equatable, Sendable {
+    package static let size = 40
+    package static let alignment = 8
     private static let magic: UInt32 = 0x4d52_4644  // "DFRM"
 
-    var generation: UInt64
-    var number: UInt64
-    var durableBefore: UInt64
-    var bodySize: Int
-    var recordCount: Int
+    package var generation: UInt64
+    package var number: UInt64
+    package var durableBefore: UInt64
+    package var bodySize: Int
+    package var recordCount: Int
+
+    package init(
+        generation: UInt64,
+        number: UInt64,
+        durableBefore: UInt64,
+        bodySize: Int,
+        recordCount: Int
+    ) {
+        self.generation = generation
+        self.number = number
+        self.durableBefore = durableBefore
+        self.bodySize = bodySize
+        self.recordCount = recordCount
+    }
 
     /// The bytes from the start of this frame to the start of the next.
-    var frameSize: Int { Self.frameSize(body: bodySize) }
+    package var frameSize: Int { Self.frameSize(body: bodySize) }
 
-    static func frameSize(body: Int) -> Int {
+    package static func frameSize(body: Int) -> Int {
         (size + body + alignment - 1) & ~(alignment - 1)
     }
 
     /// Completes a frame: `frame` is room for a header, the records, and padding.
-    func seal(_ frame: inout [UInt8]) {
+    package func seal(_ frame: inout [UInt8]) {
         precondition(frame.count == frameSize, "a frame is padded before it is sealed")
         frame.store(littleEndian: Self.magic, at: 0)
         frame.store(littleEndian: generation, at: 8)
@@ -37,7 +51,7 @@ struct FrameHeader: Equatable, Sendable {
     }
 
     /// What is known about the bytes at a place where a frame may start.
-    enum Reading: Equatable {
+    package enum Reading: Equatable {
         case frame(FrameHeader)
         /// Starts as a frame of this generation but does not verify: torn, or damaged.
         case broken(FrameHeader)
@@ -46,7 +60,7 @@ struct FrameHeader: Equatable, Sendable {
     }
 
     /// Reads the frame at `offset` of a file's bytes, of this generation and with any number.
-    static func read(_ bytes: Span<UInt8>, at offset: Int, generation: UInt64) -> Reading {
+    package static func read(_ bytes: Span<UInt8>, at offset: Int, generation: UInt64) -> Reading {
         guard bytes.count - offset >= size,
             bytes.littleEndian(UInt32.self, at: offset) == magic,
             bytes.littleEndian(UInt64.self, at: offset + 8) == generation

@@ -4,20 +4,20 @@ import DiarioFormat
 // The table there is the authority; bytes 64 to 4,096 are zero.
 
 /// Says which file this is, in which use, and where the one before it ends.
-struct LogFileHeader: Equatable, Sendable {
-    static let size = 4096
+package struct LogFileHeader: Equatable, Sendable {
+    package static let size = 4096
     private static let fieldsSize = 64
     private static let magic: UInt32 = 0x4c41_5744  // "DWAL"
     private static let version: UInt32 = 1
 
-    var number: UInt64
-    var generation: UInt64
-    var previousGeneration: UInt64
-    var previousLength: UInt64
-    var firstFrame: UInt64
-    var begunMilliseconds: Int64
+    package var number: UInt64
+    package var generation: UInt64
+    package var previousGeneration: UInt64
+    package var previousLength: UInt64
+    package var firstFrame: UInt64
+    package var begunMilliseconds: Int64
 
-    func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.size)
         bytes.append(littleEndian: Self.magic)
@@ -35,7 +35,7 @@ struct LogFileHeader: Equatable, Sendable {
     }
 
     /// Nil unless `bytes` are a header that verifies.
-    init?(_ bytes: Span<UInt8>) {
+    package init?(_ bytes: Span<UInt8>) {
         guard bytes.count >= Self.size else { return nil }
         let fields = bytes.extracting(0..<Self.fieldsSize - 4)
         guard bytes.littleEndian(UInt32.self, at: 0) == Self.magic,
@@ -53,7 +53,7 @@ struct LogFileHeader: Equatable, Sendable {
         guard generation != 0 else { return nil }
     }
 
-    init(
+    package init(
         number: UInt64,
         generation: UInt64,
         previousGeneration: UInt64,

@@ -1,46 +1,47 @@
-import DiarioCore
+package import DiarioCore
 package import DiarioCrypto
 
 /// Where things lie in a data directory: schema/format/log.md, section 7.
 package enum LogPaths {
     package static let directoryName = ".diario"
-    static let format = "format"
-    static let lock = "lock"
-    static let log = "wal"
-    static let reserve = "wal/reserve"
-    static let syncedMark = "wal/synced"
-    static let packs = "packs"
-    static let spaces = "spaces"
+    package static let format = "format"
+    package static let lock = "lock"
+    package static let log = "wal"
+    package static let reserve = "wal/reserve"
+    package static let syncedMark = "wal/synced"
+    package static let packs = "packs"
+    package static let spaces = "spaces"
     private static let logSuffix = ".dwal"
 
-    static func logFile(_ number: UInt64) -> String {
+    package static func logFile(_ number: UInt64) -> String {
         "wal/" + hexadecimal(number) + logSuffix
     }
 
     /// The number of a file's name within `wal`; nil if it is no log file's.
-    static func logFileNumber(_ name: String) -> UInt64? {
+    package static func logFileNumber(_ name: String) -> UInt64? {
         guard name.hasSuffix(logSuffix) else { return nil }
         let digits = name.dropLast(logSuffix.utf8.count)
+        // An index holds the number in 32 bits, which are enough for 64 PiB of log.
         guard digits.utf8.count == 16, let number = UInt64(digits, radix: 16),
-            hexadecimal(number) == digits
+            hexadecimal(number) == digits, 1...UInt64(UInt32.max) ~= number
         else { return nil }
         return number
     }
 
-    static func cut(_ number: UInt64, offset: Int) -> String {
+    package static func cut(_ number: UInt64, offset: Int) -> String {
         "wal/cut-\(hexadecimal(number))-\(offset)"
     }
 
-    static func isCut(_ name: String) -> Bool { name.hasPrefix("cut-") }
+    package static func isCut(_ name: String) -> Bool { name.hasPrefix("cut-") }
 
-    static func space(_ space: SpaceID) -> String { "spaces/\(space.text)" }
-    static func manifest(_ space: SpaceID) -> String { "spaces/\(space.text)/manifest" }
-    static func replica(_ space: SpaceID) -> String { "spaces/\(space.text)/replica" }
-    static func stagingLock(_ space: SpaceID) -> String { "spaces/\(space.text)/staging" }
+    package static func space(_ space: SpaceID) -> String { "spaces/\(space.text)" }
+    package static func manifest(_ space: SpaceID) -> String { "spaces/\(space.text)/manifest" }
+    package static func replica(_ space: SpaceID) -> String { "spaces/\(space.text)/replica" }
+    package static func stagingLock(_ space: SpaceID) -> String { "spaces/\(space.text)/staging" }
 
     package static func pack(_ fingerprint: Hash32) -> String { "packs/\(fingerprint.text)" }
 
-    static func parent(of path: String) -> String {
+    package static func parent(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     }
 

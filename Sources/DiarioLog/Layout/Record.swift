@@ -5,7 +5,7 @@ import DiarioFormat
 // Specified in schema/format/log.md, section 8.
 
 /// The kinds of records; the raw values are on disk.
-enum RecordKind: UInt8, Sendable {
+package enum RecordKind: UInt8, Sendable {
     case rows = 1
     case seed = 2
     case promotion = 3
@@ -14,19 +14,19 @@ enum RecordKind: UInt8, Sendable {
 }
 
 /// A record of a frame: its kind, its space, and where its content lies in the frame.
-struct Record: Sendable {
-    static let headerSize = 16
+package struct Record: Sendable {
+    package static let headerSize = 16
 
-    let kind: RecordKind
-    let space: SpaceID
+    package let kind: RecordKind
+    package let space: SpaceID
     /// Where the content lies, counted from the start of the bytes that were read.
-    let content: Range<Int>
+    package let content: Range<Int>
 
     /// Bytes on disk, the record's header included.
-    var size: Int { Self.headerSize + content.count }
+    package var size: Int { Self.headerSize + content.count }
 
     /// Appends a record whose content `write` appends.
-    static func append(
+    package static func append(
         _ kind: RecordKind,
         _ space: SpaceID,
         to frame: inout [UInt8],
@@ -42,7 +42,7 @@ struct Record: Sendable {
     }
 
     /// Reads the record at `offset`, which must end by `end`; nil if the bytes are none.
-    static func read(_ bytes: Span<UInt8>, at offset: Int, end: Int) -> Record? {
+    package static func read(_ bytes: Span<UInt8>, at offset: Int, end: Int) -> Record? {
         guard end - offset >= headerSize,
             bytes.littleEndian(UInt32.self, at: offset) <= 0xff,
             let kind = RecordKind(rawValue: bytes[offset]),
@@ -79,7 +79,13 @@ package struct PromotedRun: Hashable, Sendable {
 
     private static let size = 40
 
-    static func append(_ runs: [PromotedRun], to bytes: inout [UInt8]) {
+    /// Whether sequences and positions count from 1 and do not run out.
+    private var isSound: Bool {
+        firstSequence > 0 && firstPosition > 0 && count > 0 && count <= UInt64(UInt32.max)
+            && firstSequence <= UInt64.max - count && firstPosition <= UInt64.max - count
+    }
+
+    package static func append(_ runs: [PromotedRun], to bytes: inout [UInt8]) {
         bytes.append(littleEndian: UInt32(runs.count))
         for run in runs {
             bytes.append(littleEndian: run.replica.rawValue)
@@ -91,7 +97,7 @@ package struct PromotedRun: Hashable, Sendable {
     }
 
     /// Nil unless `bytes` are what `append` writes.
-    static func read(_ bytes: Span<UInt8>) -> [PromotedRun]? {
+    package static func read(_ bytes: Span<UInt8>) -> [PromotedRun]? {
         guard bytes.count >= 4 else { return nil }
         let count = Int(bytes.littleEndian(UInt32.self, at: 0))
         guard bytes.count == 4 + count * size else { return nil }
@@ -109,7 +115,7 @@ package struct PromotedRun: Hashable, Sendable {
                     acceptedAt: Timestamp(milliseconds: acceptedAt)
                 )
             }
-            guard let run, run.firstSequence > 0, run.firstPosition > 0, run.count > 0 else {
+            guard let run, run.isSound else {
                 return nil
             }
             runs.append(run)

@@ -1,21 +1,21 @@
-import DiarioCore
-import DiarioCrypto
+package import DiarioCore
+package import DiarioCrypto
 import DiarioFormat
-import DiarioStorage
+package import DiarioStorage
 
 // Who this replica is, and where its directory was at home when that was decided.
 // Specified in schema/format/log.md, section 7.
 
 /// The content of a space's replica file.
-struct ReplicaFile: Equatable, Sendable {
-    static let size = 72
+package struct ReplicaFile: Equatable, Sendable {
+    package static let size = 72
     private static let magic: UInt32 = 0x5045_5244  // "DREP"
 
-    var replica: ReplicaID
-    var home: FileIdentity
-    var machine: Hash32
+    package var replica: ReplicaID
+    package var home: FileIdentity
+    package var machine: Hash32
 
-    func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: Self.magic)
         bytes.append(littleEndian: UInt32(1))
@@ -29,7 +29,7 @@ struct ReplicaFile: Equatable, Sendable {
     }
 
     /// Nil unless `bytes` are a replica file that verifies.
-    init?(_ bytes: Span<UInt8>) {
+    package init?(_ bytes: Span<UInt8>) {
         guard bytes.count == Self.size,
             bytes.littleEndian(UInt32.self, at: 0) == Self.magic,
             bytes.littleEndian(UInt32.self, at: 4) == 1,
@@ -48,7 +48,7 @@ struct ReplicaFile: Equatable, Sendable {
         )
     }
 
-    init(replica: ReplicaID, home: FileIdentity, machine: Hash32) {
+    package init(replica: ReplicaID, home: FileIdentity, machine: Hash32) {
         self.replica = replica
         self.home = home
         self.machine = machine
@@ -57,7 +57,7 @@ struct ReplicaFile: Equatable, Sendable {
     /// Writes a new replica file that states its own place as home.
     ///
     /// The file is written under another name first: a crash leaves the old one, or the new one.
-    static func write(
+    package static func write(
         _ replica: ReplicaID,
         at path: String,
         in directory: any LogDirectory
@@ -78,7 +78,7 @@ struct ReplicaFile: Equatable, Sendable {
     }
 
     /// The machine's id, hashed: the file may travel, the id should not.
-    static func machine(of directory: any LogDirectory) -> Hash32 {
+    package static func machine(of directory: any LogDirectory) -> Hash32 {
         let id = directory.machineID
         return SHA256.hash(id.span)
     }

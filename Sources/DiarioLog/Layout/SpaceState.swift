@@ -1,6 +1,6 @@
 package import DiarioCore
 package import DiarioCrypto
-import DiarioFormat
+package import DiarioFormat
 
 // What a space writes down from time to time, so that opening it need not read and hash all of it
 // again. Specified in schema/format/log.md, section 8.
@@ -10,31 +10,42 @@ package struct ReplicaTally: Hashable, Sendable {
     package let replica: ReplicaID
     package internal(set) var lastSequence: UInt64
     package internal(set) var isAuthority: Bool
+
+    package init(replica: ReplicaID, lastSequence: UInt64, isAuthority: Bool) {
+        self.replica = replica
+        self.lastSequence = lastSequence
+        self.isAuthority = isAuthority
+    }
 }
 
 /// A pack that the space uses from a position on.
 package struct Adoption: Hashable, Sendable {
     package let position: UInt64
     package let fingerprint: Hash32
+
+    package init(position: UInt64, fingerprint: Hash32) {
+        self.position = position
+        self.fingerprint = fingerprint
+    }
 }
 
 /// What is known of a space after its first `range.size` positions.
-struct SpaceState: Equatable, Sendable {
-    var released: UInt64
-    var acceptedAt: Int64
-    var clock: UInt64
+package struct SpaceState: Equatable, Sendable {
+    package var released: UInt64
+    package var acceptedAt: Int64
+    package var clock: UInt64
     /// In order of replica.
-    var tallies: [ReplicaTally]
+    package var tallies: [ReplicaTally]
     /// In order of position.
-    var adoptions: [Adoption]
-    var range: CompactRange
+    package var adoptions: [Adoption]
+    package var range: CompactRange
 
     private static let fixedSize = 48
     private static let tallySize = 24
     private static let adoptionSize = 40
     private static let nodeSize = 32
 
-    func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         bytes.append(littleEndian: released)
         bytes.append(littleEndian: range.size)
         bytes.append(littleEndian: acceptedAt)
@@ -55,7 +66,7 @@ struct SpaceState: Equatable, Sendable {
         for node in range.nodes { node.append(to: &bytes) }
     }
 
-    init(
+    package init(
         released: UInt64,
         acceptedAt: Int64,
         clock: UInt64,
@@ -72,7 +83,7 @@ struct SpaceState: Equatable, Sendable {
     }
 
     /// Nil unless `bytes` are what `append` writes.
-    init?(_ bytes: Span<UInt8>) {
+    package init?(_ bytes: Span<UInt8>) {
         guard bytes.count >= Self.fixedSize, bytes.littleEndian(UInt32.self, at: 44) == 0 else {
             return nil
         }

@@ -3,14 +3,14 @@ import DiarioFormat
 // wal/synced, specified in schema/format/log.md, section 8.
 
 /// A lower bound of what is synced, written at a clean stop.
-struct SyncedMark: Equatable, Sendable {
-    static let size = 32
+package struct SyncedMark: Equatable, Sendable {
+    package static let size = 32
     private static let magic: UInt32 = 0x4e59_5344  // "DSYN"
 
-    var generation: UInt64
-    var length: UInt64
+    package var generation: UInt64
+    package var length: UInt64
 
-    func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: Self.magic)
         bytes.append(littleEndian: UInt32(1))
@@ -22,7 +22,7 @@ struct SyncedMark: Equatable, Sendable {
     }
 
     /// Nil unless `bytes` are a mark that verifies.
-    init?(_ bytes: Span<UInt8>) {
+    package init?(_ bytes: Span<UInt8>) {
         guard bytes.count == Self.size,
             bytes.littleEndian(UInt32.self, at: 0) == Self.magic,
             bytes.littleEndian(UInt32.self, at: 4) == 1,
@@ -34,7 +34,7 @@ struct SyncedMark: Equatable, Sendable {
         length = bytes.littleEndian(UInt64.self, at: 16)
     }
 
-    init(generation: UInt64, length: UInt64) {
+    package init(generation: UInt64, length: UInt64) {
         self.generation = generation
         self.length = length
     }

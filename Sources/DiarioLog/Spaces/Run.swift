@@ -4,22 +4,42 @@ import DiarioFormat
 /// Consecutive events that lie in one block of the write-ahead log.
 ///
 /// `first` is a position for canonical events, a sequence for pending ones.
-struct Run: Hashable, Sendable {
-    var first: UInt64
-    var count: UInt32
+package struct Run: Hashable, Sendable {
+    package var first: UInt64
+    package var count: UInt32
     /// Rows of the block before the first of these.
-    var skip: UInt32
+    package var skip: UInt32
     /// The number of the log file, and where in it the block starts.
-    var file: UInt32
-    var offset: UInt32
-    var blockSize: UInt32
+    package var file: UInt32
+    package var offset: UInt32
+    package var blockSize: UInt32
     /// The part of the block's bytes on disk that these rows keep alive.
-    var liveBytes: UInt32
+    package var liveBytes: UInt32
     /// When they were accepted, if they were pending when the block was written; else nil, and the
     /// block itself says it.
-    var promotedAt: Int64?
+    package var promotedAt: Int64?
 
-    var last: UInt64 { first + UInt64(count) - 1 }
+    package init(
+        first: UInt64,
+        count: UInt32,
+        skip: UInt32,
+        file: UInt32,
+        offset: UInt32,
+        blockSize: UInt32,
+        liveBytes: UInt32,
+        promotedAt: Int64?
+    ) {
+        self.first = first
+        self.count = count
+        self.skip = skip
+        self.file = file
+        self.offset = offset
+        self.blockSize = blockSize
+        self.liveBytes = liveBytes
+        self.promotedAt = promotedAt
+    }
+
+    package var last: UInt64 { first + UInt64(count) - 1 }
 
     /// What is said when the block does not read.
     func fault(_ error: FormatError) -> LogError {
@@ -33,7 +53,7 @@ struct Run: Hashable, Sendable {
     }
 
     /// The part from `start` on, which must lie within; `self` keeps what is before.
-    mutating func split(at start: UInt64) -> Run {
+    package mutating func split(at start: UInt64) -> Run {
         precondition(start > first && start <= last, "a run is split inside")
         let kept = UInt32(start - first)
         var rest = self
@@ -63,14 +83,16 @@ struct Lane: Sendable {
 }
 
 /// Runs in order, without overlap; gaps only while a log is being read.
-struct RunList: Sendable {
-    private(set) var runs: [Run] = []
+package struct RunList: Sendable {
+    package private(set) var runs: [Run] = []
 
-    var isEmpty: Bool { runs.isEmpty }
-    var eventCount: Int { runs.reduce(0) { $0 + Int($1.count) } }
+    package init() {}
+
+    package var isEmpty: Bool { runs.isEmpty }
+    package var eventCount: Int { runs.reduce(0) { $0 + Int($1.count) } }
 
     /// The index of the first run that ends at or after `value`.
-    func firstIndex(endingFrom value: UInt64) -> Int {
+    package func firstIndex(endingFrom value: UInt64) -> Int {
         var low = 0
         var high = runs.count
         while low < high {
@@ -81,7 +103,7 @@ struct RunList: Sendable {
     }
 
     /// Puts `run` where it belongs; what was known of the same values is given to `replaced`.
-    mutating func insert(_ run: Run, replaced: (Run) -> Void) {
+    package mutating func insert(_ run: Run, replaced: (Run) -> Void) {
         guard let last = runs.last, last.last >= run.first else {
             runs.append(run)
             return
@@ -91,7 +113,7 @@ struct RunList: Sendable {
     }
 
     /// Takes the values from `first` through `last` out, in order.
-    mutating func remove(from first: UInt64, through last: UInt64, removed: (Run) -> Void) {
+    package mutating func remove(from first: UInt64, through last: UInt64, removed: (Run) -> Void) {
         guard first <= last else { return }
         var index = firstIndex(endingFrom: first)
         if index < runs.count, runs[index].first < first {

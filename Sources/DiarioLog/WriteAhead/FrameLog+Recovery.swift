@@ -37,9 +37,10 @@ extension FrameLog {
         let numbers = try storing { () throws(StorageError) in try listFiles() }
         var content: [UInt8] = []
         for (index, number) in numbers.enumerated() {
-            let file = try openFile(number, forWriting: mayCut)
+            // Also by a refresh, which cuts nothing: the next append goes to this very file.
+            let file = try openFile(number, forWriting: lock != nil)
             guard let header = try readHeader(of: file, number: number) else {
-                if index == numbers.count - 1 { break }
+                if index == numbers.count - 1, try !holdsFrames(file) { break }
                 report.fault = Fault(
                     file: LogPaths.logFile(number),
                     offset: 0,
@@ -133,6 +134,27 @@ extension FrameLog {
         }
         guard let header = LogFileHeader(bytes.span), header.number == number else { return nil }
         return header
+    }
+
+    /// Whether a file whose header is damaged was in use: it holds a frame that comes next or
+    /// later. Those of an older use have lower numbers.
+    private func holdsFrames(_ file: any LogFile) throws(LogError) -> Bool {
+        var content: [UInt8] = []
+        try storing { () throws(StorageError) in
+            try file.read(at: 0, count: try file.size(), into: &content)
+        }
+        let bytes = content.span
+        var offset = LogFileHeader.size
+        while bytes.count - offset >= FrameHeader.size {
+            let generation = bytes.littleEndian(UInt64.self, at: offset + 8)
+            if case .frame(let header) = FrameHeader.read(bytes, at: offset, generation: generation),
+                header.number >= nextFrame
+            {
+                return true
+            }
+            offset += FrameHeader.alignment
+        }
+        return false
     }
 
     /// The header of the file that follows; nil if that one is not begun.

@@ -24,6 +24,9 @@ struct FrameLog: ~Copyable {
     let directory: any LogDirectory
     private let time: any TimeSource
     private let entropy: any EntropySource
+    private let sizes: LogSizes
+    /// Nil for a log that is only read.
+    let lock: (any DirectoryLock)?
     /// Oldest first; frames are appended to the last one.
     var files: [LogFileState] = []
     /// The newest file, open; nil before the first frame and for a reader of an empty log.
@@ -46,13 +49,12 @@ struct FrameLog: ~Copyable {
         var place: FramePlace
     }
 
-    private static let growthMin = 256 * 1024
-    private static let growthMax = 4 * 1024 * 1024
-
-    init(directory: any LogDirectory, time: any TimeSource, entropy: any EntropySource) {
-        self.directory = directory
-        self.time = time
-        self.entropy = entropy
+    init(_ store: LogShared, lock: (any DirectoryLock)?) {
+        self.lock = lock
+        directory = store.directory
+        time = store.time
+        entropy = store.entropy
+        sizes = store.sizes
     }
 
     var isUnsynced: Bool { unsynced != nil }
@@ -67,10 +69,10 @@ struct FrameLog: ~Copyable {
         precondition(unsynced == nil, "W1: the frame before is synced first")
         if let stopped { throw .stopped(stopped) }
         let bodySize = frame.count - FrameHeader.size
-        precondition(bodySize <= Limits.frameSizeMax, "a frame is cut before it grows too long")
+        precondition(bodySize <= sizes.frameMax, "a frame is cut before it grows too long")
         let frameSize = FrameHeader.frameSize(body: bodySize)
         frame.append(contentsOf: repeatElement(0, count: frameSize - frame.count))
-        if newest == nil || length + frameSize > Limits.logFileSizeMax {
+        if newest == nil || length + frameSize > sizes.fileMax {
             try beginFile(previousLength: syncedLength)
         }
         try allocate(length + frameSize)
@@ -125,9 +127,9 @@ struct FrameLog: ~Copyable {
     /// Makes sure that the newest file has `size` bytes, by writing zeros ahead of its end.
     private mutating func allocate(_ size: Int) throws(LogError) {
         guard size > allocatedSize, let newest else { return }
-        let growth = min(max(allocatedSize, Self.growthMin), Self.growthMax)
-        let target = min(max(size, allocatedSize + growth), Limits.logFileSizeMax)
-        let zeros = [UInt8](repeating: 0, count: Self.growthMin)
+        let growth = min(max(allocatedSize, sizes.growthMin), sizes.growthMax)
+        let target = min(max(size, allocatedSize + growth), sizes.fileMax)
+        let zeros = [UInt8](repeating: 0, count: sizes.growthMin)
         var offset = allocatedSize
         do {
             while offset < target {
@@ -166,6 +168,10 @@ struct FrameLog: ~Copyable {
         let path = LogPaths.logFile(number)
         let usesSpare = spareCount > 0
         do {
+            // Before anything is there of the file: whoever does not see it would go on in the one
+            // before, beyond the length that this header states. To announce it in vain only costs
+            // the others a look.
+            try lock?.setNote(number)
             if usesSpare {
                 try directory.rename(LogPaths.logFile(files[0].number), to: path)
                 files.removeFirst()

@@ -15,14 +15,15 @@ enum Reserve {
     }
 
     /// Makes the reserve if it is not there; a disk without room for it is no error.
-    static func restore(in directory: any LogDirectory) {
+    static func restore(in directory: any LogDirectory, size sizeMax: Int) {
         do throws(StorageError) {
             let file = try directory.open(LogPaths.reserve, .create)
             var size = try file.size()
             let zeros = [UInt8](repeating: 0, count: 64 * 1024)
-            while size < Limits.reserveSizeMax {
-                try file.write(zeros.span, at: size)
-                size += zeros.count
+            while size < sizeMax {
+                let count = min(zeros.count, sizeMax - size)
+                try file.write(zeros.span.extracting(0..<count), at: size)
+                size += count
             }
         } catch {
             // Half a reserve on a full disk would only take what the user needs.

@@ -27,13 +27,12 @@ extension Writer {
     /// The outcome at the same index belongs to each append. When a frame fails, so do all appends
     /// in it; those of earlier frames are done.
     mutating func commit(_ appends: [Append]) -> [Outcome] {
-        do throws(LogError) {
-            try begin()
-            try syncPrevious()
-        } catch {
+        guard !appends.isEmpty else { return [] }
+        do throws(LogError) { try begin() } catch { return appends.map { _ in .failure(error) } }
+        defer { end() }
+        do throws(LogError) { try syncPrevious() } catch {
             return appends.map { _ in .failure(error) }
         }
-        defer { end() }
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(appends.count)
         var next = 0
@@ -46,7 +45,7 @@ extension Writer {
                 isSynced = isSynced || appends[next].durability == .synced
                 next += 1
             } while next < appends.count
-                && frame.count + builder.size + appends[next].sizeEstimate < Limits.frameSizeMax
+                && frame.count + builder.size + appends[next].sizeEstimate < store.sizes.frameMax
             do throws(LogError) {
                 try finishFrame(isSynced: isSynced || next < appends.count)
             } catch {
@@ -78,17 +77,8 @@ extension Writer {
         guard recordCount > 0 else { return }
         bodyEnd = frame.count
         try log.append(&frame, recordCount: recordCount)
-        try noteNewFile()
         guard isSynced else { return }
         try syncPrevious()
-        try noteNewFile()
-    }
-
-    private func noteNewFile() throws(LogError) {
-        guard let lock, let number = log.files.last?.number else { return }
-        try storing { () throws(StorageError) in
-            if try lock.note != number { try lock.setNote(number) }
-        }
     }
 
     // MARK: Staging
@@ -127,7 +117,7 @@ extension Writer {
                 throw .outOfOrder(what: "the next sequence is \(next), not \(expected)")
             }
         }
-        guard append.sizeEstimate < Limits.frameSizeMax else {
+        guard append.sizeEstimate < store.sizes.frameMax else {
             throw .outOfOrder(what: "\(append.sizeEstimate) bytes do not fit in one frame")
         }
         let now = store.time.now.milliseconds
@@ -152,7 +142,7 @@ extension Writer {
             let space = index[id]
             return (space.head, space.acceptedAt, space.clock, space.bytesSinceState)
         }
-        if space.3 >= Limits.stateIntervalSizeMax, ranges[id]?.size == space.0 {
+        if space.3 >= store.sizes.stateInterval, ranges[id]?.size == space.0 {
             appendState(of: id, released: nil)
         }
         return Staged(

@@ -48,7 +48,7 @@ extension Writer {
         while log.files.count > log.spareCount + 1 {
             let live = store.index.withLock { $0.liveBytesTotal }
             let length = log.files.dropFirst(log.spareCount).reduce(0) { $0 + $1.length }
-            guard length > max(Limits.logQuietSizeMax, 2 * live) else { return }
+            guard length > max(store.sizes.quietMax, 2 * live) else { return }
             try copyForward(file: log.files[log.spareCount].number)
             recycle()
         }
@@ -82,14 +82,14 @@ extension Writer {
 
     /// Makes sure that the frame takes `size` more bytes; else it is written and another begun.
     private mutating func makeRoom(_ size: Int) throws(LogError) {
-        guard frame.count + size + Record.headerSize > Limits.frameSizeMax else { return }
+        guard frame.count + size + Record.headerSize > store.sizes.frameMax else { return }
         try finishFrame(isSynced: true)
         beginFrame()
     }
 
     /// Writes the events of a run again, with their positions if they have any by now.
     private mutating func copy(_ run: Run, lane: ReplicaID?, of id: SpaceID) throws(LogError) {
-        try makeRoom(Int(run.blockSize) + Limits.blockSizeMax / 8)
+        try makeRoom(Int(run.blockSize) + store.sizes.frameMax / 16)
         let (bytes, range) = try bytes(of: run)
         do throws(FormatError) {
             let block = bytes.span.extracting(range)

@@ -33,11 +33,7 @@ struct Writer: ~Copyable {
     init(store: LogShared, lock: (any DirectoryLock)?) {
         self.store = store
         self.lock = lock
-        log = FrameLog(
-            directory: store.directory,
-            time: store.time,
-            entropy: store.entropy
-        )
+        log = FrameLog(store, lock: lock)
     }
 
     /// Reads the log for the first time, and repairs what a crash left if this process may write.
@@ -51,7 +47,7 @@ struct Writer: ~Copyable {
         }
         defer { lock.release() }
         try reload(mayCut: true)
-        Reserve.restore(in: store.directory)
+        Reserve.restore(in: store.directory, size: store.sizes.reserve)
     }
 
     /// Syncs what is not synced yet and leaves a mark of a clean stop.

@@ -37,7 +37,7 @@ package struct EventLineReader: Sendable {
 
     /// Reads `text`, one line without its line feed, into `line`.
     ///
-    /// When this throws, `line` holds nothing of use. The number of the line is the caller's to add.
+    /// When this throws, `line` holds nothing of use. The line's number is for the caller to add.
     package mutating func read(
         _ text: Span<UInt8>,
         into line: inout EventLine

@@ -52,8 +52,9 @@ enum JSONWriter {
     /// Appends a finite number as ECMAScript's `Number.prototype.toString` does.
     static func appendNumber(_ value: Double, to output: inout [UInt8]) {
         precondition(value.isFinite, "JSON has neither infinity nor NaN")
-        if let integer = Int64(exactly: value), integer.magnitude < 1 << 53 {
-            appendInteger(integer, to: &output)
+        // Without `Int64(exactly:)` and `rounded()`, which would need the C library for numbers.
+        if value.magnitude < 0x1p53, Double(Int64(value)) == value {
+            appendInteger(Int64(value), to: &output)
             return
         }
         if appendShortDecimal(value, to: &output) { return }
@@ -72,12 +73,11 @@ enum JSONWriter {
         var scale = 1.0
         for fractionCount in 1...7 {
             scale *= 10
-            let scaled = (magnitude * scale).rounded()
-            guard scaled < 1e15 else { return false }
-            guard scaled / scale == magnitude else { continue }
+            guard magnitude * scale < 1e15 else { return false }
+            let digits = UInt64(magnitude * scale + 0.5)
+            guard Double(digits) / scale == magnitude else { continue }
             if value < 0 { output.append(0x2d) }
             let divisor = integerPowerOfTen(fractionCount)
-            let digits = UInt64(scaled)
             appendDigits(digits / divisor, to: &output)
             output.append(0x2e)
             // A one in front keeps the zeros after the point; then it goes.

@@ -114,9 +114,8 @@ struct PatternParser {
         from start: Int
     ) throws(PatternError) -> PatternNode {
         guard let scalar = next, "*+?{".unicodeScalars.contains(scalar) else { return node }
-        switch node {
-        case .start, .end: throw error("^ and $ cannot be repeated", at: start)
-        case .empty, .set, .sequence, .choice, .repeated: break
+        guard scalars[start] != "^", scalars[start] != "$" else {
+            throw error("^ and $ cannot be repeated", at: start)
         }
         index += 1
         let result: PatternNode

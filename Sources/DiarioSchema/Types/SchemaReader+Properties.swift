@@ -14,7 +14,10 @@ extension SchemaReader {
         path: String
     ) -> (range: SchemaRange, first: Int32) {
         checkObject(object, path: path)
-        guard let properties = object.value.member("properties") else { return (SchemaRange(), -1) }
+        guard let properties = object.value.member("properties") else {
+            _ = readRequired(object, names: [])
+            return (SchemaRange(), -1)
+        }
         guard case .object(let members) = properties.item.value else {
             problem(properties.line, "properties", "properties must be an object")
             return (SchemaRange(), -1)

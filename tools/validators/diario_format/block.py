@@ -5,9 +5,10 @@ from .checksum import crc32c
 from .hashes import HASH_SIZE, SALT_DEPTH, SALT_SIZE, salt_below, salt_group, salt_index
 from .payload import PERSONAL_SIZE_MIN
 from .primitives import (
-    BATCH_SIZE_MAX, BLOCK_BODY_SIZE_MAX, BLOCK_COUNT_MAX, U64_MAX, FormatError, Reader, Writer,
+    BATCH_SIZE_MAX, BLOCK_BODY_SIZE_MAX, BLOCK_COUNT_MAX, POSITION_MAX, SEQUENCE_MAX, FormatError,
+    Reader, Writer, wrapped,
 )
-from .row import Event, check_size, decode_public_part, encode_public_part
+from .row import Event, check_size, check_type, decode_public_part, encode_public_part
 
 MAGIC = b"DBLK"
 VERSION = 1
@@ -129,14 +130,21 @@ def bounded(reader, size_min):
     return count
 
 
+def at_least_one(reader):
+    count = reader.varint()
+    if count == 0:
+        raise reader.error("a time or a run of no events")
+    return count
+
+
 def parse_positions(block, count, reader):
     block.first_position = reader.varint()
-    if block.first_position < 1 or block.first_position + count - 1 > U64_MAX:
+    if block.first_position < 1 or block.first_position + count - 1 > POSITION_MAX:
         raise reader.error(f"a first position of {block.first_position}")
     time = 0
     for _ in range(bounded(reader, 2)):
-        time_count = reader.varint()
-        time += reader.zigzag()
+        time_count = at_least_one(reader)
+        time = wrapped(time + reader.zigzag())
         block.times.append((time_count, time))
     if sum(part for part, _ in block.times) != count:
         raise reader.error("the counts of the times do not add up to the events")
@@ -144,13 +152,13 @@ def parse_positions(block, count, reader):
 
 def parse_runs(block, count, reader):
     for _ in range(bounded(reader, 3)):
-        block.runs.append((reader.varint(), reader.varint(), reader.varint()))
+        block.runs.append((reader.varint(), reader.varint(), at_least_one(reader)))
     if sum(part for _, _, part in block.runs) != count:
         raise reader.error("the counts of the runs do not add up to the events")
     for replica, first, part in block.runs:
         if replica >= len(block.replicas):
             raise reader.error(f"a run of replica {replica} of {len(block.replicas)}")
-        if first < 1 or first + part - 1 > U64_MAX:
+        if first < 1 or first + part - 1 > SEQUENCE_MAX:
             raise reader.error(f"a run that begins at sequence {first}")
 
 
@@ -160,9 +168,13 @@ def check_tables(block, reader):
     names = [(name, version) for name, version, _ in block.types]
     if len(set(names)) != len(names):
         raise reader.error("a type that comes twice")
-    for replica, _, level, index, _ in block.nodes:
+    for name, version in names:
+        check_type(name, version)
+    for replica, group, level, index, _ in block.nodes:
         if replica >= len(block.replicas) or level > SALT_DEPTH or index >> level:
             raise reader.error("a node of salts outside its tree")
+        if group > salt_group(SEQUENCE_MAX):
+            raise reader.error("a node of salts of a group that no sequence has")
 
 
 def parse_event(block, replica, sequence, reader):
@@ -238,7 +250,7 @@ def encode_body(block):
         before = 0
         for count, time in block.times:
             writer.varint(count)
-            writer.zigzag(time - before)
+            writer.zigzag(wrapped(time - before))
             before = time
     writer.varint(len(block.replicas))
     for replica in block.replicas:

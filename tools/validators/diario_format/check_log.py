@@ -5,7 +5,7 @@ import json
 from .directory import Directory
 from .export import export_line
 from .ledger import KIND_DROPPED, Ledger
-from .primitives import id_text
+from .primitives import FormatError, id_text
 from .schemas import Catalogue
 from .wal import Corruption, Log
 
@@ -94,8 +94,12 @@ class DataDirectory:
         for key in ledger.ordered():
             if key not in ledger.payloads:
                 continue  # already reported: no schema, or a payload that does not decode
+            event = ledger.events[key]
             position, accepted_at = ledger.place.get(key, (None, None))
-            yield export_line(ledger.events[key], ledger.payloads[key], position, accepted_at)
+            try:
+                yield export_line(event, ledger.payloads[key], position, accepted_at)
+            except FormatError as error:
+                self.problems.append(f"{event.origin}: {error}")
 
 
 def run(folder, packs, export, only_space):

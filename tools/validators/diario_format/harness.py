@@ -9,6 +9,7 @@ import subprocess
 from .canonical import parse_json
 from .generate import Generator, written
 from .hashes import commitment_of, leaf_of, salt_of, sha256
+from .payload import with_new_id
 from .primitives import FormatError, parse_clock, parse_id
 from .row import Event, canonical_row, check_subject
 
@@ -49,7 +50,7 @@ class Child:
 
 
 def event_of_request(event_type, request):
-    """The event that a request describes; a new id that is left out is the origin."""
+    """The event that a request describes."""
     event = Event(event_type.name, event_type.version,
                   parse_id(request["replica"]), request["sequence"])
     event.batch_index = event.sequence - request["batchFirst"]
@@ -60,10 +61,7 @@ def event_of_request(event_type, request):
     event.if_unchanged = request.get("ifUnchanged", False)
     event.actor = request.get("actor")
     event.subject = request.get("subject")
-    payload = dict(request["payload"])
-    if event_type.new_id_field is not None:
-        payload.setdefault(event_type.new_id_field, event.origin)
-    event.set_payload(event_type, payload)
+    event.set_payload(event_type, with_new_id(event_type, request["payload"], event.origin))
     check_subject(event, event_type)
     if event.has_personal:
         salt = salt_of(bytes.fromhex(request["seed"]), event.sequence)

@@ -3,6 +3,8 @@
 Section 5 gives the hashes and section 6 the invariants L3 to L5; W5 is of section 8.
 """
 
+from bisect import bisect_left
+
 from .block import parse_block
 from .hashes import HASH_SIZE, CompactRange, commitment_of, leaf_of, salt_group, salt_of
 from .primitives import FormatError, Reader, id_text, origin_text
@@ -61,7 +63,7 @@ class Ledger:
         self.states = []
         self.authority = set()  # replicas of blocks with the flag `authority`
         self.ordinary = set()   # replicas of the other blocks
-        self.promoted = []      # (where, replica, first, count), until all rows are known
+        self.promotions = []    # applied only when all rows are known, since records may move
         self.hashes = {}        # (replica, sequence): event hash
         self.payloads = {}      # (replica, sequence): payload
 
@@ -122,11 +124,9 @@ class Ledger:
         for _ in range(count):
             replica, first, length, position = (reader.u64() for _ in range(4))
             accepted_at = reader.i64()
-            if 0 in (replica, first, length, position) or length > 2**32:
+            if 0 in (replica, first, length, position):
                 raise FormatError("a promotion with a zero")
-            for offset in range(length):
-                self.put((replica, first + offset), position + offset, accepted_at)
-            self.promoted.append((record.where, replica, first, length))
+            self.promotions.append((record.where, replica, first, length, position, accepted_at))
 
     def apply_state(self, record):
         self.states.append(State(record.content, record.where))
@@ -154,7 +154,7 @@ class Ledger:
 
     def check(self):
         """All checks; the compact range of the whole log, or None if leaves are missing."""
-        self.check_promotions()
+        self.promote()
         self.check_positions()
         for replica in sorted(self.authority & self.ordinary):
             self.problem("blocks", f"{id_text(replica)} is an authority's, and is not")
@@ -162,18 +162,24 @@ class Ledger:
         self.decode_payloads()
         return self.check_states()
 
-    def check_promotions(self):
+    def promote(self):
+        """Gives promoted events their positions; then W5: none before them is still pending."""
+        sequences = {}
+        for replica, sequence in sorted(self.events):
+            sequences.setdefault(replica, []).append(sequence)
+        for where, replica, first, length, position, accepted_at in self.promotions:
+            known = sequences.get(replica, [])
+            known = known[bisect_left(known, first) : bisect_left(known, first + length)]
+            for sequence in known:
+                self.put((replica, sequence), position + sequence - first, accepted_at)
+            if len(known) < length and position + length - 1 > self.released:
+                self.problem(where, f"promotes {length} events, of which {len(known)} are here")
         first_pending = {}
         for replica, sequence in self.pending():
             first_pending.setdefault(replica, sequence)
-        for where, replica, first, length in self.promoted:
-            origin = origin_text(replica, first)
+        for where, replica, first, *_ in self.promotions:
             if first_pending.get(replica, first) < first:
-                self.problem(where, f"W5: {origin} before an earlier pending event")
-            for sequence in range(first, first + length):
-                position = self.place[replica, sequence][0]
-                if (replica, sequence) not in self.events and position > self.released:
-                    self.problem(where, f"promotes {origin_text(replica, sequence)}: no rows")
+                self.problem(where, f"W5: {origin_text(replica, first)} before a pending event")
 
     def check_positions(self):
         """Positions follow without gaps; L4 and L5 over all blocks; a base lies before."""

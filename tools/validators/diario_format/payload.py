@@ -127,6 +127,13 @@ def decode_part(fields, data):
     return payload
 
 
+def with_new_id(event_type, payload, origin):
+    """The payload as the writer completes it: a new id that is left out is the origin."""
+    if event_type.new_id_field is None or event_type.new_id_field in payload:
+        return payload
+    return {**payload, event_type.new_id_field: origin}
+
+
 def encode_payload(event_type, payload, origin):
     """The public part, the personal part or None, and whether the new id is derived."""
     known = {field.name for field in event_type.public_fields + event_type.personal_fields}

@@ -14,6 +14,10 @@ FRAME_BODY_SIZE_MAX = 4 * MIB
 LOG_FILE_SIZE_MAX = 16 * MIB
 ACTOR_SIZE_MAX = 128
 SUBJECT_SIZE_MAX = 256
+TYPE_NAME_SIZE_MAX = 128
+TYPE_VERSION_MAX = 2**16 - 1
+SEQUENCE_MAX = 2**64 - 2
+POSITION_MAX = 2**64 - 2
 
 U64_MAX = 2**64 - 1
 I64_MIN = -(2**63)
@@ -159,6 +163,11 @@ class Reader:
     def end(self):
         if self.left:
             raise self.error(f"{self.left} bytes too many")
+
+
+def wrapped(value):
+    """The i64 that is equal to `value` modulo 2 to the 64: differences of times wrap around."""
+    return (value + 2**63) % 2**64 - 2**63
 
 
 def text_bytes(value):

@@ -3,8 +3,9 @@
 from .hashes import sha256
 from .payload import decode_payload, encode_payload
 from .primitives import (
-    ACTOR_SIZE_MAX, BATCH_COUNT_MAX, CLOCK_MAX, EVENT_SIZE_MAX, SUBJECT_SIZE_MAX, FormatError,
-    Reader, Writer, clock_milliseconds, origin_text, text_bytes,
+    ACTOR_SIZE_MAX, BATCH_COUNT_MAX, CLOCK_MAX, EVENT_SIZE_MAX, SEQUENCE_MAX,
+    SUBJECT_SIZE_MAX, TYPE_NAME_SIZE_MAX, TYPE_VERSION_MAX, FormatError, Reader, Writer,
+    clock_milliseconds, origin_text, text_bytes, wrapped,
 )
 
 ROW_VERSION = 1
@@ -75,14 +76,19 @@ def text_within(value, size_max, what):
     return value
 
 
-def encode_public_part(event):
-    check_envelope(event)
-    writer = Writer()
+def encode_numbers(event, writer):
+    """What stands before the flags."""
     writer.varint(event.batch_index)
     writer.varint(event.batch_count)
     writer.u64(event.clock)
-    writer.zigzag(event.at - clock_milliseconds(event.clock))
+    writer.zigzag(wrapped(event.at - clock_milliseconds(event.clock)))
     writer.varint(event.base)
+
+
+def encode_public_part(event):
+    check_envelope(event)
+    writer = Writer()
+    encode_numbers(event, writer)
     writer.u8(event.flags)
     if event.actor is not None:
         writer.text(event.actor)
@@ -98,7 +104,7 @@ def decode_public_part(event, data):
     event.batch_index = reader.varint()
     event.batch_count = reader.varint()
     event.clock = reader.u64()
-    event.at = reader.zigzag() + clock_milliseconds(event.clock)
+    event.at = wrapped(reader.zigzag() + clock_milliseconds(event.clock))
     event.base = reader.varint()
     flags = reader.u8()
     if flags & ~FLAGS_ALL:
@@ -125,8 +131,17 @@ def check_envelope(event):
         text_within(event.subject, SUBJECT_SIZE_MAX, "a subject")
 
 
+def check_type(name, version):
+    text_within(name, TYPE_NAME_SIZE_MAX, "the name of a type")
+    if not 1 <= version <= TYPE_VERSION_MAX:
+        raise FormatError(f"version {version} of a type")
+
+
 def check_size(event):
-    size = len(encode_public_part(event)) + len(event.personal or b"")
+    """Section 9: the public part from its flags on, and the personal part."""
+    head = Writer()
+    encode_numbers(event, head)
+    size = len(encode_public_part(event)) - len(head.done()) + len(event.personal or b"")
     if size > EVENT_SIZE_MAX:
         raise FormatError(f"{event.origin}: an event of {size} bytes")
     return size
@@ -139,8 +154,9 @@ def check_subject(event, event_type):
 
 
 def canonical_row(event):
-    if event.sequence < 1 or event.version < 1:
-        raise FormatError(f"{event.origin}: sequences and versions begin at 1")
+    check_type(event.type_name, event.version)
+    if not 1 <= event.sequence <= SEQUENCE_MAX:
+        raise FormatError(f"{event.origin}: a sequence that cannot be")
     if event.has_personal != (event.commitment is not None):
         raise FormatError(f"{event.origin}: the flag `personal` and the commitment disagree")
     writer = Writer()

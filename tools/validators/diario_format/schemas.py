@@ -2,7 +2,7 @@
 
 import os
 
-from .canonical import parse_json
+from .canonical import parse_json, whole_number
 from .hashes import pack_fingerprint, schema_fingerprint
 from .primitives import FormatError
 
@@ -36,7 +36,7 @@ class EventType:
     def __init__(self, schema):
         self.schema = schema
         self.name = schema["title"]
-        self.version = schema["x-diario-version"]
+        self.version = whole_number(schema["x-diario-version"])
         self.subject_field = schema.get("x-diario-subject")
         self.fingerprint = schema_fingerprint(schema)
         properties = schema.get("properties", {})
@@ -110,6 +110,10 @@ class Catalogue:
             key = (event_type.name, event_type.version)
             self.by_fingerprint[key + (event_type.fingerprint,)] = event_type
             self.by_version[key] = event_type
+
+    def newest(self, name):
+        versions = [version for other, version in self.by_version if other == name]
+        return max(versions, default=1)
 
     def find(self, name, version, fingerprint=None):
         if fingerprint is None:

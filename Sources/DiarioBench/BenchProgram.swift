@@ -1,0 +1,64 @@
+/// The program: finds the benchmark that the first argument names, and runs it.
+enum BenchProgram {
+    private struct Command: Sendable {
+        let name: String
+        let summary: String
+        let help: String
+        let run: @Sendable (inout Arguments) async throws(BenchError) -> Void
+    }
+
+    private static let commands: [Command] = [
+        Command(
+            name: "workload",
+            summary: "writes the standard workload as lines of JSON",
+            help: WorkloadCommand.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try WorkloadCommand.run(&arguments)
+        }
+    ]
+
+    /// The exit code: 0 all went well, 1 something failed, 2 the call is wrong.
+    static func run(_ arguments: [String]) async -> Int32 {
+        do throws(BenchError) {
+            try await dispatch(arguments)
+            return 0
+        } catch {
+            switch error {
+            case .usage(let message):
+                System.say("diario-bench: \(message). Try: diario-bench --help\n")
+                return 2
+            case .failed(let message):
+                System.say("diario-bench: \(message)\n")
+                return 1
+            }
+        }
+    }
+
+    private static func dispatch(_ arguments: [String]) async throws(BenchError) {
+        guard let name = arguments.first else { throw .usage("which benchmark?") }
+        if name == "list" {
+            let lines = commands.map { "\($0.name)  \($0.summary)\n" }.joined()
+            return System.say(lines, to: System.standardOutput)
+        }
+        if name == "--help" || name == "-h" || name == "help" {
+            return System.say(help, to: System.standardOutput)
+        }
+        guard let command = commands.first(where: { $0.name == name }) else {
+            throw .usage("there is no benchmark \(name)")
+        }
+        var rest = Arguments(Array(arguments.dropFirst()))
+        if rest.flag("--help") || rest.flag("-h") {
+            return System.say(command.help, to: System.standardOutput)
+        }
+        try await command.run(&rest)
+    }
+
+    private static var help: String {
+        var text = "diario-bench NAME [OPTIONS]; diario-bench NAME --help says more.\n\n"
+        for command in commands {
+            let padding = String(repeating: " ", count: max(1, 10 - command.name.utf8.count))
+            text += "  \(command.name)\(padding)\(command.summary)\n"
+        }
+        return text + "  list      names them all\n"
+    }
+}

@@ -1,0 +1,75 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// What the programs of this folder need of the operating system beside `DiarioStorage`.
+enum System {
+    static let standardOutput: Int32 = 1
+    static let standardError: Int32 = 2
+
+    /// Writes all bytes to a descriptor.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(BenchError) {
+        var offset = 0
+        while offset < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { source in
+                // Safe: what is left of the array is written, and no pointer is kept.
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: source[offset...])
+                #if canImport(Darwin)
+                return unsafe Darwin.write(descriptor, rest.baseAddress, rest.count)
+                #else
+                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+                #endif
+            }
+            guard count > 0 || count < 0 && errno == EINTR else {
+                throw .failed("writing fails: \(lastError)")
+            }
+            offset += max(0, count)
+        }
+    }
+
+    static func say(_ text: String, to descriptor: Int32 = standardError) {
+        try? write(Array(text.utf8), to: descriptor)
+    }
+
+    /// Opens a file for writing, made or emptied.
+    static func create(_ path: String) throws(BenchError) -> Int32 {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw .failed("\(path) cannot be made: \(lastError)") }
+        return descriptor
+    }
+
+    static func close(_ descriptor: Int32) {
+        #if canImport(Darwin)
+        _ = Darwin.close(descriptor)
+        #else
+        _ = Glibc.close(descriptor)
+        #endif
+    }
+
+    /// All bytes of a file, whatever the system says of its size.
+    static func contents(of path: String) throws(BenchError) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .failed("\(path) cannot be read: \(lastError)") }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = unsafe read(descriptor, &piece, piece.count)
+            guard count >= 0 else { throw .failed("\(path) cannot be read: \(lastError)") }
+            guard count > 0 else { return bytes }
+            bytes += piece[..<count]
+        }
+    }
+
+    static var lastError: String { unsafe String(cString: strerror(errno)) }
+}
+
+/// Why a benchmark ends early.
+enum BenchError: Error {
+    /// The call is wrong: exit code 2.
+    case usage(String)
+    /// Something failed on the way: exit code 1.
+    case failed(String)
+}

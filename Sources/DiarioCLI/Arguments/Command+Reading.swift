@@ -1,0 +1,187 @@
+// The commands that only read. Help and parser both read this.
+
+extension Command {
+    static let log = Command(
+        name: "log",
+        operands: "",
+        operandCount: 0...0,
+        summary: "show the events of the space",
+        details: [
+            "Shows events in order of position, and then the pending ones. On a terminal they are "
+                + "a table. In a pipe each is a line with tabs between position, origin, "
+                + "acceptedAt, at, type, version, subject, actor and payload; - stands for what "
+                + "is not there.",
+            "A TIME is RFC 3339 as 2026-05-04T07:30:00Z, a date, or milliseconds since 1970.",
+        ],
+        options: [
+            .values("type", "TYPE", "only this type, or all types of a pack: `fish.`; repeatable"),
+            .value("subject", "TEXT", "only events about this subject"),
+            .value("actor", "ID", "only events of this actor"),
+            .value("replica", "ID", "only events that this replica wrote"),
+            .value("since", "TIME", "only events accepted at TIME or later"),
+            .value("until", "TIME", "only events accepted before TIME"),
+            .value("from", "POSITION", "begin at this position"),
+            .value("to", "POSITION", "end with this position"),
+            .flag("pending", "only events that have no position yet"),
+            .value(
+                "limit",
+                "N",
+                "at most N events: the last ones, or the first behind --from, --since"
+            ),
+            .flag("reverse", "the newest first"),
+            .flag("follow", "go on with events as they are recorded, until Ctrl-C"),
+            .flag("json", "print the events as `export` does"),
+            .help,
+        ],
+        examples: [
+            Example(text: "diario log --limit 10", meaning: "the last ten events"),
+            Example(
+                text: "diario log --type fish. --since 2026-05-01 --json",
+                meaning: "what the pack fish recorded since May, as JSON"
+            ),
+        ]
+    )
+
+    static let show = Command(
+        name: "show",
+        operands: "ORIGIN|POSITION",
+        operandCount: 1...1,
+        summary: "show all of one event",
+        details: [
+            "Shows everything about the event with this origin, as 7zk3m9q2c1f4a-17, or at this "
+                + "position, with its hash."
+        ],
+        options: [.json, .help],
+        examples: [Example(text: "diario show 1", meaning: "the first event of the space")]
+    )
+
+    static let stats = Command(
+        name: "stats",
+        operands: "",
+        operandCount: 0...0,
+        summary: "show what the space holds and what it costs",
+        details: [
+            "Events are counted without those of the authority; head is the last position of all. "
+                + "Bytes are those that the space keeps alive, walBytes the files of the "
+                + "write-ahead log on disk."
+        ],
+        options: [.json, .help],
+        examples: [Example(text: "diario stats --json", meaning: "the numbers for a program")]
+    )
+
+    static let verify = Command(
+        name: "verify",
+        operands: "",
+        operandCount: 0...0,
+        summary: "check every byte of the space",
+        details: [
+            "Reads all events and checks every checksum, rule, payload and hash. Names each fault "
+                + "with file and offset, and ends with 1 if there is one. Changes nothing. Cut "
+                + "are frames that a crash tore: they were never acknowledged."
+        ],
+        options: [.json, .help],
+        examples: [Example(text: "diario verify", meaning: "ends with 0 if all is well")]
+    )
+
+    static let export = Command(
+        name: "export",
+        operands: "",
+        operandCount: 0...0,
+        summary: "print all events as lines of JSON",
+        details: [
+            "Prints every event with all that is known of it, one JSON object in each line, in "
+                + "order of position and then the pending ones. `diario import` reads it again."
+        ],
+        options: [
+            .value("output", "FILE", "write to FILE, which appears only when it is complete"),
+            .help,
+        ],
+        examples: [
+            Example(
+                text: "diario export --output notebook.jsonl",
+                meaning: "a copy of all that happened"
+            )
+        ]
+    )
+
+    static let schemaCheck = Command(
+        name: "schema check",
+        operands: "DIR",
+        operandCount: 1...1,
+        summary: "check a pack, or a folder of packs",
+        details: [
+            "Names all that is wrong with the pack in DIR, or with each pack in a folder of it, its "
+                + "examples included: file, line, rule and what to do. Ends with 1 if there is "
+                + "anything. Needs no space."
+        ],
+        options: [.json, .help],
+        examples: [
+            Example(text: "diario schema check ./plants", meaning: "a pack of your own")
+        ]
+    )
+
+    static let schemaList = Command(
+        name: "schema list",
+        operands: "",
+        operandCount: 0...0,
+        summary: "list the packs and event types of the space",
+        details: ["Lists the packs that the space uses, and the types that can be recorded."],
+        options: [.json, .help],
+        examples: [
+            Example(text: "diario schema list", meaning: "all types with their newest version")
+        ]
+    )
+
+    static let inspect = Command(
+        name: "inspect",
+        operands: "FILE",
+        operandCount: 1...1,
+        summary: "show what a file of a space says, byte by byte",
+        details: [
+            "Shows each field of a file below .diario (a log file, manifest, replica file, synced "
+                + "mark, lock, format, cut) with offset, size, value and the section of "
+                + "schema/format/log.md that defines it, and whether it verifies. Goes on after "
+                + "damage where it can, and ends with 1 if something does not verify."
+        ],
+        options: [
+            .flag("rows", "show the rows of blocks too, personal values included"),
+            .json,
+            .help,
+        ],
+        examples: [
+            Example(
+                text: "diario inspect .diario/wal/0000000000000001.dwal --rows",
+                meaning: "a file of the write-ahead log"
+            )
+        ]
+    )
+
+    static let harness = Command(
+        name: "harness",
+        operands: "",
+        operandCount: 0...0,
+        summary: "answer requests of another implementation's tests",
+        details: [
+            "Reads requests, one JSON object in each line, and answers each with one line. "
+                + "{\"judge\":{...}} checks an event against the packs that come with the program; "
+                + "{\"row\":{...}} gives its canonical row and its hashes. Needs no space."
+        ],
+        options: [.help],
+        examples: [
+            Example(
+                text: "diario harness < requests.jsonl",
+                meaning: "answers in the order of the requests"
+            )
+        ]
+    )
+
+    static let help = Command(
+        name: "help",
+        operands: "[COMMAND]",
+        operandCount: 0...2,
+        summary: "explain a command",
+        details: ["Lists the commands, or explains one of them."],
+        options: [.help],
+        examples: [Example(text: "diario help record", meaning: "all about recording")]
+    )
+}

@@ -1,0 +1,63 @@
+/// The commands of the program.
+package enum CommandName: String, CaseIterable, Sendable {
+    case initialize = "init"
+    case record
+    case log
+    case show
+    case stats
+    case verify
+    case export
+    case importEvents = "import"
+    case schemaCheck = "schema check"
+    case schemaList = "schema list"
+    case schemaAdopt = "schema adopt"
+    case inspect
+    case harness
+    case help
+
+    /// How the command is called and what is said about it.
+    package var command: Command {
+        switch self {
+        case .initialize: .initialize
+        case .record: .record
+        case .log: .log
+        case .show: .show
+        case .stats: .stats
+        case .verify: .verify
+        case .export: .export
+        case .importEvents: .importEvents
+        case .schemaCheck: .schemaCheck
+        case .schemaList: .schemaList
+        case .schemaAdopt: .schemaAdopt
+        case .inspect: .inspect
+        case .harness: .harness
+        case .help: .help
+        }
+    }
+
+    /// Finds the command that `words` begin with, and gives the words behind it.
+    package static func find(
+        _ words: [String]
+    ) throws(UsageError) -> (name: CommandName, rest: [String]) {
+        guard let first = words.first else { throw UsageError("no command. Try: diario help") }
+        if let name = CommandName(rawValue: first) { return (name, Array(words.dropFirst())) }
+        let group = allCases.filter { $0.rawValue.hasPrefix(first + " ") }
+        guard !group.isEmpty else {
+            let firsts = allCases.map { String($0.rawValue.prefix { $0 != " " }) }
+            throw unknown(first, in: firsts)
+        }
+        guard words.count > 1, !words[1].hasPrefix("-") else {
+            let list = group.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("\(first) is one of: \(list). Try: diario help \(first)")
+        }
+        if let name = CommandName(rawValue: "\(first) \(words[1])") {
+            return (name, Array(words.dropFirst(2)))
+        }
+        throw unknown("\(first) \(words[1])", in: group.map(\.rawValue))
+    }
+
+    private static func unknown(_ word: String, in words: [String]) -> UsageError {
+        let hint = NearestWord.find(word, in: words).map { "; did you mean \($0)?" } ?? "."
+        return UsageError("there is no command \(CellText.oneLine(word))\(hint) Try: diario help")
+    }
+}

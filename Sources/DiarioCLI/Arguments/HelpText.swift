@@ -1,0 +1,76 @@
+/// The text of `--help`, made of the same table that the parser reads.
+package enum HelpText {
+    private static let widthMax = 88
+    private static let indent = "  "
+
+    /// The list of commands.
+    package static func overview(width: Int) -> String {
+        let width = min(width, widthMax)
+        var lines = [
+            "Diario keeps what happens as a log of events that are never altered.", "",
+            "use: diario [-C DIR] COMMAND ...", "",
+        ]
+        let commands = CommandName.allCases.map(\.command)
+        lines += entries(commands.map { ("\($0.name)", $0.summary) }, width)
+        lines += [""]
+        lines += entries(
+            [
+                (
+                    "-C DIR",
+                    "the folder of the space; else DIARIO_DIR, else the current one or above"
+                ),
+                ("--version", "show the version of the program"),
+            ],
+            width
+        )
+        lines += ["", "`diario help COMMAND` explains a command."]
+        return joined(lines)
+    }
+
+    /// The help of the commands whose name begins with `word`, as `schema`.
+    package static func group(_ word: String, width: Int) -> String? {
+        let commands = CommandName.allCases.map(\.command).filter { $0.name.hasPrefix(word + " ") }
+        guard !commands.isEmpty else { return nil }
+        let lines = ["use: diario [-C DIR] \(word) COMMAND ...", ""]
+        return joined(
+            lines
+                + entries(commands.map { ("\($0.name)", $0.summary) }, min(width, widthMax))
+        )
+    }
+
+    package static func command(_ command: Command, width: Int) -> String {
+        let width = min(width, widthMax)
+        let usage = ["use: diario [-C DIR]", command.name, command.operands, "[OPTION]..."]
+        var lines = [usage.filter { !$0.isEmpty }.joined(separator: " ")]
+        for paragraph in command.details {
+            lines += [""] + CellText.wrapped(paragraph, to: width)
+        }
+        lines += ["", "Options:"]
+        lines += entries(command.options.map { ($0.usage, $0.summary) }, width)
+        lines += ["", command.examples.count == 1 ? "Example:" : "Examples:"]
+        for example in command.examples {
+            lines += ["\(indent)\(example.text)", "\(indent)\(indent)\(example.meaning)"]
+        }
+        return joined(lines)
+    }
+
+    /// Names with their meanings beside them, or below where there is no room.
+    private static func entries(_ entries: [(String, String)], _ width: Int) -> [String] {
+        let column = min(24, entries.reduce(0) { max($0, $1.0.utf8.count) } + 4)
+        let room = max(20, width - column)
+        return entries.flatMap { name, meaning -> [String] in
+            let wrapped = CellText.wrapped(meaning, to: room)
+            let margin = String(repeating: " ", count: column)
+            var lines = wrapped.map { margin + $0 }
+            if name.utf8.count + 4 > column {
+                lines.insert(indent + name, at: 0)
+            } else if !lines.isEmpty {
+                let pad = String(repeating: " ", count: column - 2 - name.utf8.count)
+                lines[0] = indent + name + pad + wrapped[0]
+            }
+            return lines
+        }
+    }
+
+    private static func joined(_ lines: [String]) -> String { lines.joined(separator: "\n") }
+}

@@ -1,0 +1,44 @@
+import Diario
+import DiarioLog
+import DiarioStorage
+
+/// `diario import`
+enum ImportCommand {
+    static func run(_ call: Invocation) throws(Failure) {
+        let path = call.arguments.operands[0]
+        let file = path == "-" ? try InputFile.spooled() : try InputFile.open(path)
+        try call.withSpace(.readWrite) { (space) throws(Failure) in
+            let bar = ProgressBar("Importing", unit: "bytes", on: call.errors)
+            defer { bar.finish() }
+            let name = path == "-" ? "the input" : CellText.oneLine(path)
+            let result: ImportSummary
+            do throws(DiarioError) {
+                result = try space.importLines(of: file) { done, total in
+                    bar.update(done: UInt64(done), total: UInt64(total))
+                }
+            } catch {
+                // Which of the files is meant is clear only where a line of one is.
+                throw .failed(error.line == nil ? error.message : "\(name), \(error.message)")
+            }
+            bar.finish()
+            try print(result, call)
+        }
+    }
+
+    private static func print(
+        _ result: ImportSummary,
+        _ call: Invocation
+    ) throws(Failure) {
+        guard !call.arguments.has("json") else {
+            try call.output.json { json in
+                json.add("imported", result.imported)
+                json.add("known", result.known)
+            }
+            return
+        }
+        func grouped(_ value: Int) -> String { ProgressLine.grouped(UInt64(max(0, value))) }
+        let known =
+            result.known == 0 ? "" : ", passed over \(grouped(result.known)) imported before"
+        try call.output.line("imported \(grouped(result.imported)) events\(known)")
+    }
+}

@@ -1,0 +1,179 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioSchema
+
+/// `diario log`
+enum LogCommand {
+    private static let pollMilliseconds: Int32 = 200
+
+    static func run(_ call: Invocation) throws(Failure) {
+        let arguments = call.arguments
+        let filter = try checkingUsage { () throws(UsageError) in
+            try makeFilter(arguments)
+        }
+        let limit = try checkingUsage { () throws(UsageError) in
+            try arguments.count("limit", from: 0)
+        }
+        let isReversed = arguments.has("reverse")
+        guard !(isReversed && arguments.has("follow")) else {
+            throw .usage("--follow shows what comes next, so it cannot be with --reverse")
+        }
+        // Read like a file, so that a reader alone changes nothing.
+        try call.withSpace(.readOnly) { (space) throws(Failure) in
+            var printer = EventPrinter(
+                call.output,
+                isJSON: arguments.has("json"),
+                namesOrigins: arguments.has("pending")
+            )
+            var next = try head(of: space) + 1
+            try printSelection(space, filter, limit, arguments, &printer)
+            try printer.flush()
+            if arguments.has("follow") {
+                try follow(space, filter, &next, call.output, &printer)
+            }
+        }
+    }
+
+    private static func makeFilter(_ arguments: Arguments) throws(UsageError) -> EventFilter {
+        var filter = EventFilter(types: arguments.all("type"))
+        filter.subject = arguments.value("subject")
+        filter.actor = arguments.value("actor")
+        filter.replica = try arguments.replica("replica")
+        filter.since = try arguments.time("since")
+        filter.until = try arguments.time("until")
+        let from = try arguments.count("from", from: 1)
+        let to = try arguments.count("to", from: 1)
+        if arguments.has("pending") {
+            guard from == nil, to == nil, filter.since == nil, filter.until == nil else {
+                throw UsageError(
+                    "pending events have neither position nor time of acceptance, so --pending "
+                        + "goes with none of --from, --to, --since, --until",
+                    in: arguments.command
+                )
+            }
+            filter.part = .pending
+        } else if from != nil || to != nil {
+            let (first, last) = (from ?? 1, to ?? UInt64(Int64.max))
+            guard first <= last else {
+                throw UsageError("--from is behind --to", in: arguments.command)
+            }
+            filter.positions = first...last
+            filter.part = .canonical
+        } else if filter.since != nil || filter.until != nil {
+            filter.part = .canonical
+        }
+        return filter
+    }
+
+    private static func head(of space: Space) throws(Failure) -> UInt64 {
+        try reportingLog { () throws(LogError) in try space.store.status(of: space.id) }.head
+    }
+
+    private static func printSelection(
+        _ space: Space,
+        _ filter: EventFilter,
+        _ limit: UInt64?,
+        _ arguments: Arguments,
+        _ printer: inout EventPrinter
+    ) throws(Failure) {
+        var rest = limit ?? .max
+        var skip: UInt64 = 0
+        let isReversed = arguments.has("reverse")
+        let isFromStart = arguments.has("from") || arguments.has("since")
+        var filter = filter
+        if let limit, limit > 0, !isReversed, !isFromStart {
+            skip = try narrow(&filter, toLast: limit, in: space)
+        }
+        var reader = try reporting { () throws(DiarioError) in
+            try EventReader(space, filter, isReversed: isReversed)
+        }
+        while rest > 0 {
+            guard let line = try reporting({ () throws(DiarioError) in try reader.next() }) else {
+                return
+            }
+            guard skip == 0 else {
+                skip -= 1
+                continue
+            }
+            try printer.print(line)
+            rest -= 1
+        }
+    }
+
+    /// Changes a filter so that it begins where the last `count` wanted events do.
+    ///
+    /// Gives how many events are still to be passed over: pending ones, which cannot be named by
+    /// position. Looks at the events backwards, and keeps none.
+    private static func narrow(
+        _ filter: inout EventFilter,
+        toLast count: UInt64,
+        in space: Space
+    ) throws(Failure) -> UInt64 {
+        let wanted = filter
+        var reader = try reporting { () throws(DiarioError) in
+            try EventReader(space, wanted, isReversed: true)
+        }
+        var seen: UInt64 = 0
+        var pending: UInt64 = 0
+        var first: UInt64?
+        while seen < count || first == nil {
+            guard let line = try reporting({ () throws(DiarioError) in try reader.next() }) else {
+                break
+            }
+            if let position = line.position {
+                // Enough are pending: from there on none has a position.
+                if pending >= count { break }
+                first = position
+            } else {
+                pending += 1
+            }
+            seen += 1
+        }
+        if let first, pending < count {
+            filter.positions = first...(filter.positions?.upperBound ?? UInt64(Int64.max))
+            return 0
+        }
+        guard pending > count else { return 0 }
+        filter.part = .pending
+        return pending - count
+    }
+
+    /// Prints what is recorded from now on, here or by other processes, until a signal comes.
+    private static func follow(
+        _ space: Space,
+        _ filter: EventFilter,
+        _ next: inout UInt64,
+        _ output: Output,
+        _ printer: inout EventPrinter
+    ) throws(Failure) {
+        Interrupt.catchSignals()
+        while true {
+            let ready = SystemCall.wait(
+                readable: [Interrupt.descriptor],
+                milliseconds: pollMilliseconds
+            )
+            if ready.readable[0] { return }
+            if output.isHungUp { throw .outputClosed }
+            let isMore = try reportingLog { () throws(LogError) in try space.store.refresh() }
+            guard isMore else { continue }
+            let head = try head(of: space)
+            guard head >= next else { continue }
+            var rest = filter
+            let first = max(next, filter.positions?.lowerBound ?? 1)
+            let last = min(head, filter.positions?.upperBound ?? head)
+            next = head + 1
+            guard first <= last, filter.part != .pending else { continue }
+            rest.positions = first...last
+            rest.part = .canonical
+            let wanted = rest
+            var reader = try reporting { () throws(DiarioError) in
+                try EventReader(space, wanted)
+            }
+            while let line = try reporting({ () throws(DiarioError) in try reader.next() }) {
+                try printer.print(line)
+            }
+            try printer.flush()
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Diario
+import DiarioCrypto
+import DiarioLog
+import DiarioSchema
+
+/// `diario schema check`, `schema list` and `schema adopt`
+enum SchemaCommand {
+    static func check(_ call: Invocation) throws(Failure) {
+        let folder = call.arguments.operands[0]
+        let problems = try reporting { () throws(DiarioError) in
+            try PackSource.problems(folder: folder)
+        }
+        if call.arguments.has("json") {
+            let list = problems.map { problem in
+                JSONText.object { json in
+                    json.add("file", problem.file)
+                    if let line = problem.line { json.add("line", line) }
+                    json.add("rule", problem.rule)
+                    json.add("message", problem.message)
+                }
+            }
+            try call.output.append { bytes in
+                bytes.append(0x5b)
+                for (index, item) in list.enumerated() {
+                    if index > 0 { bytes += Array(",\n ".utf8) }
+                    bytes += item
+                }
+                bytes += Array("]\n".utf8)
+            }
+        } else {
+            for problem in problems { try call.output.line(CellText.oneLine(problem.description)) }
+            if problems.isEmpty { try call.output.line("\(CellText.oneLine(folder)): no problems") }
+        }
+        guard problems.isEmpty else { throw .found }
+    }
+
+    static func adopt(_ call: Invocation) throws(Failure) {
+        let folder = call.arguments.operands[0]
+        let packs = try reporting { () throws(DiarioError) in
+            try PackSource.load(folder: folder)
+        }
+        try call.withSpace(.readWrite) { (space) throws(Failure) in
+            let adopted = try reporting { () throws(DiarioError) in try space.adopt(packs) }
+            guard !call.arguments.has("json") else {
+                try call.output.json { json in
+                    json.add("packs", list: adopted.map { SchemaCommand.json($0) })
+                }
+                return
+            }
+            for pack in adopted {
+                let rows = pack.rowCount == 0 ? "" : ", \(pack.rowCount) rows of reference data"
+                let verb = pack.isNew ? "adopted" : "unchanged"
+                try call.output.line("\(pack.name) \(pack.version): \(verb)\(rows)")
+            }
+        }
+    }
+
+    static func list(_ call: Invocation) throws(Failure) {
+        try call.withSpace(.readOnly) { (space) throws(Failure) in
+            let status = try reportingLog { () throws(LogError) in
+                try space.store.status(of: space.id)
+            }
+            var packs: [(adoption: Adoption, pack: Pack)] = []
+            for adoption in status.adoptions {
+                packs.append((adoption, try pack(adoption.fingerprint, of: space)))
+            }
+            if call.arguments.has("json") {
+                try call.output.json { json in
+                    json.add("packs", list: packs.map { Self.json($0.adoption, $0.pack) })
+                    json.add("types", list: space.catalog.types.map { Self.json($0) })
+                }
+            } else {
+                try print(packs, space.catalog, call.output)
+            }
+        }
+    }
+
+    private static func print(
+        _ packs: [(adoption: Adoption, pack: Pack)],
+        _ catalog: TypeCatalog,
+        _ output: Output
+    ) throws(Failure) {
+        for (adoption, pack) in packs {
+            let title = pack.title.map { ", \(CellText.oneLine($0))" } ?? ""
+            try output.line(
+                "\(pack.name) \(pack.version)\(title), adopted at position \(adoption.position)"
+            )
+        }
+        try output.line("")
+        var table = Table(
+            [
+                Table.Column("TYPE", widthMin: 30),
+                Table.Column("VERSION", isRight: true, widthMin: 7),
+                Table.Column("DESCRIPTION", widthMin: 10),
+            ],
+            width: output.width
+        )
+        let rows = catalog.types.map { type in
+            [type.name, "\(type.version)", CellText.oneLine(type.description ?? "")]
+        }
+        table.fit(rows)
+        for row in rows { try output.line(table.line(row)) }
+    }
+
+    private static func pack(_ fingerprint: Hash32, of space: Space) throws(Failure) -> Pack {
+        let files = try reportingLog { () throws(LogError) in
+            try space.store.packFiles(fingerprint)
+        }
+        do throws(PackError) { return try Pack(files: files) } catch {
+            throw .failed(DiarioError(error).message)
+        }
+    }
+
+    static func json(_ pack: Pack) -> [UInt8] {
+        JSONText.object { json in
+            json.add("name", pack.name)
+            json.add("version", pack.version)
+        }
+    }
+
+    private static func json(_ pack: AdoptedPack) -> [UInt8] {
+        JSONText.object { json in
+            json.add("name", pack.name)
+            json.add("version", pack.version)
+            json.add("fingerprint", pack.fingerprint.text)
+            json.add("isNew", pack.isNew)
+            json.add("rows", pack.rowCount)
+        }
+    }
+
+    private static func json(_ adoption: Adoption, _ pack: Pack) -> [UInt8] {
+        JSONText.object { json in
+            json.add("name", pack.name)
+            json.add("version", pack.version)
+            if let title = pack.title { json.add("title", title) }
+            json.add("fingerprint", adoption.fingerprint.text)
+            json.add("position", adoption.position)
+        }
+    }
+
+    private static func json(_ type: EventType) -> [UInt8] {
+        JSONText.object { json in
+            json.add("type", type.name)
+            json.add("version", type.version)
+            if let description = type.description { json.add("description", description) }
+        }
+    }
+}

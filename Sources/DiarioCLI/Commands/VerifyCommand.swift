@@ -1,0 +1,58 @@
+import Diario
+import DiarioCrypto
+import DiarioLog
+
+/// `diario verify`
+enum VerifyCommand {
+    static func run(_ call: Invocation) throws(Failure) {
+        try call.withSpace(.readOnly) { (space) throws(Failure) in
+            let status = try reportingLog { () throws(LogError) in
+                try space.store.status(of: space.id)
+            }
+            let total = status.head - status.released + UInt64(status.pending)
+            let bar = ProgressBar("Verifying", unit: "events", on: call.errors)
+            let result = try reporting { () throws(DiarioError) in
+                try space.verify { bar.update(done: UInt64($0), total: total) }
+            }
+            bar.finish()
+            if call.arguments.has("json") {
+                try call.output.json { fill(&$0, result) }
+            } else {
+                try print(result, call)
+            }
+            guard result.isOK else { throw .found }
+        }
+    }
+
+    private static func fill(_ json: inout JSONText, _ result: SpaceVerification) {
+        json.add("ok", result.isOK)
+        json.add("events", result.events)
+        json.add("root", result.root.text)
+        json.add("cut", list: result.cuts.map { JSONText.string($0) })
+        let faults = result.faults.map { fault in
+            JSONText.object { json in
+                json.add("file", fault.file)
+                json.add("offset", fault.offset)
+                json.add("what", fault.what)
+            }
+        }
+        json.add("faults", list: faults)
+    }
+
+    private static func print(
+        _ result: SpaceVerification,
+        _ call: Invocation
+    ) throws(Failure) {
+        for fault in result.faults {
+            try call.output.line("fault: \(CellText.oneLine(fault.message))")
+        }
+        for cut in result.cuts {
+            try call.output.line(
+                "cut: \(CellText.oneLine(cut)) (torn by a crash, never acknowledged)"
+            )
+        }
+        let events = ProgressLine.grouped(UInt64(max(0, result.events)))
+        let verdict = result.isOK ? "ok" : "NOT OK: \(result.faults.count) faults"
+        try call.output.line("\(verdict), \(events) events, root \(result.root.text)")
+    }
+}

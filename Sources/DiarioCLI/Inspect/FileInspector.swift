@@ -1,0 +1,83 @@
+import DiarioCore
+
+/// Tells what a file of a data directory says, from the document's point of view.
+///
+/// The kind of file is found by its first bytes, else by its name. It goes on after damage where
+/// the format says where the next part begins.
+package struct FileInspector {
+    private let bytes: [UInt8]
+    private let name: String
+    private let showsRows: Bool
+
+    /// Larger files are not ours.
+    package static let sizeMax = 4 * Limits.logFileSizeMax
+
+    /// `name` is the file's own name without its folder.
+    package init(_ bytes: [UInt8], name: String, showsRows: Bool) {
+        self.bytes = bytes
+        self.name = name
+        self.showsRows = showsRows
+    }
+
+    private var whole: Range<Int> { 0..<bytes.count }
+
+    /// What kind of file it is, for people; nil if it is none of ours.
+    package var kind: String? {
+        if name.hasPrefix("cut-") { return "bytes that recovery cut" }
+        switch String(decoding: bytes.prefix(4), as: UTF8.self) {
+        case "DWAL": return "file of the write-ahead log"
+        case "DMAN": return "manifest of a space"
+        case "DREP": return "replica file"
+        case "DSYN": return "synced mark"
+        case "DBLK": return "block"
+        case "DFRM": return "frames"
+        default: break
+        }
+        if name.hasSuffix(".dwal") { return "file of the write-ahead log" }
+        switch name {
+        case "format": return "format of the directory"
+        case "lock": return "lock"
+        case "reserve": return "reserve"
+        case "manifest": return "manifest of a space"
+        case "replica": return "replica file"
+        case "synced": return "synced mark"
+        default: return nil
+        }
+    }
+
+    /// Hands the lines to `take`, part by part; memory is bounded by the largest frame.
+    package func inspect<Failure: Error>(
+        _ take: ([InspectLine]) throws(Failure) -> Void
+    ) throws(Failure) {
+        switch kind {
+        case "file of the write-ahead log":
+            try LogFileInspector(bytes, base: 0, showsRows: showsRows).inspect(take)
+        case "frames":
+            try LogFileInspector(bytes, base: 0, showsRows: showsRows).inspectFrames(
+                from: 0,
+                generation: nil,
+                take
+            )
+        case "bytes that recovery cut":
+            try LogFileInspector(bytes, base: cutOffset, showsRows: showsRows).inspectFrames(
+                from: 0,
+                generation: nil,
+                take
+            )
+        case "manifest of a space": try take(SmallFiles.manifest(bytes))
+        case "replica file": try take(SmallFiles.replica(bytes))
+        case "synced mark": try take(SmallFiles.syncedMark(bytes))
+        case "format of the directory": try take(SmallFiles.format(bytes))
+        case "lock": try take(SmallFiles.lock(bytes))
+        case "reserve": try take(SmallFiles.reserve(bytes))
+        case "block":
+            var reader = FieldReader(bytes, range: whole, section: "6")
+            BlockInspector(showsRows: showsRows).inspect(&reader)
+            try take(reader.takeLines())
+        default: break
+        }
+    }
+
+    /// Where in its file the frame stood of which this is a copy: `cut-<number>-<offset>`.
+    private var cutOffset: Int { name.split(separator: "-").last.flatMap { Int($0) } ?? 0 }
+}

@@ -1,0 +1,143 @@
+// The files of a directory that have a fixed size: schema/format/log.md, sections 7 and 8.
+
+/// Inspects files that are one structure.
+enum SmallFiles {
+    static func manifest(_ bytes: [UInt8]) -> [InspectLine] {
+        read(bytes, size: 64, section: "7") { (reader) throws(InspectStop) in
+            try reader.magic("DMAN")
+            try version(&reader)
+            try reader.number(
+                "flags",
+                size: 1,
+                show: { Show.flags($0, ["authority", "staging"]) },
+                problem: { $0 > 3 ? "unknown flags" : nil }
+            )
+            try reader.zeros(2)
+            try reader.number("space", size: 8, show: Show.id, problem: notZero)
+            let lineage = try lineage(&reader)
+            reader.note("lineage", lineage, at: 16, size: 16)
+            try reader.number("epoch", size: 8)
+            try reader.number("authority's replica", size: 8, show: Show.id)
+            try reader.number("replaces space", size: 8, show: Show.id)
+            try reader.zeros(4)
+            try reader.checksum(of: 0..<60)
+        }
+    }
+
+    static func replica(_ bytes: [UInt8]) -> [InspectLine] {
+        read(bytes, size: 72, section: "7") { (reader) throws(InspectStop) in
+            try reader.magic("DREP")
+            try version(&reader)
+            try reader.zeros(3)
+            try reader.number("replica", size: 8, show: Show.id, problem: notZero)
+            try reader.number("inode of this file", size: 8)
+            try reader.number("made at", size: 8, show: Show.nanoseconds)
+            try reader.raw("machine, hashed", count: 32)
+            try reader.zeros(4)
+            try reader.checksum(of: 0..<68)
+        }
+    }
+
+    static func syncedMark(_ bytes: [UInt8]) -> [InspectLine] {
+        read(bytes, size: 32, section: "8") { (reader) throws(InspectStop) in
+            try reader.magic("DSYN")
+            try reader.number("version", size: 4, problem: { $0 == 1 ? nil : "unknown version" })
+            try reader.number("generation", size: 8, show: Show.long)
+            try reader.number("synced length", size: 8)
+            try reader.checksum(of: 0..<24)
+            try reader.zeros(4)
+        }
+    }
+
+    static func lock(_ bytes: [UInt8]) -> [InspectLine] {
+        guard !bytes.isEmpty else {
+            return [line(0, 0, "lock", "never held", "7", .good)]
+        }
+        return read(bytes, size: 16, section: "7") { (reader) throws(InspectStop) in
+            try reader.number("process of the last holder", size: 4)
+            try reader.number("number drawn at open", size: 4)
+            try reader.number("note: newest log file", size: 8)
+        }
+    }
+
+    static func format(_ bytes: [UInt8]) -> [InspectLine] {
+        let text = String(decoding: bytes.prefix(200), as: UTF8.self)
+        let words = text.split(separator: " ")
+        let isRight =
+            words.count == 6 && text.hasSuffix("\n") && words[0] == "diario"
+            && words[1] == "format" && words[3] == "readable" && words[4] == "by"
+            && Int(words[2]) != nil && Int(words[5].dropLast()) != nil
+        return [
+            line(
+                0,
+                bytes.count,
+                "line",
+                CellText.oneLine(String(text.prefix { $0 != "\n" })),
+                "7",
+                isRight ? .good : .bad("is not: diario format N readable by N")
+            )
+        ]
+    }
+
+    static func reserve(_ bytes: [UInt8]) -> [InspectLine] {
+        let isRight = bytes.allSatisfy { $0 == 0 }
+        return [line(0, bytes.count, "zeros", "", "7", isRight ? .good : .bad("not zero"))]
+    }
+
+    static func version(_ reader: inout FieldReader) throws(InspectStop) {
+        try reader.number("version", size: 1, problem: { $0 == 1 ? nil : "unknown version" })
+    }
+
+    static func notZero(_ value: UInt64) -> String? { value == 0 ? "an id is not zero" : nil }
+
+    /// 32 digits, as exports and messages have it; the field's own line is noted by the caller.
+    private static func lineage(_ reader: inout FieldReader) throws(InspectStop) -> String {
+        guard reader.remaining >= 16 else {
+            try reader.raw("lineage", count: 16)
+            return ""
+        }
+        let start = reader.offset
+        reader.offset += 16
+        return Show.long(FieldReader.littleEndian(reader.bytes, at: start, size: 8))
+            + Show.long(FieldReader.littleEndian(reader.bytes, at: start + 8, size: 8))
+    }
+
+    private static func read(
+        _ bytes: [UInt8],
+        size: Int,
+        section: String,
+        _ body: (inout FieldReader) throws(InspectStop) -> Void
+    ) -> [InspectLine] {
+        var reader = FieldReader(bytes, range: 0..<bytes.count, section: section)
+        // A stop has noted already what is missing.
+        guard (try? body(&reader)) != nil else { return reader.takeLines() }
+        if bytes.count != size {
+            reader.note(
+                "rest",
+                at: size,
+                size: bytes.count - size,
+                check: .bad("the file has \(bytes.count) bytes instead of \(size)")
+            )
+        }
+        return reader.takeLines()
+    }
+
+    private static func line(
+        _ offset: Int,
+        _ size: Int,
+        _ name: String,
+        _ value: String,
+        _ section: String,
+        _ check: InspectLine.Check
+    ) -> InspectLine {
+        InspectLine(
+            offset: offset,
+            size: size,
+            depth: 0,
+            name: name,
+            value: value,
+            section: section,
+            check: check
+        )
+    }
+}

@@ -1,0 +1,128 @@
+/// Runs the command that was typed.
+enum Program {
+    static let version = "0.1.0"
+
+    /// What stands in front of the command.
+    private struct GlobalWords {
+        var directory: String?
+        var wantsHelp = false
+        var wantsVersion = false
+        var rest: [String] = []
+
+        init(_ words: [String]) throws(UsageError) {
+            var words = words[...]
+            while let word = words.first, word.hasPrefix("-") {
+                words.removeFirst()
+                switch word {
+                case "-C":
+                    guard let folder = words.popFirst(), !folder.isEmpty else {
+                        throw UsageError("-C needs the folder of a space: diario -C DIR COMMAND")
+                    }
+                    directory = folder
+                case "--help", "-h": wantsHelp = true
+                case "--version": wantsVersion = true
+                default:
+                    let known = ["--help", "--version"]
+                    let hint = NearestWord.find(word, in: known).map { "; did you mean \($0)?" }
+                    throw UsageError(
+                        "there is no option \(CellText.oneLine(word)) in front of a command"
+                            + "\(hint ?? ".") Try: diario help"
+                    )
+                }
+            }
+            rest = Array(words)
+        }
+    }
+
+    /// Runs the program; gives its exit code.
+    static func run() -> Int32 {
+        SystemCall.fillStandardDescriptors()
+        Interrupt.ignoreBrokenPipes()
+        let output = Output(descriptor: 1)
+        let errors = Output(descriptor: 2, name: "stderr")
+        do throws(Failure) {
+            guard let words = SystemCall.arguments() else {
+                throw .usage("an argument is not UTF-8; give it in UTF-8")
+            }
+            try run(words, output, errors)
+            try output.flush()
+            return 0
+        } catch {
+            // What was found until then is a result too.
+            try? output.flush()
+            if let message = error.message {
+                try? errors.line("diario: \(message)")
+                try? errors.flush()
+            }
+            return error.exitCode
+        }
+    }
+
+    private static func run(
+        _ words: [String],
+        _ output: Output,
+        _ errors: Output
+    ) throws(Failure) {
+        let global = try checkingUsage { () throws(UsageError) in try GlobalWords(words) }
+        if global.wantsVersion {
+            try output.line("diario \(version) (format 1)")
+            return
+        }
+        if global.wantsHelp {
+            try output.line(HelpText.overview(width: output.width))
+            return
+        }
+        if global.rest.isEmpty {
+            try errors.line(HelpText.overview(width: errors.width))
+            try errors.flush()
+            throw .usage("say what to do: diario COMMAND")
+        }
+        let (name, rest) = try checkingUsage { () throws(UsageError) in
+            // `diario schema --help` explains what there is.
+            if global.rest.count == 2, ["--help", "-h"].contains(global.rest[1]),
+                HelpText.group(global.rest[0], width: 80) != nil
+            {
+                return (CommandName.help, [global.rest[0]])
+            }
+            return try CommandName.find(global.rest)
+        }
+        let arguments = try checkingUsage { () throws(UsageError) in
+            try Arguments(rest, of: name.command)
+        }
+        if arguments.wantsHelp {
+            try output.line(HelpText.command(name.command, width: output.width))
+            return
+        }
+        let location = SpaceLocation(
+            chosen: global.directory,
+            environment: SystemCall.environment("DIARIO_DIR"),
+            current: SystemCall.currentDirectory()
+        )
+        let call = Invocation(
+            arguments: arguments,
+            location: location,
+            output: output,
+            errors: errors
+        )
+        try perform(name, call)
+    }
+
+    private static func perform(_ name: CommandName, _ call: Invocation) throws(Failure) {
+        switch name {
+        case .initialize: try InitCommand.run(call)
+        case .record: try RecordCommand.run(call)
+        case .log: try LogCommand.run(call)
+        case .show: try ShowCommand.run(call)
+        case .stats: try StatsCommand.run(call)
+        case .verify: try VerifyCommand.run(call)
+        case .export: try ExportCommand.run(call)
+        case .importEvents: try ImportCommand.run(call)
+        case .schemaCheck: try SchemaCommand.check(call)
+        case .schemaList: try SchemaCommand.list(call)
+        case .schemaAdopt: try SchemaCommand.adopt(call)
+        case .inspect: try InspectCommand.run(call)
+        case .harness: try HarnessCommand.run(call)
+        case .help: try HelpCommand.run(call)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// Finds the folder of the space that a command is about.
+package struct SpaceLocation: Sendable {
+    /// What stands behind `-C`.
+    package let chosen: String?
+    /// The value of `DIARIO_DIR`.
+    package let environment: String?
+    /// Where the program was started.
+    package let current: String?
+
+    /// The name of the folder that makes another one a space.
+    package static let marker = ".diario"
+
+    package init(chosen: String?, environment: String?, current: String?) {
+        self.chosen = chosen
+        self.environment = environment
+        self.current = current
+    }
+
+    /// The folder that holds `.diario`: the one that was named, else the nearest one upwards.
+    package func find() throws(Failure) -> String {
+        if let chosen { return try named(chosen, by: "-C") }
+        if let environment, !environment.isEmpty {
+            return try named(environment, by: "DIARIO_DIR")
+        }
+        guard let current else {
+            throw .failed("the current folder cannot be read. Name the space: diario -C DIR ...")
+        }
+        var folder = current
+        while true {
+            if Self.holdsSpace(folder) { return folder }
+            guard let slash = folder.utf8.lastIndex(of: UInt8(ascii: "/")), folder != "/" else {
+                throw .failed(
+                    "there is no space in \(current) or above it. Go to one, name one with "
+                        + "-C DIR, or make one: diario init DIR"
+                )
+            }
+            folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
+        }
+    }
+
+    private func named(_ folder: String, by way: String) throws(Failure) -> String {
+        guard Self.holdsSpace(folder) else {
+            let what = SystemCall.isDirectory(folder) ? "holds no space" : "is no folder"
+            throw .failed(
+                "\(CellText.oneLine(folder)) (from \(way)) \(what). "
+                    + "Check the path, or make one: diario init DIR"
+            )
+        }
+        return folder
+    }
+
+    private static func holdsSpace(_ folder: String) -> Bool {
+        SystemCall.isDirectory(folder.hasSuffix("/") ? folder + marker : "\(folder)/\(marker)")
+    }
+}

@@ -1,0 +1,48 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+import Synchronization
+
+/// Turns SIGINT, SIGTERM and SIGHUP into bytes of a pipe, so that a command can end in good order.
+///
+/// A signal may reach any thread, so waiting for input is done on that pipe as well.
+enum Interrupt {
+    /// The end of the pipe that becomes readable; negative until signals are caught.
+    private static let readEnd = Atomic<Int32>(-1)
+    private static let writeEnd = Atomic<Int32>(-1)
+
+    /// The descriptor to wait for; negative if signals are not caught.
+    static var descriptor: Int32 { readEnd.load(ordering: .relaxed) }
+
+    /// Whether a signal came.
+    static var isRaised: Bool {
+        descriptor >= 0 && SystemCall.wait(readable: [descriptor], milliseconds: 0).readable[0]
+    }
+
+    /// From now on these signals do not end the program. A second one does.
+    static func catchSignals() {
+        guard descriptor < 0 else { return }
+        var ends: [Int32] = [-1, -1]
+        // Safe: the call fills in two descriptors.
+        guard unsafe pipe(&ends) == 0 else { return }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        readEnd.store(ends[0], ordering: .relaxed)
+        writeEnd.store(ends[1], ordering: .relaxed)
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            // The handler loads an atomic number and calls `write` and `signal`, which handlers may.
+            _ = signal(number) { number in
+                var byte: UInt8 = 0
+                // Safe: one byte is there to be read.
+                _ = unsafe write(Interrupt.writeEnd.load(ordering: .relaxed), &byte, 1)
+                _ = signal(number, SIG_DFL)
+            }
+        }
+    }
+
+    /// A pipe whose reader has gone shows as an error of `write` instead of ending the program.
+    static func ignoreBrokenPipes() {
+        _ = signal(SIGPIPE, SIG_IGN)
+    }
+}

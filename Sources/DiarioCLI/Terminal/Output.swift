@@ -1,0 +1,70 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Where a command's results go: gathered, and written when there is enough of it.
+package final class Output {
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+    /// What it is called in errors.
+    private let name: String
+
+    private static let flushSize = 64 * 1024
+
+    package init(descriptor: Int32, name: String = "the output") {
+        self.descriptor = descriptor
+        self.name = name
+    }
+
+    package var isTerminal: Bool { SystemCall.isTerminal(descriptor) }
+
+    /// The columns of a line: those of the terminal, else what the shell says, else 80.
+    package var width: Int {
+        if let count = SystemCall.columnCount(descriptor) { return count }
+        return SystemCall.environment("COLUMNS").flatMap { Int($0) }.map { max(20, $0) } ?? 80
+    }
+
+    /// Adds a line.
+    package func line(_ text: String) throws(Failure) {
+        buffer.append(contentsOf: text.utf8)
+        buffer.append(0x0a)
+        try flushIfFull()
+    }
+
+    /// Lets `body` append to what is gathered.
+    package func append(_ body: (inout [UInt8]) -> Void) throws(Failure) {
+        body(&buffer)
+        try flushIfFull()
+    }
+
+    private func flushIfFull() throws(Failure) {
+        if buffer.count >= Self.flushSize { try flush() }
+    }
+
+    /// Hands everything to the operating system.
+    ///
+    /// - Throws: `.outputClosed` if the reader of a pipe has gone, `.failed` if the disk refuses.
+    package func flush() throws(Failure) {
+        defer { buffer.removeAll(keepingCapacity: true) }
+        var start = 0
+        while start < buffer.count {
+            switch SystemCall.write(descriptor, buffer[start...]) {
+            case .done(let count): start += count
+            case .failed(EINTR): continue
+            case .failed(EAGAIN): _ = SystemCall.waitWritable(descriptor)
+            case .failed(EPIPE): throw .outputClosed
+            case .failed(let code):
+                throw .failed(
+                    "cannot write \(name): \(SystemCall.text(ofCode: code)). Check the disk"
+                )
+            }
+        }
+    }
+
+    /// Whether the reader of the pipe has gone.
+    package var isHungUp: Bool {
+        SystemCall.wait(readable: [], hungUp: [descriptor], milliseconds: 0).hungUp == [true]
+    }
+}

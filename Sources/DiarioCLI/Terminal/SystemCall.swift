@@ -1,0 +1,165 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// The few system calls of a program with a terminal, with errors as values.
+enum SystemCall {
+    /// What a call answered: a count, or the error number.
+    enum Outcome: Equatable {
+        case done(Int)
+        case failed(Int32)
+    }
+
+    static func read(_ descriptor: Int32, into bytes: inout [UInt8], count: Int) -> Outcome {
+        var result = 0
+        var code: Int32 = 0
+        bytes.append(addingCapacity: count) { output in
+            // Safe: the call writes at most `count` bytes to the room that was made for them.
+            unsafe output.withUnsafeMutableBufferPointer { room, filled in
+                result = unsafe systemRead(descriptor, room.baseAddress, count)
+                code = errno
+                filled = max(0, result)
+            }
+        }
+        return result < 0 ? .failed(code) : .done(result)
+    }
+
+    static func write(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Outcome {
+        // Safe: the call reads the slice's own bytes and keeps nothing.
+        let result = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe systemWrite(descriptor, buffer.baseAddress, buffer.count)
+        }
+        return result < 0 ? .failed(errno) : .done(result)
+    }
+
+    /// Waits until one of the descriptors is ready; the answer has one entry for each.
+    ///
+    /// A negative descriptor is never ready. Broken off by a signal, it answers as after a timeout.
+    static func wait(
+        readable: [Int32],
+        hungUp: [Int32] = [],
+        milliseconds: Int32
+    ) -> (readable: [Bool], hungUp: [Bool]) {
+        var entries = readable.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        entries += hungUp.map { pollfd(fd: $0, events: 0, revents: 0) }
+        let count = nfds_t(entries.count)
+        // Safe: the call is told how many entries there are.
+        let result = unsafe entries.withUnsafeMutableBufferPointer { buffer in
+            unsafe poll(buffer.baseAddress, count, milliseconds)
+        }
+        let isReady = entries.map { result > 0 && $0.revents != 0 }
+        return (Array(isReady.prefix(readable.count)), Array(isReady.dropFirst(readable.count)))
+    }
+
+    /// Waits until a descriptor takes bytes again.
+    static func waitWritable(_ descriptor: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        // Safe: the call is told that there is one entry.
+        return unsafe poll(&entry, 1, 1000) > 0
+    }
+
+    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+    /// The columns of the terminal; nil if it is none, or does not say.
+    static func columnCount(_ descriptor: Int32) -> Int? {
+        var size = winsize()
+        // Safe: the call fills in the structure that it is for.
+        let result = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size)
+        return result == 0 && size.ws_col > 0 ? Int(size.ws_col) : nil
+    }
+
+    static func environment(_ name: String) -> String? {
+        // Safe: the text is copied at once, and nothing here changes the environment.
+        guard let value = unsafe getenv(name) else { return nil }
+        return unsafe String(cString: value)
+    }
+
+    /// The words behind the program's name; nil if one is not UTF-8.
+    ///
+    /// `CommandLine.arguments` would put a replacement character in the place of a wrong byte.
+    static func arguments() -> [String]? {
+        var words: [String] = []
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            // Safe: `argv` has `argc` texts, which last as long as the process.
+            guard let word = unsafe CommandLine.unsafeArgv[index],
+                let text = unsafe String(validatingCString: word)
+            else { return nil }
+            words.append(text)
+        }
+        return words
+    }
+
+    static func currentDirectory() -> String? {
+        // Safe: with nil the call makes the text itself, which is copied and given back.
+        guard let path = unsafe getcwd(nil, 0) else { return nil }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
+    }
+
+    static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        // Safe: the call fills in the structure that it is for.
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Whether there is something that is no regular file, as a device or a pipe.
+    static func isSpecial(_ path: String) -> Bool {
+        var status = stat()
+        // Safe: the call fills in the structure that it is for.
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    }
+
+    /// The system's words for an error number.
+    static func text(ofCode code: Int32) -> String {
+        // Safe: the text is copied at once; only this thread asks for one.
+        guard let text = unsafe strerror(code) else { return "error \(code)" }
+        return unsafe String(cString: text)
+    }
+
+    /// Opens a file for reading; `-` stands for stdin elsewhere, not here.
+    static func open(_ path: String, forWriting: Bool) -> Outcome {
+        let flags = forWriting ? O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC : O_RDONLY | O_CLOEXEC
+        let descriptor = systemOpen(path, flags, 0o666)
+        return descriptor < 0 ? .failed(errno) : .done(Int(descriptor))
+    }
+
+    static func close(_ descriptor: Int32) -> Outcome {
+        systemClose(descriptor) == 0 ? .done(0) : .failed(errno)
+    }
+
+    /// Sees to it that descriptors 0 to 2 are open.
+    ///
+    /// Where a caller closed one, the next file to be opened would get its number, and what is
+    /// meant for the terminal would be written into a log.
+    static func fillStandardDescriptors() {
+        for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
+            _ = systemOpen("/dev/null", O_RDWR, 0)
+        }
+    }
+}
+
+// Inside the type these names mean its own functions.
+private func systemRead(
+    _ descriptor: Int32,
+    _ bytes: UnsafeMutablePointer<UInt8>?,
+    _ count: Int
+)
+    -> Int
+{
+    // Safe: the caller gives room for `count` bytes.
+    unsafe read(descriptor, bytes, count)
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    // Safe: the caller gives `count` bytes.
+    unsafe write(descriptor, bytes, count)
+}
+
+private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
+    // Safe: the path is handed over as a C string.
+    unsafe open(path, flags, mode)
+}
+
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

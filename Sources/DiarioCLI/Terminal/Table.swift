@@ -1,0 +1,69 @@
+/// Lays rows out in columns that fit a width; pure, so that it can be tested.
+package struct Table: Sendable {
+    package struct Column: Sendable {
+        package let title: String
+        /// True for numbers, which line up at their ends.
+        package let isRight: Bool
+        /// Columns below which it is not squeezed.
+        package let widthMin: Int
+
+        package init(_ title: String, isRight: Bool = false, widthMin: Int = 4) {
+            self.title = title
+            self.isRight = isRight
+            self.widthMin = widthMin
+        }
+    }
+
+    private let columns: [Column]
+    private let width: Int
+    private var widths: [Int] = []
+
+    private static let gap = 2
+
+    /// A table at most `width` columns wide.
+    package init(_ columns: [Column], width: Int) {
+        self.columns = columns
+        self.width = width
+    }
+
+    /// Settles how wide the columns are, from the first rows; later ones are cut to that.
+    ///
+    /// If all of it does not fit, the widest column gives way first.
+    package mutating func fit(_ rows: [[String]]) {
+        widths = columns.indices.map { index in
+            rows.reduce(CellText.width(columns[index].title)) {
+                max($0, CellText.width($1[index]))
+            }
+        }
+        let room = width - Self.gap * (columns.count - 1)
+        while widths.reduce(0, +) > room {
+            let squeezable = widths.indices.filter { widths[$0] > columns[$0].widthMin }
+            guard let widest = squeezable.max(by: { widths[$0] < widths[$1] }) else { return }
+            let second = squeezable.filter { $0 != widest }.map { widths[$0] }.max() ?? 0
+            let excess = widths.reduce(0, +) - room
+            let target = max(second, columns[widest].widthMin, widths[widest] - excess)
+            widths[widest] = min(widths[widest] - 1, target)
+        }
+    }
+
+    package var heading: String { line(columns.map(\.title)) }
+
+    /// One row as a line without its line feed.
+    package func line(_ cells: [String]) -> String {
+        precondition(widths.count == columns.count, "a table is fitted before it is printed")
+        var result = ""
+        for (index, cell) in cells.enumerated() {
+            let text = CellText.cut(cell, to: widths[index])
+            let pad = String(repeating: " ", count: max(0, widths[index] - CellText.width(text)))
+            if index > 0 { result += String(repeating: " ", count: Self.gap) }
+            if columns[index].isRight {
+                result += pad + text
+            } else {
+                result += text
+                if index < cells.count - 1 { result += pad }
+            }
+        }
+        while result.last == " " { result.removeLast() }
+        return result
+    }
+}

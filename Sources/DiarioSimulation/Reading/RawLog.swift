@@ -1,0 +1,113 @@
+package import DiarioCore
+package import DiarioFormat
+package import DiarioLog
+package import DiarioStorage
+
+/// Names a seed of a space.
+package struct SeedKey: Hashable, Sendable {
+    package var replica: ReplicaID
+    package var group: UInt64
+}
+
+/// The write-ahead log as it lies on the disk, read a second time in the plainest way.
+///
+/// Knows nothing of torn frames or damage: what does not verify ends a file.
+package struct RawLog: Sendable {
+    /// A record, and where its content starts in its file.
+    package struct Entry: Sendable {
+        package let file: UInt64
+        package let offset: Int
+        package let kind: RecordKind
+        package let space: SpaceID
+        package let content: [UInt8]
+    }
+
+    /// A file that was begun.
+    package struct File: Sendable {
+        package let header: LogFileHeader
+        /// Bytes on disk.
+        package let size: Int
+        /// The frames that verify, up to the length that the next file states.
+        package let frames: [FrameHeader]
+        /// Where the last of them ends.
+        package let length: Int
+    }
+
+    package private(set) var files: [File] = []
+    package private(set) var entries: [Entry] = []
+
+    package init(_ directory: any LogDirectory) throws(LogError) {
+        var contents: [(header: LogFileHeader, bytes: [UInt8])] = []
+        do throws(StorageError) {
+            for name in try directory.list(LogPaths.log) {
+                guard let number = LogPaths.logFileNumber(name) else { continue }
+                let file = try directory.open(LogPaths.logFile(number), .read)
+                var bytes: [UInt8] = []
+                try file.read(at: 0, count: try file.size(), into: &bytes)
+                guard let header = LogFileHeader(bytes.span), header.number == number else {
+                    continue
+                }
+                contents.append((header, bytes))
+            }
+        } catch {
+            throw .storage(error)
+        }
+        for (index, (header, bytes)) in contents.enumerated() {
+            let end =
+                index + 1 < contents.count
+                ? Int(clamping: contents[index + 1].header.previousLength) : bytes.count
+            read(header, bytes, end: end)
+        }
+    }
+
+    private mutating func read(_ header: LogFileHeader, _ bytes: [UInt8], end: Int) {
+        var offset = LogFileHeader.size
+        var frames: [FrameHeader] = []
+        while offset < end,
+            case .frame(let frame) = FrameHeader.read(
+                bytes.span,
+                at: offset,
+                generation: header.generation
+            ), frame.number == header.firstFrame + UInt64(frames.count)
+        {
+            var start = offset + FrameHeader.size
+            let bodyEnd = start + frame.bodySize
+            while let record = Record.read(bytes.span, at: start, end: bodyEnd) {
+                entries.append(
+                    Entry(
+                        file: header.number,
+                        offset: record.content.lowerBound,
+                        kind: record.kind,
+                        space: record.space,
+                        content: Array(bytes[record.content])
+                    )
+                )
+                start = record.content.upperBound
+            }
+            frames.append(frame)
+            offset += frame.frameSize
+        }
+        files.append(File(header: header, size: bytes.count, frames: frames, length: offset))
+    }
+
+    /// The seeds of a space, the newest of each group.
+    package func seeds(of space: SpaceID) throws(LogError) -> [SeedKey: Salt] {
+        var seeds: [SeedKey: Salt] = [:]
+        for entry in entries where entry.space == space && entry.kind == .seed {
+            do throws(FormatError) {
+                var reader = ByteReader(entry.content.span.raw)
+                guard let replica = ReplicaID(rawValue: try reader.next(UInt64.self)) else {
+                    throw .malformed(.replica, at: 0)
+                }
+                let group = try reader.next(UInt64.self)
+                seeds[SeedKey(replica: replica, group: group)] = try Salt(&reader)
+            } catch {
+                throw .format(error)
+            }
+        }
+        return seeds
+    }
+
+    /// Bytes of all files on disk.
+    package var size: Int { files.reduce(0) { $0 + $1.size } }
+}

@@ -1,0 +1,113 @@
+package import DiarioCore
+package import DiarioCrypto
+import DiarioFormat
+package import DiarioLog
+
+/// An event as a log shows it.
+package struct SeenEvent: Hashable, Sendable {
+    package var event: SimulatedEvent
+    package var envelope: SeenEnvelope
+    /// Nil while the event is pending.
+    package var position: UInt64?
+    package var acceptedAt: Int64?
+    /// The hash of its canonical row, so that no byte of it changes unseen.
+    package var hash: Hash32
+
+    package var origin: Origin {
+        Origin(replica: envelope.replica, sequence: envelope.sequence)
+    }
+}
+
+/// What stands in front of an event's content.
+package struct SeenEnvelope: Hashable, Sendable {
+    package var replica: ReplicaID
+    package var sequence: UInt64
+    package var batchIndex: Int
+    package var batchCount: Int
+    package var clock: UInt64
+    package var base: UInt64
+    package var isAuthority: Bool
+}
+
+/// All that a log shows of a space.
+package struct SpaceView: Equatable, Sendable {
+    package var released: UInt64 = 0
+    package var canonical: [SeenEvent] = []
+    package var pending: [SeenEvent] = []
+
+    package var events: [SeenEvent] { canonical + pending }
+
+    package init() {}
+}
+
+extension EventKinds {
+    /// Reads a space through a cursor.
+    package func view(of space: SpaceID, in store: LogStore) throws(LogError) -> SpaceView {
+        var view = SpaceView()
+        view.released = try store.status(of: space).released
+        let seeds = try RawLog(store.directory).seeds(of: space)
+        var hasher = EventHasher()
+        var cursor = try store.cursor(space)
+        while let events = try cursor.next() {
+            do throws(FormatError) {
+                for row in events.rows {
+                    let seen = try seen(row, events, seeds, &hasher)
+                    if seen.position == nil {
+                        view.pending.append(seen)
+                    } else {
+                        view.canonical.append(seen)
+                    }
+                }
+            } catch {
+                throw .format(error)
+            }
+        }
+        return view
+    }
+
+    private func seen(
+        _ stored: StoredRow,
+        _ events: StoredEvents,
+        _ seeds: [SeedKey: Salt],
+        _ hasher: inout EventHasher
+    ) throws(FormatError) -> SeenEvent {
+        let block = events.bytes.span
+        let (row, type) = (stored.row, events.head.types[stored.row.typeIndex])
+        let part = try PublicPart.parse(block, row)
+        let envelope = part.envelope
+        var commitment: Hash32?
+        if case .present(let range) = row.personal {
+            let group = SaltSeed.group(of: row.sequence)
+            guard let root = seeds[SeedKey(replica: row.replica, group: group)] else {
+                throw .malformed(.saltNode, at: range.lowerBound)
+            }
+            let salt = hasher.salt(
+                SaltSeed(replica: row.replica, group: group, root: root),
+                index: SaltSeed.index(of: row.sequence)
+            )
+            commitment = hasher.commitment(block.raw.extracting(range), salt: salt)
+        }
+        return SeenEvent(
+            event: try event(row, part, of: block, type: type),
+            envelope: SeenEnvelope(
+                replica: envelope.replica,
+                sequence: envelope.sequence,
+                batchIndex: Int(envelope.sequence - envelope.batchFirst),
+                batchCount: envelope.batchCount,
+                clock: envelope.clock.rawValue,
+                base: envelope.base,
+                isAuthority: events.head.summary.isAuthority
+            ),
+            position: stored.position,
+            acceptedAt: stored.acceptedAt?.milliseconds,
+            hash: hasher.eventHash(
+                typeName: type.name.span,
+                version: type.version,
+                replica: row.replica,
+                sequence: row.sequence,
+                publicPart: block.raw.extracting(row.publicPart),
+                commitment: commitment
+            )
+        )
+    }
+}

@@ -1,0 +1,99 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+import DiarioSimulation
+import DiarioStorage
+
+/// A log on a disk that can crash, with a clock and chance of its own.
+final class TestLog {
+    let disk: CrashDisk
+    let clock = ManualClock(milliseconds: 1_700_000_000_000)
+    let entropy: SeededEntropy
+    let kinds = EventKinds()
+    var random: SeededRandom
+    var sizes = LogSizes.standard
+    private var lastNumber: Int64 = 0
+
+    /// Makes an empty log on a new disk.
+    convenience init(seed: UInt64 = 1) throws {
+        self.init(disk: CrashDisk(machineID: "test"), seed: seed)
+        try LogStore.create(in: disk)
+    }
+
+    /// Uses what is on a disk.
+    init(disk: CrashDisk, seed: UInt64) {
+        self.disk = disk
+        entropy = SeededEntropy(seed: seed)
+        random = SeededRandom(seed: seed)
+    }
+
+    /// Small files, so that a test need not write megabytes to fill some.
+    static let small: LogSizes = {
+        var sizes = LogSizes()
+        sizes.frameMax = 32 * 1024
+        sizes.fileMax = 64 * 1024
+        sizes.growthMin = 4 * 1024
+        sizes.growthMax = 16 * 1024
+        sizes.quietMax = 192 * 1024
+        sizes.stateInterval = 16 * 1024
+        sizes.reserve = 16 * 1024
+        return sizes
+    }()
+
+    func open(
+        process: Int32 = 0,
+        access: LogStore.Access = .readWrite,
+        background: LogStore.Background = .none
+    ) throws(LogError) -> LogStore {
+        try LogStore(
+            disk.process(process),
+            access: access,
+            time: clock,
+            entropy: entropy,
+            adoption: kinds.adoption,
+            sizes: sizes,
+            background: background
+        )
+    }
+
+    /// `count` notes, numbered on from the last ones.
+    func notes(_ count: Int, textSize: Int = 10, secret: Bool = false) -> [SimulatedEvent] {
+        (0..<count).map { _ in
+            lastNumber += 1
+            return SimulatedEvent(
+                kind: .note,
+                number: lastNumber,
+                text: Array(repeating: UInt8(ascii: "x"), count: textSize),
+                secret: secret ? Array("secret \(lastNumber)".utf8) : nil
+            )
+        }
+    }
+
+    /// One batch of `count` notes.
+    func append(
+        _ count: Int,
+        textSize: Int = 10,
+        secret: Bool = false,
+        to space: SpaceID,
+        _ durability: Durability = .synced
+    ) -> Append {
+        let batch = kinds.batch(notes(count, textSize: textSize, secret: secret))
+        return Append(space: space, content: .batches([batch]), durability: durability)
+    }
+
+    /// The numbers of all events that the log shows of a space, in order.
+    func numbers(_ space: SpaceID, in store: LogStore) throws -> [Int64] {
+        try kinds.view(of: space, in: store).events.map(\.event.number)
+    }
+
+    /// The root as the plainest code computes it from the rows.
+    func plainRoot(_ space: SpaceID, in store: LogStore) throws -> Hash32 {
+        var hasher = EventHasher()
+        var leaves: [Hash32] = []
+        for seen in try kinds.view(of: space, in: store).canonical {
+            leaves.append(hasher.leaf(seen.hash, acceptedAt: seen.acceptedAt ?? 0))
+        }
+        return PlainTree.root(leaves[...], &hasher)
+    }
+}
