@@ -13,6 +13,7 @@ enum System {
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(BenchError) {
         var offset = 0
         while offset < bytes.count {
+            // Safe: no pointer leaves the closure.
             let count = unsafe bytes.withUnsafeBytes { source in
                 // Safe: what is left of the array is written, and no pointer is kept.
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: source[offset...])
@@ -35,6 +36,7 @@ enum System {
 
     /// Opens a file for writing, made or emptied.
     static func create(_ path: String) throws(BenchError) -> Int32 {
+        // Safe: a plain call into C, as are those below.
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw .failed("\(path) cannot be made: \(lastError)") }
         return descriptor
@@ -50,6 +52,7 @@ enum System {
 
     /// All bytes of a file, whatever the system says of its size.
     static func contents(of path: String) throws(BenchError) -> [UInt8] {
+        // Safe: plain calls into C; `read` writes no more than the array holds.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .failed("\(path) cannot be read: \(lastError)") }
         defer { close(descriptor) }
@@ -63,6 +66,7 @@ enum System {
         }
     }
 
+    // Safe: the text is copied while it is valid.
     static var lastError: String { unsafe String(cString: strerror(errno)) }
 }
 

@@ -156,11 +156,8 @@ extension FrameLog {
         var offset = LogFileHeader.size
         while bytes.count - offset >= FrameHeader.size {
             let generation = bytes.littleEndian(UInt64.self, at: offset + 8)
-            if case .frame(let header) = FrameHeader.read(bytes, at: offset, generation: generation),
-                header.number >= nextFrame
-            {
-                return true
-            }
+            let reading = FrameHeader.read(bytes, at: offset, generation: generation)
+            if case .frame(let header) = reading, header.number >= nextFrame { return true }
             offset += FrameHeader.alignment
         }
         return false
