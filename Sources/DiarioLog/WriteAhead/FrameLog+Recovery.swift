@@ -37,13 +37,14 @@ extension FrameLog {
         // What was written is among what is read; what was spare may be in use again.
         unsynced = nil
         spareCount = 0
+        isEnded = false
         let numbers = try storing { () throws(StorageError) in try listFiles() }
         var content: [UInt8] = []
         for (index, number) in numbers.enumerated() {
             // Also by a refresh, which cuts nothing: the next append goes to this very file.
             let file = try openFile(number, forWriting: lock != nil)
             guard let header = try readHeader(of: file, number: number) else {
-                if index == numbers.count - 1 { break }
+                if index == numbers.count - 1, try !hasNewerFrame(file) { break }
                 report.fault = Fault(
                     file: LogPaths.logFile(number),
                     offset: 0,
@@ -54,6 +55,13 @@ extension FrameLog {
             if let fault = linkFault(header) {
                 report.fault = fault
                 return report
+            }
+            let mayBeEmpty = index == numbers.count - 1 && (!files.isEmpty || number == 1)
+            if mayBeEmpty, try !isStarted(file, generation: header.generation) {
+                // Whether its header is on disk is not known, so it is written again when there is
+                // a frame for it.
+                isEnded = !files.isEmpty
+                break
             }
             if files.isEmpty { nextFrame = header.firstFrame }
             files.append(
@@ -143,6 +151,38 @@ extension FrameLog {
         }
         guard let header = LogFileHeader(bytes.span), header.number == number else { return nil }
         return header
+    }
+
+    /// Whether a file without a header of its own has a frame that belongs behind those read.
+    ///
+    /// The header was on disk before that frame, so it is damaged. A file that was to be used again
+    /// has older frames.
+    private func hasNewerFrame(_ file: any LogFile) throws(LogError) -> Bool {
+        let start = LogFileHeader.size
+        var bytes: [UInt8] = []
+        try storing { () throws(StorageError) in
+            try file.read(at: 0, count: start + FrameHeader.size, into: &bytes)
+        }
+        guard bytes.count == start + FrameHeader.size else { return false }
+        let generation = bytes.span.littleEndian(UInt64.self, at: start + 8)
+        var reading = FrameHeader.read(bytes.span, at: start, generation: generation)
+        if case .broken(let header) = reading, header.bodySize <= Limits.frameSizeMax {
+            try storing { () throws(StorageError) in
+                try file.read(at: bytes.count, count: header.frameSize, into: &bytes)
+            }
+            reading = FrameHeader.read(bytes.span, at: start, generation: generation)
+        }
+        guard case .frame(let header) = reading else { return false }
+        return files.isEmpty || header.number >= nextFrame
+    }
+
+    /// Whether the first frame of a file was written, whole or torn.
+    private func isStarted(_ file: any LogFile, generation: UInt64) throws(LogError) -> Bool {
+        var bytes: [UInt8] = []
+        try storing { () throws(StorageError) in
+            try file.read(at: LogFileHeader.size, count: FrameHeader.size, into: &bytes)
+        }
+        return FrameHeader.read(bytes.span, at: 0, generation: generation) != .none
     }
 
     /// The header of the file that follows; nil if that one is not begun.
