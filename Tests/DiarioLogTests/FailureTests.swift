@@ -110,6 +110,22 @@ import Testing
         #expect(Array(numbers.prefix(expected.count)) == expected)
     }
 
+    /// A header was written and not synced; a smaller frame still fitted in the file before, and
+    /// lay beyond the length at which that header says it ends.
+    @Test(arguments: UInt64(0)..<20)
+    func afterAFileCouldNotBeBegunNoFrameGoesToTheOneBefore(seed: UInt64) throws {
+        let (log, store, space) = try make()
+        log.random = SeededRandom(seed: seed)
+        for _ in 0..<2 { _ = try store.append(log.append(1, textSize: 25_000, to: space)) }
+        log.disk.failNextSyncs(1)
+        #expect(throws: LogError.self) {
+            try store.append(log.append(1, textSize: 25_000, to: space))
+        }
+        _ = try store.append(log.append(1, to: space))
+        log.disk.crash(using: &log.random)
+        #expect(try log.numbers(space, in: log.open()) == [1, 2, 4])
+    }
+
     // MARK: Full disks
 
     @Test func aFullDiskRefusesAppendsAndTakesThemAgainLater() throws {

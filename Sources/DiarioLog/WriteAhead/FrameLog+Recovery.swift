@@ -37,6 +37,7 @@ extension FrameLog {
         // What was written is among what is read; what was spare may be in use again.
         unsynced = nil
         spareCount = 0
+        isEnded = false
         let numbers = try storing { () throws(StorageError) in try listFiles() }
         var content: [UInt8] = []
         for (index, number) in numbers.enumerated() {
@@ -54,6 +55,13 @@ extension FrameLog {
             if let fault = linkFault(header) {
                 report.fault = fault
                 return report
+            }
+            let mayBeEmpty = index == numbers.count - 1 && (!files.isEmpty || number == 1)
+            if mayBeEmpty, try !isStarted(file, generation: header.generation) {
+                // Whether its header is on disk is not known, so it is written again when there is
+                // a frame for it.
+                isEnded = !files.isEmpty
+                break
             }
             if files.isEmpty { nextFrame = header.firstFrame }
             files.append(
@@ -161,6 +169,16 @@ extension FrameLog {
             offset += FrameHeader.alignment
         }
         return false
+    }
+
+    /// Whether the first frame of a file was written, whole or torn; or damaged, if others follow.
+    private func isStarted(_ file: any LogFile, generation: UInt64) throws(LogError) -> Bool {
+        var bytes: [UInt8] = []
+        try storing { () throws(StorageError) in
+            try file.read(at: LogFileHeader.size, count: FrameHeader.size, into: &bytes)
+        }
+        if FrameHeader.read(bytes.span, at: 0, generation: generation) != .none { return true }
+        return try holdsFrames(file)
     }
 
     /// The header of the file that follows; nil if that one is not begun.

@@ -40,6 +40,10 @@ struct FrameLog: ~Copyable {
     var allocatedSize = 0
     /// The frame that is written and not synced yet; there is one at most (W1).
     var unsynced: UnsyncedFrame?
+    /// True if the next file may have a header already, which says where the newest one ends.
+    ///
+    /// No frame goes to the newest file then: it would lie beyond that end.
+    var isEnded = false
     /// Why nothing more is taken.
     var stopped: StorageError?
     /// How many of the oldest files hold nothing that is needed, and may be used again.
@@ -74,7 +78,7 @@ struct FrameLog: ~Copyable {
         precondition(bodySize <= sizes.frameMax, "a frame is cut before it grows too long")
         let frameSize = FrameHeader.frameSize(body: bodySize)
         frame.append(contentsOf: repeatElement(0, count: frameSize - frame.count))
-        if newest == nil || length + frameSize > sizes.fileMax {
+        if newest == nil || isEnded || length + frameSize > sizes.fileMax {
             try beginFile(previousLength: syncedLength)
         }
         try allocate(length + frameSize)
@@ -193,11 +197,13 @@ struct FrameLog: ~Copyable {
                 spareCount -= 1
             }
             let file = try directory.open(path, .create)
+            isEnded = true
             try file.write(header.encoded().span, at: 0)
             try file.sync()
             try directory.syncDirectory(LogPaths.log)
             allocatedSize = try file.size()
             newest = file
+            isEnded = false
         } catch {
             throw .storage(error)
         }
