@@ -13,7 +13,6 @@ enum System {
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(BenchError) {
         var offset = 0
         while offset < bytes.count {
-            // Safe: no pointer leaves the closure.
             let count = unsafe bytes.withUnsafeBytes { source in
                 // Safe: what is left of the array is written, and no pointer is kept.
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: source[offset...])
@@ -36,7 +35,6 @@ enum System {
 
     /// Opens a file for writing, made or emptied.
     static func create(_ path: String) throws(BenchError) -> Int32 {
-        // Safe: a plain call into C, as are those below.
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw .failed("\(path) cannot be made: \(lastError)") }
         return descriptor
@@ -52,7 +50,6 @@ enum System {
 
     /// All bytes of a file, whatever the system says of its size.
     static func contents(of path: String) throws(BenchError) -> [UInt8] {
-        // Safe: plain calls into C; `read` writes no more than the array holds.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .failed("\(path) cannot be read: \(lastError)") }
         defer { close(descriptor) }
@@ -66,7 +63,20 @@ enum System {
         }
     }
 
-    // Safe: the text is copied while it is valid.
+    /// A path from the root on.
+    static func absolute(_ path: String) throws(BenchError) -> String {
+        guard let found = unsafe realpath(path, nil) else { throw .failed("\(path): \(lastError)") }
+        defer { unsafe free(found) }
+        return unsafe String(cString: found)
+    }
+
+    /// A variable of the environment, if it is set to something.
+    static func environment(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        let text = unsafe String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+
     static var lastError: String { unsafe String(cString: strerror(errno)) }
 }
 
