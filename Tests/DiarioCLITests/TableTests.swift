@@ -28,14 +28,14 @@ import Testing
         var table = Table(columns, width: 24)
         table.fit([["1", "abcdef", "a text that is too long"]])
         #expect(
-            table.line(["1", "abcdef", "a text that is too long"]) == " 1  abcdef  a text th..."
+            table.line(["1", "abcdef", "a text that is too long"]) == "1  abcdef  a text tha..."
         )
     }
 
     @Test func laterRowsAreCutToTheColumns() {
         var table = Table(columns, width: 40)
         table.fit([["1", "abcd", "x"]])
-        #expect(table.line(["12345", "abcdefgh", "12345678"]) == "...  a...  1...")
+        #expect(table.line(["12345", "abcdefgh", "12345678"]) == ".  a...  1...")
     }
 
     @Test func controlCharactersCannotSteerATerminal() {

@@ -110,8 +110,8 @@ extension Command {
         operandCount: 1...1,
         summary: "check a pack, or a folder of packs",
         details: [
-            "Names all that is wrong with the pack in DIR, or with each pack in a folder of it, its "
-                + "examples included: file, line, rule and what to do. Ends with 1 if there is "
+            "Names all that is wrong with the pack in DIR, or with each pack in a folder of it, "
+                + "its examples included: file, line, rule and what to do. Ends with 1 if there is "
                 + "anything. Needs no space."
         ],
         options: [.json, .help],

@@ -26,11 +26,11 @@ enum LogCommand {
                 isJSON: arguments.has("json"),
                 namesOrigins: arguments.has("pending")
             )
-            var next = try head(of: space) + 1
+            let next = try head(of: space) + 1
             try printSelection(space, filter, limit, arguments, &printer)
             try printer.flush()
             if arguments.has("follow") {
-                try follow(space, filter, &next, call.output, &printer)
+                try follow(space, filter, from: next, call, &printer)
             }
         }
     }
@@ -143,37 +143,64 @@ enum LogCommand {
     private static func follow(
         _ space: Space,
         _ filter: EventFilter,
-        _ next: inout UInt64,
-        _ output: Output,
+        from start: UInt64,
+        _ call: Invocation,
         _ printer: inout EventPrinter
     ) throws(Failure) {
         Interrupt.catchSignals()
+        var followed = Followed(space: space, next: start)
         while true {
             let ready = SystemCall.wait(
                 readable: [Interrupt.descriptor],
                 milliseconds: pollMilliseconds
             )
             if ready.readable[0] { return }
-            if output.isHungUp { throw .outputClosed }
-            let isMore = try reportingLog { () throws(LogError) in try space.store.refresh() }
-            guard isMore else { continue }
-            let head = try head(of: space)
-            guard head >= next else { continue }
-            var rest = filter
-            let first = max(next, filter.positions?.lowerBound ?? 1)
-            let last = min(head, filter.positions?.upperBound ?? head)
-            next = head + 1
+            if call.output.isHungUp { throw .outputClosed }
+            guard let positions = try followed.newPositions(call) else { continue }
+            var new = filter
+            let first = max(positions.lowerBound, filter.positions?.lowerBound ?? 1)
+            let last = min(positions.upperBound, filter.positions?.upperBound ?? .max)
             guard first <= last, filter.part != .pending else { continue }
-            rest.positions = first...last
-            rest.part = .canonical
-            let wanted = rest
+            new.positions = first...last
+            new.part = .canonical
+            let wanted = new
             var reader = try reporting { () throws(DiarioError) in
-                try EventReader(space, wanted)
+                try EventReader(followed.space, wanted)
             }
             while let line = try reporting({ () throws(DiarioError) in try reader.next() }) {
                 try printer.print(line)
             }
             try printer.flush()
+        }
+    }
+
+    /// A space that others write to.
+    private struct Followed {
+        var space: Space
+        /// The first position that was not shown yet.
+        var next: UInt64
+
+        /// The positions that are there since the last call.
+        mutating func newPositions(
+            _ call: Invocation
+        ) throws(Failure) -> ClosedRange<UInt64>? {
+            let space = self.space
+            let id = space.id
+            let isMore = try reportingLog { () throws(LogError) in try space.store.refresh() }
+            guard isMore else { return nil }
+            var status = try reportingLog { () throws(LogError) in try space.store.status(of: id) }
+            // What was adopted meanwhile has types that are not known yet.
+            if status.adoptions.contains(where: { $0.position >= next }) {
+                let folder = try call.location.find()
+                self.space = try reporting { () throws(DiarioError) in
+                    try Space.open(at: folder, access: .readOnly)
+                }
+                let store = self.space.store
+                status = try reportingLog { () throws(LogError) in try store.status(of: id) }
+            }
+            guard status.head >= next else { return nil }
+            defer { next = status.head + 1 }
+            return next...status.head
         }
     }
 }

@@ -1,48 +1,133 @@
 import Diario
 import DiarioCore
+import DiarioCrypto
+import DiarioFormat
 import DiarioLog
 import DiarioSchema
 
 /// The command `diario show`.
 enum ShowCommand {
+    /// Where an event stands, and its hash.
+    private struct Place {
+        var position: UInt64?
+        var replica: ReplicaID
+        var hash: Hash32?
+    }
+
     static func run(_ call: Invocation) throws(Failure) {
         let text = call.arguments.operands[0]
-        var filter = EventFilter()
         let origin = Origin(text: text)
-        if let origin {
-            filter.replica = origin.replica
-        } else if let position = UInt64(text), 1...UInt64(Int64.max) ~= position {
-            filter.positions = position...position
-            filter.part = .canonical
-        } else {
+        let position = UInt64(text).flatMap { 1...UInt64(Int64.max) ~= $0 ? $0 : nil }
+        guard origin != nil || position != nil else {
             throw .usage(
                 "\(CellText.oneLine(text)) is neither an origin, as 7zk3m9q2c1f4a-17, nor a "
                     + "position from 1. Try: diario help show"
             )
         }
         try call.withSpace(.readOnly) { (space) throws(Failure) in
-            let wanted = filter
-            var reader = try reporting { () throws(DiarioError) in
-                try EventReader(space, wanted)
+            guard let (line, hash) = try find(origin, position, in: space) else {
+                let what = origin == nil ? "position" : "origin"
+                throw .failed("there is no event with the \(what) \(text). Look for it: diario log")
             }
-            while let line = try reporting({ () throws(DiarioError) in try reader.next() }) {
-                guard origin == nil || line.origin == origin else { continue }
-                try show(line, call)
-                return
+            if call.arguments.has("json") {
+                try printJSON(line, hash, call.output)
+            } else {
+                try print(line, hash, call.output)
             }
-            let what = origin == nil ? "position" : "origin"
-            throw .failed("there is no event with \(what) \(text). Look for it: diario log")
         }
     }
 
-    private static func show(_ line: EventLine, _ call: Invocation) throws(Failure) {
-        guard !call.arguments.has("json") else {
-            try call.output.append {
-                EventLineWriter.append(line, to: &$0)
-                $0.append(0x0a)
-            }
-            return
+    private static func find(
+        _ origin: Origin?,
+        _ position: UInt64?,
+        in space: Space
+    ) throws(Failure) -> (EventLine, Hash32?)? {
+        guard let place = try place(origin, position, in: space) else { return nil }
+        var filter = EventFilter()
+        filter.replica = place.replica
+        if let position = place.position {
+            filter.positions = position...position
+            filter.part = .canonical
+        } else {
+            filter.part = .pending
         }
+        let wanted = filter
+        var reader = try reporting { () throws(DiarioError) in try EventReader(space, wanted) }
+        while let line = try reporting({ () throws(DiarioError) in try reader.next() }) {
+            if origin == nil || line.origin == origin { return (line, place.hash) }
+        }
+        return nil
+    }
+
+    /// Looks through the rows, which is much cheaper than to read the events.
+    private static func place(
+        _ origin: Origin?,
+        _ position: UInt64?,
+        in space: Space
+    ) throws(Failure) -> Place? {
+        try reportingLog { () throws(LogError) in
+            let positions = position.map { $0...$0 }
+            var cursor = try space.store.cursor(
+                space.id,
+                positions: positions,
+                positions == nil ? .all : .canonical
+            )
+            while let events = try cursor.next() {
+                let found = events.rows.first { origin == nil || $0.row.origin == origin }
+                guard let found else { continue }
+                return Place(
+                    position: found.position,
+                    replica: found.row.replica,
+                    hash: hash(of: found.row, in: events)
+                )
+            }
+            return nil
+        }
+    }
+
+    /// The event hash; nil if it needs a salt.
+    private static func hash(of row: BlockRow, in events: StoredEvents) -> Hash32? {
+        let block = events.bytes
+        var commitment: Hash32?
+        switch row.personal {
+        case .absent: break
+        case .erased(let range): commitment = Hash32(block.span.extracting(range))
+        case .present: return nil
+        }
+        let type = events.head.types[row.typeIndex]
+        let name = type.name
+        var hasher = EventHasher()
+        return hasher.eventHash(
+            typeName: name.span,
+            version: type.version,
+            replica: row.replica,
+            sequence: row.sequence,
+            publicPart: block.span.raw.extracting(row.publicPart),
+            commitment: commitment
+        )
+    }
+
+    /// The event as `export` writes it, with its hash as one more key.
+    private static func printJSON(
+        _ line: EventLine,
+        _ hash: Hash32?,
+        _ output: Output
+    ) throws(Failure) {
+        try output.append { bytes in
+            EventLineWriter.append(line, to: &bytes)
+            if let hash {
+                bytes.removeLast()
+                bytes += Array(",\"eventHash\":\"\(hash.text)\"}".utf8)
+            }
+            bytes.append(0x0a)
+        }
+    }
+
+    private static func print(
+        _ line: EventLine,
+        _ hash: Hash32?,
+        _ output: Output
+    ) throws(Failure) {
         let fields = EventFields(line)
         var lines = [
             ("type", "\(fields.type), version \(fields.version)"),
@@ -59,15 +144,16 @@ enum ShowCommand {
         if let batch = line.batch {
             lines.append(("batch", String(decoding: line.arena[batch], as: UTF8.self)))
         }
+        if let hash { lines.append(("hash", hash.text)) }
         for (name, value) in lines where value != "-" {
-            try call.output.line(name + pad(name) + value)
+            try output.line(name + pad(name) + value)
         }
-        try call.output.line("payload")
+        try output.line("payload")
         for field in line.type.fields {
             guard let value = fields.value(field.name) else { continue }
             let unit = field.unit.map { " \($0)" } ?? ""
             let mark = field.isPersonal ? " (personal)" : ""
-            try call.output.line("  \(field.name): \(value)\(unit)\(mark)")
+            try output.line("  \(field.name): \(value)\(unit)\(mark)")
         }
     }
 

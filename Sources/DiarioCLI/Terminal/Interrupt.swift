@@ -31,7 +31,7 @@ enum Interrupt {
         readEnd.store(ends[0], ordering: .relaxed)
         writeEnd.store(ends[1], ordering: .relaxed)
         for number in [SIGINT, SIGTERM, SIGHUP] {
-            // The handler loads an atomic number and calls `write` and `signal`, which handlers may.
+            // The handler loads an atomic number and calls `write` and `signal`: both are allowed.
             _ = signal(number) { number in
                 var byte: UInt8 = 0
                 // Safe: one byte is there to be read.

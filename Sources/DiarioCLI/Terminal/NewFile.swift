@@ -35,12 +35,14 @@ final class NewFile {
         // Before the rename, because a name must never lead to bytes that are not on disk.
         guard fsync(descriptor) == 0 else { throw failure(errno) }
         if case .failed(let code) = SystemCall.close(descriptor) { throw failure(code) }
+        // Safe: the paths are handed over as C strings.
         guard unsafe rename(temporaryPath, path) == 0 else { throw failure(errno) }
     }
 
     /// Takes away what was written so far.
     func remove() {
         guard let temporaryPath else { return }
+        // Safe: the path is handed over as a C string.
         _ = unsafe unlink(temporaryPath)
     }
 
