@@ -139,7 +139,9 @@ package struct LogCursor: Sendable {
     /// Where pending events lie by now; fewer if some are not pending any more.
     private func runs(of replica: ReplicaID, _ sequences: ClosedRange<UInt64>) -> [Run] {
         let index = store.shared.index.withLock { $0[space] }
-        guard var list = index.lanes.first(where: { $0.replica == replica })?.runs else { return [] }
+        guard var list = index.lanes.first(where: { $0.replica == replica })?.runs else {
+            return []
+        }
         var runs: [Run] = []
         list.remove(from: sequences.lowerBound, through: sequences.upperBound) { runs.append($0) }
         return runs

@@ -195,12 +195,14 @@ struct FrameLog: ~Copyable {
                 try directory.rename(LogPaths.logFile(files[0].number), to: path)
                 files.removeFirst()
                 spareCount -= 1
+                // Or a power cut may leave the new header under the old name.
+                try directory.syncDirectory(LogPaths.log)
             }
             let file = try directory.open(path, .create)
             isEnded = true
             try file.write(header.encoded().span, at: 0)
             try file.sync()
-            try directory.syncDirectory(LogPaths.log)
+            if !usesSpare { try directory.syncDirectory(LogPaths.log) }
             allocatedSize = try file.size()
             newest = file
             isEnded = false
