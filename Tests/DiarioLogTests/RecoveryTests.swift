@@ -178,6 +178,21 @@ import Testing
         #expect(count > 5)
     }
 
+    /// Beside a file that a crash left without a header, a refresh read the whole log each time.
+    @Test func aRefreshBesideAFileThatWasNotBegunFindsNothing() throws {
+        let (log, store, space) = try make(2)
+        let file = try log.disk.open(LogPaths.logFile(2), .createNew)
+        try file.write([UInt8](repeating: 0, count: 100), at: 0)
+        _ = try store.refresh()
+        #expect(try !store.refresh())
+        #expect(try log.numbers(space, in: store) == [1, 2])
+        let other = try log.open(process: 2)
+        for _ in 0..<3 { _ = try other.append(log.append(1, textSize: 25_000, to: space)) }
+        #expect(try store.refresh())
+        #expect(try log.numbers(space, in: store) == [1, 2, 3, 4, 5])
+        #expect(try !store.refresh())
+    }
+
     // MARK: The format
 
     private func write(format: String, to disk: CrashDisk) throws {

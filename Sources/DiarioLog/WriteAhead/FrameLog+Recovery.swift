@@ -125,9 +125,15 @@ extension FrameLog {
         }
     }
 
-    /// The number of the newest file in the directory, begun or not; nil if there is none.
-    func newestNumber() throws(LogError) -> UInt64? {
-        try storing { () throws(StorageError) in try listFiles().last }
+    /// Whether another process began a file after the newest one that was read.
+    func hasNewFile() throws(LogError) -> Bool {
+        guard let number = try storing({ () throws(StorageError) in try listFiles().last }),
+            number != files.last?.number
+        else { return false }
+        let file = try openFile(number, forWriting: false)
+        // Until there is a frame in it, nothing is to be read there.
+        guard let header = try readHeader(of: file, number: number) else { return false }
+        return try isStarted(file, generation: header.generation)
     }
 
     private func listFiles() throws(StorageError) -> [UInt64] {

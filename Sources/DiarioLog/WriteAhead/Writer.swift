@@ -121,8 +121,8 @@ struct Writer: ~Copyable {
             try syncPrevious()
             return true
         }
-        let newest = try log.newestNumber()
-        if isPartial || newest != log.files.last?.number {
+        let hasNewFile = try log.hasNewFile()
+        if isPartial || hasNewFile {
             try reload(mayCut: false)
             return true
         }
