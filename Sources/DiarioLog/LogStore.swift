@@ -92,7 +92,7 @@ package final class LogStore: Sendable {
     package func append(
         _ appends: [Append]
     ) throws(LogError) -> [Result<[AppendedBatch], LogError>] {
-        var writer = try takeWriter()
+        var writer = try takeWriter(to: .use)
         let outcomes = commit(appends, &writer)
         giveBack(writer)
         return outcomes
@@ -136,20 +136,29 @@ package final class LogStore: Sendable {
 
     // MARK: The writer
 
-    /// Waits for the writer, which the caller gives back.
-    private func takeWriter() throws(LogError) -> Writer {
+    private enum Purpose {
+        case use
+        /// For the last time; the log counts as closed already.
+        case close
+    }
+
+    /// Waits for the writer, which the caller gives back, unless it closes the log.
+    private func takeWriter(to purpose: Purpose) throws(LogError) -> Writer {
         let ticket = Signal()
-        let isThere = gate.withLock { gate in
+        let isThere: Bool? = gate.withLock { gate in
+            // Checked along with taking a ticket: nobody raises one after the log was closed.
+            if gate.isClosed, purpose == .use { return nil }
             let isThere = gate.writer != nil && gate.tickets.isEmpty && !gate.isReserved
             if isThere { gate.isReserved = true } else { gate.tickets.append(ticket) }
-            return isThere || gate.isClosed
+            return isThere
         }
+        guard let isThere else { throw .closed }
         if !isThere { ticket.wait() }
         let writer = gate.withLock { gate in
             gate.isReserved = false
             return gate.writer.take()
         }
-        guard let writer else { throw .closed }
+        guard let writer else { preconditionFailure("who has the turn finds the writer") }
         return writer
     }
 
@@ -177,7 +186,7 @@ package final class LogStore: Sendable {
     func withWriter<Value: Sendable>(
         _ body: (inout Writer) throws(LogError) -> Value
     ) throws(LogError) -> Value {
-        var writer = try takeWriter()
+        var writer = try takeWriter(to: .use)
         let result: Result<Value, LogError>
         do { result = .success(try body(&writer)) } catch { result = .failure(error) }
         giveBack(writer)
@@ -202,14 +211,14 @@ package final class LogStore: Sendable {
             return !gate.isClosed
         }
         guard isFirst else { return }
-        var writer = try takeWriter()
-        let (waiting, tickets) = gate.withLock { gate in
-            defer { (gate.queue, gate.tickets) = ([], []) }
-            return (gate.queue, gate.tickets)
+        // Those who waited for the writer had their turn before this.
+        var writer = try takeWriter(to: .close)
+        let waiting = gate.withLock { gate in
+            defer { gate.queue = [] }
+            return gate.queue
         }
         let outcomes = writer.commit(waiting.map(\.append))
         for (waiting, outcome) in zip(waiting, outcomes) { waiting.completion(outcome) }
-        for ticket in tickets { ticket.raise() }
         wake.raise()
         guard access == .readWrite else { return }
         try writer.close()

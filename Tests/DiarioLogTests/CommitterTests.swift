@@ -63,6 +63,29 @@ import Testing
         #expect(Set(try log.numbers(space, in: log.open())) == Set(1...1000))
     }
 
+    /// A close that found the writer busy gave up, and appends that waited were never answered.
+    @Test(arguments: 0..<20) func closingAnswersTheAppendsThatWait(round: Int) async throws {
+        let log = try TestLog()
+        log.sizes = TestLog.small
+        let store = try log.open(background: .thread)
+        let space = try store.makeSpace(isAuthority: true).space
+        let appends = (0..<100).map { _ in log.append(1, to: space) }
+        let answers = Answers(count: appends.count)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, append) in appends.enumerated() {
+                group.addTask { enqueue(append, in: store, index, answers) }
+                if index == 5 * round { group.addTask { try store.close() } }
+            }
+            try await group.waitForAll()
+        }
+        var count = 0
+        for case .success(let batches)? in answers.wait() { count += batches.count }
+        for case .failure(let error)? in answers.wait() { #expect(error == .closed) }
+        #expect(!answers.wait().contains { $0 == nil })
+        #expect(try log.numbers(space, in: log.open()).count == count)
+        #expect(throws: LogError.closed) { try store.append(log.append(1, to: space)) }
+    }
+
     @Test func blockingAppendsAndEnqueuedOnesShareTheWriter() async throws {
         let log = try TestLog()
         let store = try log.open(background: .thread)
