@@ -77,6 +77,12 @@ package struct PromotedRun: Hashable, Sendable {
         self.acceptedAt = acceptedAt
     }
 
+    /// Whether it has events, and numbers that all of them can have.
+    var isValid: Bool {
+        firstSequence > 0 && firstPosition > 0 && count > 0
+            && firstSequence <= UInt64.max - count && firstPosition <= UInt64.max - count
+    }
+
     private static let size = 40
 
     package static func append(_ runs: [PromotedRun], to bytes: inout [UInt8]) {
@@ -109,9 +115,7 @@ package struct PromotedRun: Hashable, Sendable {
                     acceptedAt: Timestamp(milliseconds: acceptedAt)
                 )
             }
-            guard let run, run.firstSequence > 0, run.firstPosition > 0, run.count > 0 else {
-                return nil
-            }
+            guard let run, run.isValid else { return nil }
             runs.append(run)
         }
         return runs
