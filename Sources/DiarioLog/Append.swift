@@ -22,6 +22,8 @@ package struct Append: Sendable {
         case authority([DraftBatch])
         /// Events that keep their origins and times.
         case preserved([PreservedRows])
+
+        var isPreserved: Bool { if case .preserved = self { true } else { false } }
     }
 
     package let space: SpaceID

@@ -27,6 +27,8 @@ struct Writer: ~Copyable {
     var recent: FramePlace?
     /// What the frame under construction changes, by space.
     var staged: [SpaceID: Staged] = [:]
+    /// The space that was staged last, taken out of the others: mostly it is the next one too.
+    var lastStaged: (SpaceID, Staged)?
     /// What reading the log found.
     private(set) var report = RecoveryReport()
     /// True while what was read of the log may lack what others wrote.

@@ -23,9 +23,6 @@ package struct EventLineReader: Sendable {
     static let replicaSize = 13
 
     var payloadReader = PayloadReader()
-    /// The replica of the last origin, and how it was written.
-    var replica: ReplicaID?
-    var replicaText = [UInt8](repeating: 0, count: Self.replicaSize)
     private let tokens: [UInt8]
     private let tokenRanges: [SchemaRange]
 
