@@ -224,6 +224,26 @@ import Testing
         #expect(try store.status(of: space).head == 1)
     }
 
+    /// The bytes of so many times were not reckoned with: the block outgrew its limit, and the
+    /// program trapped.
+    @Test func rowsOfManyTimesKeepToTheLimitsOfABlock() throws {
+        let (log, store, space) = try make()
+        var appends: [Append] = []
+        for start in 0..<UInt64(60) {
+            let rows = (0..<UInt64(1000)).map { index in
+                let number = 1000 * start + index
+                return (
+                    replica: UInt64(7), sequence: 1 + number,
+                    acceptedAt: Optional(Int64(number) * 1_000_000_000)
+                )
+            }
+            appends.append(append(try preserved(log, rows, textSize: 12), to: space))
+        }
+        for outcome in try store.append(appends) { _ = try outcome.get() }
+        #expect(try store.status(of: space).head == 60_000)
+        #expect(try log.open(process: 2).root(of: space) == store.root(of: space))
+    }
+
     // MARK: Roots
 
     /// The root does not depend on frames, blocks, reopening or when it is asked for (L2).

@@ -289,7 +289,8 @@ extension Writer {
             openBlock(
                 for: rows.batch,
                 BlockKey(space: id, isAuthority: rows.isAuthority, laneReplica: nil),
-                position: space.head + 1
+                position: space.head + 1,
+                frill: rows.frillMax
             )
             for (index, envelope) in rows.envelopes.enumerated() {
                 let flags = rows.batch.events[index].flags
