@@ -224,6 +224,23 @@ import Testing
         #expect(try store.status(of: space).head == 1)
     }
 
+    /// New events in front of preserved ones were not counted when those were checked.
+    @Test func preservedRowsAreCheckedAgainstTheEventsInFrontOfThem() throws {
+        let (log, store, space) = try make()
+        let replica = try store.status(of: space).replica.rawValue
+        let rows = try preserved(log, [(replica, 1, nil)])
+        #expect(throws: LogError.self) {
+            try store.append(
+                Append(
+                    space: space,
+                    contents: [.batches([log.kinds.batch(log.notes(2))]), .preserved([rows])],
+                    durability: .synced
+                )
+            )
+        }
+        #expect(try store.status(of: space).head == 0)
+    }
+
     /// The bytes of so many times were not reckoned with: the block outgrew its limit, and the
     /// program trapped.
     @Test func rowsOfManyTimesKeepToTheLimitsOfABlock() throws {

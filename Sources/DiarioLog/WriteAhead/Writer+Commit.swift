@@ -134,9 +134,13 @@ extension Writer {
         var checked = space
         for content in append.contents {
             switch content {
-            case .batches, .singles: break
-            case .authority:
-                guard space.isAuthority else { throw .notAuthority(append.space) }
+            case .batches(let drafts), .singles(let drafts):
+                expect(drafts, by: space.home.replica, in: append.space, &checked, now: now)
+            case .authority(let drafts):
+                guard let authority = space.home.manifest.authority else {
+                    throw .notAuthority(append.space)
+                }
+                expect(drafts, by: authority, in: append.space, &checked, now: now)
             case .preserved(let blocks):
                 guard space.isAuthority else { throw .notAuthority(append.space) }
                 for rows in blocks { try check(rows, in: append.space, &checked, now: now) }
@@ -318,6 +322,20 @@ extension Writer {
             }
         }
         return result
+    }
+
+    /// Notes what new events take, for the check of rows that follow them.
+    private func expect(
+        _ drafts: [DraftBatch],
+        by replica: ReplicaID,
+        in id: SpaceID,
+        _ space: inout Staged,
+        now: Int64
+    ) {
+        let count = drafts.reduce(0) { $0 + $1.events.count }
+        guard count > 0 else { return }
+        space.tallies[replica] = lastSequence(of: replica, in: id, space) + UInt64(count)
+        space.acceptedAt = max(space.acceptedAt, now)
     }
 
     /// Makes sure that rows which keep their origins and times do not contradict the log (L4, L5).
