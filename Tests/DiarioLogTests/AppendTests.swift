@@ -261,6 +261,17 @@ import Testing
         #expect(try log.open(process: 2).root(of: space) == store.root(of: space))
     }
 
+    /// Behind a row with the highest clock there is, the next event had none left, and trapped.
+    @Test func aRowWhoseClockLeavesNoneForLaterEventsIsRefused() throws {
+        let (log, store, space) = try make()
+        var rows = try preserved(log, [(7, 3, 100)])
+        rows.envelopes[0].clock = HybridTime(rawValue: 1 << 63 - 1)
+        rows.envelopes[0].at = Timestamp(milliseconds: 5)
+        #expect(throws: LogError.self) { try store.append(append(rows, to: space)) }
+        _ = try store.append(log.append(1, to: space))
+        #expect(try store.root(of: space) == log.plainRoot(space, in: store))
+    }
+
     // MARK: Roots
 
     /// The root does not depend on frames, blocks, reopening or when it is asked for (L2).

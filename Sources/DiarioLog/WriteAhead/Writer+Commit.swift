@@ -352,6 +352,10 @@ extension Writer {
                     what: "\(envelope.origin.text) comes after sequence \(last) of its replica"
                 )
             }
+            // Half of all clocks are left for the events that follow: until the year 4199.
+            guard envelope.clock.rawValue >> 62 == 0 else {
+                throw .outOfOrder(what: "the clock of \(envelope.origin.text) is out of all bounds")
+            }
             let acceptedAt = rows.acceptedAt[index]?.milliseconds ?? max(now, space.acceptedAt)
             guard acceptedAt >= space.acceptedAt else {
                 throw .outOfOrder(
