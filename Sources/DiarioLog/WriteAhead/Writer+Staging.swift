@@ -3,8 +3,8 @@ import DiarioFormat
 import DiarioStorage
 import Synchronization
 
-// Staging gives events their sequences, clocks and positions, and adds their rows to the frame under
-// construction. Nothing of it counts until the frame is on disk.
+// Staging gives events their sequences, clocks and positions, and adds their rows to the frame
+// under construction. Nothing of it counts until the frame is on disk.
 
 extension Writer {
     /// What the frame under construction changes in a space.
@@ -16,7 +16,7 @@ extension Writer {
         /// The last sequence of this replica; kept apart, since it is asked for most.
         private var ownSequence: UInt64?
         /// The last sequences of others, as far as they were asked for.
-        var sequences: [ReplicaID: UInt64] = [:]
+        private var sequences: [ReplicaID: UInt64] = [:]
         /// Groups that get their seed in this frame.
         var newSeeds: Set<SpaceIndex.SeedKey> = []
 
@@ -31,6 +31,17 @@ extension Writer {
 
         func lastSequence(of replica: ReplicaID) -> UInt64? {
             replica == home.replica ? ownSequence ?? sequences[replica] : sequences[replica]
+        }
+
+        /// Those of others and of this replica, as far as they were asked for.
+        var allSequences: [ReplicaID: UInt64] {
+            guard let ownSequence else { return sequences }
+            return sequences.merging([home.replica: ownSequence]) { $1 }
+        }
+
+        mutating func take(_ all: [ReplicaID: UInt64]) {
+            sequences = all
+            ownSequence = all[home.replica]
         }
 
         mutating func note(_ replica: ReplicaID, sequence: UInt64) {
@@ -101,14 +112,17 @@ extension Writer {
             }
         }
         guard append.contents.contains(where: \.isPreserved) else { return }
+        guard append.contents.allSatisfy(\.isPreserved) else {
+            throw .outOfOrder(what: "rows that keep their origins come apart from new events")
+        }
         let now = store.time.now.milliseconds
-        var (sequences, acceptedAt) = (space.sequences, space.acceptedAt)
+        var (sequences, acceptedAt) = (space.allSequences, space.acceptedAt)
         for case .preserved(let blocks) in append.contents {
             for rows in blocks {
                 try check(rows, in: append.space, &sequences, &acceptedAt, now: now)
             }
         }
-        space.sequences = sequences
+        space.take(sequences)
     }
 
     /// The space as the frame under construction leaves it so far; the caller puts it back.
@@ -255,7 +269,8 @@ extension Writer {
             openBlock(
                 for: rows.batch,
                 BlockKey(space: id, isAuthority: rows.isAuthority, laneReplica: nil),
-                position: space.head + 1
+                position: space.head + 1,
+                frill: rows.frillMax
             )
             for (index, envelope) in rows.envelopes.enumerated() {
                 let flags = rows.batch.events[index].flags
@@ -301,6 +316,10 @@ extension Writer {
                 throw .outOfOrder(
                     what: "\(envelope.origin.text) comes after sequence \(last) of its replica"
                 )
+            }
+            // Half of all clocks are left for the events that follow: until the year 4199.
+            guard envelope.clock.rawValue >> 62 == 0 else {
+                throw .outOfOrder(what: "the clock of \(envelope.origin.text) is out of all bounds")
             }
             let acceptedAt = rows.acceptedAt[index]?.milliseconds ?? max(now, lastAcceptedAt)
             guard acceptedAt >= lastAcceptedAt else {
