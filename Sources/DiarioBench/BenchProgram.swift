@@ -14,6 +14,21 @@ enum BenchProgram {
             help: WorkloadCommand.help
         ) { (arguments: inout Arguments) async throws(BenchError) in
             try WorkloadCommand.run(&arguments)
+        },
+        Command(
+            name: "append",
+            summary: "one event, many tasks, and batches that are synced",
+            help: AppendBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await AppendBench.run(&arguments)
+        },
+    ]
+
+    /// What the program calls itself for; not shown.
+    private static let children: [Command] = [
+        Command(name: AppendBench.childName, summary: "", help: "") {
+            (arguments: inout Arguments) async throws(BenchError) in
+            try await AppendBench.runChild(&arguments)
         }
     ]
 
@@ -43,7 +58,7 @@ enum BenchProgram {
         if name == "--help" || name == "-h" || name == "help" {
             return System.say(help, to: System.standardOutput)
         }
-        guard let command = commands.first(where: { $0.name == name }) else {
+        guard let command = (commands + children).first(where: { $0.name == name }) else {
             throw .usage("there is no benchmark \(name)")
         }
         var rest = Arguments(Array(arguments.dropFirst()))

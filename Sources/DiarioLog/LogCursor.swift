@@ -33,7 +33,7 @@ package enum LogPart: Hashable, Sendable {
 /// Sees the events up to the head that the space had when the cursor was made; first all canonical
 /// ones, then the pending ones; in reverse the other way round.
 package struct LogCursor: Sendable {
-    private let shared: LogShared
+    private let store: LogStore
     private let space: SpaceID
     private let isReversed: Bool
     /// The positions that are still to be read.
@@ -41,17 +41,20 @@ package struct LogCursor: Sendable {
     /// The pending runs that are still to be read, in order.
     private var pending: [(ReplicaID, Run)]
 
+    /// How often a block is looked for again after its file was used for others.
+    private static let attemptCountMax = 4
+
     init(
-        _ shared: LogShared,
+        _ store: LogStore,
         _ space: SpaceID,
         positions: ClosedRange<UInt64>?,
         _ part: LogPart,
         isReversed: Bool
     ) throws(LogError) {
-        self.shared = shared
+        self.store = store
         self.space = space
         self.isReversed = isReversed
-        let index = shared.index.withLock { $0[space] }
+        let index = store.shared.index.withLock { $0[space] }
         let first = max(positions?.lowerBound ?? index.released + 1, 1)
         let last = min(positions?.upperBound ?? index.head, index.head)
         if first <= index.released, first <= last, part != .pending {
@@ -66,87 +69,133 @@ package struct LogCursor: Sendable {
     /// The next block with events that were asked for; nil at the end.
     package mutating func next() throws(LogError) -> StoredEvents? {
         if isReversed {
-            if let (_, run) = pending.popLast() { return try read(run, isPending: true) }
+            if let events = try nextPending() { return events }
             return try nextCanonical()
         }
         if let events = try nextCanonical() { return events }
-        guard !pending.isEmpty else { return nil }
-        let (_, run) = pending.removeFirst()
-        return try read(run, isPending: true)
+        return try nextPending()
     }
 
     private mutating func nextCanonical() throws(LogError) -> StoredEvents? {
         guard !positions.isEmpty else { return nil }
         let wanted = isReversed ? positions.upperBound - 1 : positions.lowerBound
-        // A file that was used anew between the look-up and the read shows as damage: look again.
-        var attempt = 0
-        while true {
-            guard let run = run(at: wanted) else {
-                throw .corrupt(
-                    Fault(
-                        file: LogPaths.log,
-                        offset: 0,
-                        what: "position \(wanted) of space \(space.text) is missing"
-                    )
-                )
+        for _ in 0..<Self.attemptCountMax {
+            let run = try run(at: wanted)
+            guard let events = try read(run, isPending: false) else {
+                _ = try store.refresh()
+                continue
             }
-            do throws(LogError) {
-                let events = try read(run, isPending: false)
-                if isReversed {
-                    positions = positions.lowerBound..<max(positions.lowerBound, run.first)
-                } else {
-                    positions = min(positions.upperBound, run.last + 1)..<positions.upperBound
-                }
+            if isReversed {
+                positions = positions.lowerBound..<max(positions.lowerBound, run.first)
+            } else {
+                positions = min(positions.upperBound, run.last + 1)..<positions.upperBound
+            }
+            return events
+        }
+        throw moved("position \(wanted)")
+    }
+
+    private mutating func nextPending() throws(LogError) -> StoredEvents? {
+        guard let (replica, run) = isReversed ? pending.last : pending.first else { return nil }
+        for _ in 0..<Self.attemptCountMax {
+            let place = isReversed ? pending.count - 1 : 0
+            let run = pending[place].1
+            if let events = try read(run, isPending: true) {
+                pending.remove(at: place)
                 return events
-            } catch {
-                attempt += 1
-                guard attempt < 3, self.run(at: wanted) != run else { throw error }
             }
+            _ = try store.refresh()
+            let runs = self.runs(of: replica, run.first...run.last)
+            guard runs.reduce(0, { $0 + $1.count }) == run.count else { break }
+            pending.replaceSubrange(place...place, with: runs.map { (replica, $0) })
         }
+        throw moved("\(replica.text)-\(run.first)")
     }
 
-    private func run(at position: UInt64) -> Run? {
-        shared.index.withLock { index in
-            let runs = index[space].canonical
-            let found = runs.firstIndex(endingFrom: position)
-            guard found < runs.runs.count, runs.runs[found].first <= position else { return nil }
-            return runs.runs[found]
-        }
+    /// Files are used again faster than they are read, or what was pending got positions.
+    private func moved(_ what: String) -> LogError {
+        .outOfOrder(what: "\(what) moved while it was read; read again")
     }
 
-    private func read(_ run: Run, isPending: Bool) throws(LogError) -> StoredEvents {
+    private func run(at position: UInt64) throws(LogError) -> Run {
+        let index = store.shared.index.withLock { $0[space] }
+        let found = index.canonical.firstIndex(endingFrom: position)
+        let runs = index.canonical.runs
+        guard found < runs.count, runs[found].first <= position else {
+            guard position > index.released else {
+                throw .released(position: position, released: index.released)
+            }
+            throw .corrupt(
+                Fault(
+                    file: LogPaths.log,
+                    offset: 0,
+                    what: "position \(position) of space \(space.text) is missing"
+                )
+            )
+        }
+        return runs[found]
+    }
+
+    /// Where pending events lie by now; fewer if some are not pending any more.
+    private func runs(of replica: ReplicaID, _ sequences: ClosedRange<UInt64>) -> [Run] {
+        let index = store.shared.index.withLock { $0[space] }
+        guard var list = index.lanes.first(where: { $0.replica == replica })?.runs else {
+            return []
+        }
+        var runs: [Run] = []
+        list.remove(from: sequences.lowerBound, through: sequences.upperBound) { runs.append($0) }
+        return runs
+    }
+
+    /// Nil if the file was used again since.
+    private func read(_ run: Run, isPending: Bool) throws(LogError) -> StoredEvents? {
         var bytes: [UInt8] = []
-        try storing { () throws(StorageError) in
-            try shared.files.file(UInt64(run.file)).read(
+        let isThere = try storing { () throws(StorageError) in
+            try store.shared.read(
                 at: Int(run.offset),
                 count: Int(run.blockSize),
+                of: UInt64(run.file),
                 into: &bytes
             )
         }
+        guard isThere else { return nil }
         do throws(FormatError) {
             let head = try BlockHead.parse(bytes.span, verifyChecksum: true)
-            var rows: [StoredRow] = []
-            rows.reserveCapacity(Int(run.count))
-            var cursor = RowCursor(bytes.span, head.summary)
-            let end = Int(run.skip) + Int(run.count)
-            while let row = try cursor.next(), row.index < end {
-                guard row.index >= Int(run.skip) else { continue }
-                let position = run.first + UInt64(row.index) - UInt64(run.skip)
-                guard isPending || positions.contains(position) else { continue }
-                rows.append(
-                    StoredRow(
-                        row: row,
-                        position: isPending ? nil : position,
-                        acceptedAt: run.promotedAt.map { Timestamp(milliseconds: $0) }
-                            ?? row.acceptedAt
-                    )
-                )
-            }
-            if isReversed { rows.reverse() }
-            return StoredEvents(bytes: bytes, head: head, rows: rows)
+            return StoredEvents(
+                bytes: bytes,
+                head: head,
+                rows: try rows(bytes, head, run, isPending: isPending)
+            )
         } catch {
             throw run.fault(error)
         }
+    }
+
+    private func rows(
+        _ bytes: [UInt8],
+        _ head: BlockHead,
+        _ run: Run,
+        isPending: Bool
+    ) throws(FormatError) -> [StoredRow] {
+        var rows: [StoredRow] = []
+        rows.reserveCapacity(Int(run.count))
+        var cursor = RowCursor(bytes.span, head.summary)
+        let end = Int(run.skip) + Int(run.count)
+        while let row = try cursor.next(), row.index < end {
+            guard row.index >= Int(run.skip) else { continue }
+            let position = run.first + UInt64(row.index) - UInt64(run.skip)
+            guard isPending || positions.contains(position) else { continue }
+            rows.append(
+                StoredRow(
+                    row: row,
+                    position: isPending ? nil : position,
+                    acceptedAt: run.promotedAt.map { Timestamp(milliseconds: $0) }
+                        ?? row.acceptedAt
+                )
+            )
+        }
+        if isReversed { rows.reverse() }
+        return rows
     }
 }
 
@@ -158,7 +207,7 @@ extension LogStore {
         _ part: LogPart = .all,
         isReversed: Bool = false
     ) throws(LogError) -> LogCursor {
-        try LogCursor(shared, space, positions: positions, part, isReversed: isReversed)
+        try LogCursor(self, space, positions: positions, part, isReversed: isReversed)
     }
 
     /// Takes up what other processes wrote since; true if there was something.

@@ -48,6 +48,33 @@ final class LogShared: Sendable {
     }
 }
 
+extension LogShared {
+    /// Appends bytes of a log file; false if the file was used again since it was taken up, so that
+    /// the bytes mean nothing.
+    func read(
+        at offset: Int,
+        count: Int,
+        of number: UInt64,
+        into bytes: inout [UInt8]
+    ) throws(StorageError) -> Bool {
+        let generation = index.withLock { $0.generations[number] }
+        var field: [UInt8] = []
+        do throws(StorageError) {
+            let file = try files.file(number)
+            try file.read(at: offset, count: count, into: &bytes)
+            // After the bytes, because the header is written before any frame of a new use.
+            try file.read(at: LogFileHeader.generationOffset, count: 8, into: &field)
+        } catch .notFound {
+            return false
+        }
+        guard field.count == 8, field.span.littleEndian(UInt64.self, at: 0) == generation else {
+            files.remove(number)
+            return false
+        }
+        return true
+    }
+}
+
 /// The log files that readers have open; the one not used for longest is closed first.
 final class OpenFiles: Sendable {
     private struct Entry: Sendable {

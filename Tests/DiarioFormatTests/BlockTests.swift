@@ -210,13 +210,94 @@ import Testing
     }
 
     @Test func aCompressedBlockIsNoPlainOne() throws {
-        let vectors =
-            try VectorFile.load("blocks-1.json") { throw Hex.InvalidDigit() }
-            as BlockVectorTests.Vectors
-        let block = try Hex.bytes(vectors.compressed[0].block)
+        var compressor = try Compressor(level: 3)
+        var block: [UInt8] = []
+        let repetitive = try SampleBlocks().repetitive()
+        try Block.compress(repetitive.span, using: &compressor, into: &block)
+        #expect(block.count < repetitive.count)
         #expect(throws: FormatError.malformed(.compression, at: 5)) {
             try BlockSummary.parse(block.span, verifyChecksum: true)
         }
+    }
+
+    @Test func aHeadWithoutItsRowsIsRefused() throws {
+        var raw = try RawBlock(SampleBlocks().mixed())
+        raw.eventCount = 4
+        raw.rows = []
+        let block = raw.bytes
+        #expect(throws: FormatError.truncated(at: block.count)) {
+            try BlockSummary.parse(block.span, verifyChecksum: true)
+        }
+    }
+
+    @Test func aBatchDoesNotBeginBeforeTheFirstSequence() throws {
+        let part = try RawBlock(SampleBlocks().onePending()).rows[0].publicPart
+        for (offset, sequence) in [(1, UInt64(1)), (2, 1), (2, 2), (999, 999)] {
+            var changed: [UInt8] = []
+            changed.append(varint: UInt64(offset))
+            changed.append(varint: 1000)
+            changed += part.dropFirst(2)
+            let origin = Origin(replica: try Fixtures.replica(1), sequence: sequence)
+            #expect(throws: FormatError.malformed(.batch, at: 0)) {
+                try PublicPart.parse(
+                    changed.span,
+                    0..<changed.count,
+                    origin: origin,
+                    personalSize: 0
+                )
+            }
+            let next = Origin(replica: origin.replica, sequence: UInt64(offset) + 1)
+            let parsed = try PublicPart.parse(
+                changed.span,
+                0..<changed.count,
+                origin: next,
+                personalSize: 0
+            )
+            #expect(parsed.envelope.batchFirst == 1)
+        }
+    }
+
+    /// L3 for a replica with two runs: nothing is left out of a batch.
+    @Test func aBatchWithAGapIsRefused() throws {
+        var raw = try RawBlock(SampleBlocks().mixed())
+        raw.runs = [(0, 4, 1), (1, 2, 1), (1, 4, 1), (0, 5, 1)]
+        raw.rows[1].publicPart[1] = 3
+        raw.rows[2].publicPart[0] = 2
+        raw.rows[2].publicPart[1] = 3
+        let block = raw.bytes
+        let error = #expect(throws: FormatError.self) { try Block.check(block.span) }
+        guard case .malformed(.batch, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func aBatchAboveTheLimitIsRefused() throws {
+        let type = try Fixtures.type(Fixtures.made)
+        let field = try #require(type.fieldIndex("aString"))
+        var batch = DraftBatch(isContainer: true)
+        for _ in 0..<17 {
+            var payload = Payload()
+            payload.reset(fieldCount: type.fields.count)
+            payload.setBytes([UInt8](repeating: 0x61, count: 65_000).span, at: field)
+            try batch.append(payload, type: type)
+        }
+        var builder = BlockBuilder()
+        builder.append(
+            batch,
+            replica: try Fixtures.replica(1),
+            firstSequence: 1,
+            clock: HybridTime(rawValue: 0),
+            base: 0
+        )
+        let block = builder.block()
+        #expect(
+            throws: FormatError.tooLarge(
+                .batch,
+                size: UInt64(batch.size),
+                max: Limits.batchSizeMax
+            )
+        ) { try Block.check(block.span) }
     }
 
     /// Pending blocks hold one run; positioned ones have a time for each event.

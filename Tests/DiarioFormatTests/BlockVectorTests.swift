@@ -144,17 +144,7 @@ import Testing
     private func makeVectors() throws -> Vectors {
         let samples = try SampleBlocks()
         var compressor = try Compressor(level: 3)
-        var text = #"{"type":"probe.thing.made","payload":{"aString":""#
-        text += String(repeating: "again and ", count: 40) + #""}}"#
-        var builder = BlockBuilder()
-        builder.append(
-            try Fixtures.batch([text, text], catalog: samples.catalog),
-            replica: samples.replicaA,
-            firstSequence: 1,
-            clock: HybridTime(rawValue: 1),
-            base: 0
-        )
-        let long = builder.block(position: 1, acceptedAt: 3)
+        let long = try samples.repetitive()
         var compressed: [UInt8] = []
         try Block.compress(long.span, using: &compressor, into: &compressed)
         return Vectors(

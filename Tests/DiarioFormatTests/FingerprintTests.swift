@@ -39,11 +39,14 @@ import Testing
         {
           "x-diario-version": 1.0, "title": "odd.one.out", "type": "object",
           "required": ["title", "\\u007aed"], "additionalProperties": false,
-          "description": "Not counted \\u20ac", "$schema": "https://json-schema.org/draft/2020-12/schema",
+          "description": "Not counted \\u20ac", \
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
           "properties": {
-            "zed": { "type": "integer", "minimum": -1e3, "maximum": 9007199254740991, "title": "Zed" },
+            "zed": { "type": "integer", "minimum": -1e3, "maximum": 9007199254740991, \
+        "title": "Zed" },
             "title": { "type": "string", "description": "A field named title.", "maxLength": 10 },
-            "description": { "type": "number", "minimum": 1.50, "maximum": 1E+21, "x-diario-unit": "m" },
+            "description": { "type": "number", "minimum": 1.50, "maximum": 1E+21, \
+        "x-diario-unit": "m" },
             "Nested": { "type": "object", "additionalProperties": false, "title": "Not counted",
               "required": ["title"],
               "properties": { "title": { "type": "array", "description": "no", "items":

@@ -82,93 +82,75 @@ import Testing
 
     private func makeVectors() throws -> Vectors {
         var random = SeededRandom(seed: 5)
-        func example(
-            _ shows: String,
-            _ line: String,
-            _ setting: Setting = Setting()
-        ) throws -> Case {
+        var examples = try envelopes.map { ($0.shows, $0.line, Setting()) }
+        examples += fields.map { ($0.shows, $0.line, Setting()) }
+        let told = line("thing.told", #""open":-1,"pString":"secret""#)
+        examples += Self.settings.map { ($0.shows, told, $0.setting) }
+        let cases = try examples.map { shows, line, setting in
             let seed = Salt(first: random.next(), second: random.next())
-            return try makeCase(shows, line, setting, seed: seed)
+            return try completed(makeCase(shows, line, setting, seed: seed))
         }
-        let origin = Origin(replica: try Fixtures.replica(Setting().replica), sequence: 1)
-        var cases = [
-            try example("no fields", line("nothing.passed", "")),
-            try example("all fields absent, the id derived", line("thing.made", "")),
-            try example(
-                "the own origin as id is derived",
-                line("thing.made", "\"id\":\"\(origin.text)\"")
-            ),
-            try example("another id is kept", line("thing.made", #""id":"thing-1""#)),
-            try example("no personal value, no personal part", line("thing.told", #""open":1"#)),
-            try example(
-                "an actor",
-                line("nothing.passed", "", #","actor":"\#(String(repeating: "a", count: 128))""#)
-            ),
-            try example("a subject", line("nothing.passed", "", #","subject":"s""#)),
-            try example(
-                "a subject of 256 bytes and an actor",
-                line(
-                    "thing.told",
-                    "",
-                    #","subject":"\#(String(repeating: "\u{e9}", count: 128))","actor":"b""#
-                )
-            ),
-            try example(
-                "if unchanged",
-                line("nothing.passed", "", #","subject":"s","ifUnchanged":true"#)
-            ),
-            try example(
-                "an authority's type of a version in two bytes",
-                #"{"type":"engine.probe.ruled","payload":{"reason":"because"}}"#
-            ),
-        ]
+        return Vectors(comment: Self.comment, schemas: Fixtures.schemas, cases: cases)
+    }
+
+    /// What lies beside the values of fields: ids, actors, subjects, flags.
+    private var envelopes: [(shows: String, line: String)] {
+        get throws {
+            let replica = try Fixtures.replica(Setting().replica)
+            let own = Origin(replica: replica, sequence: 1).text
+            let actor = String(repeating: "a", count: 128)
+            let subject = String(repeating: "\u{e9}", count: 128)
+            return [
+                ("no fields", line("nothing.passed", "")),
+                ("all fields absent, the id derived", line("thing.made", "")),
+                ("the own origin as id is derived", line("thing.made", "\"id\":\"\(own)\"")),
+                ("another id is kept", line("thing.made", #""id":"thing-1""#)),
+                ("no personal value, no personal part", line("thing.told", #""open":1"#)),
+                ("an actor", line("nothing.passed", "", #","actor":"\#(actor)""#)),
+                ("a subject", line("nothing.passed", "", #","subject":"s""#)),
+                (
+                    "a subject of 256 bytes and an actor",
+                    line("thing.told", "", #","subject":"\#(subject)","actor":"b""#)
+                ),
+                (
+                    "if unchanged",
+                    line("nothing.passed", "", #","subject":"s","ifUnchanged":true"#)
+                ),
+                (
+                    "an authority's type of a version in two bytes",
+                    #"{"type":"engine.probe.ruled","payload":{"reason":"because"}}"#
+                ),
+            ]
+        }
+    }
+
+    /// Each value in a public and in a personal field, then all of a type at once.
+    private var fields: [(shows: String, line: String)] {
+        var examples: [(shows: String, line: String)] = []
         for (name, values) in Self.values {
             for value in values {
-                cases.append(
-                    try example(
-                        "\(name) \(value)".prefix(60).description,
-                        line("thing.made", "\"\(name)\":\(value)")
-                    )
-                )
+                let shows = String("\(name) \(value)".prefix(60))
+                examples.append((shows, line("thing.made", "\"\(name)\":\(value)")))
                 guard let personal = Self.personalNames[name] else { continue }
-                cases.append(
-                    try example(
-                        "personal \(name) \(value)".prefix(60).description,
+                examples.append(
+                    (
+                        String("personal \(name) \(value)".prefix(60)),
                         line("thing.told", "\"\(personal)\":\(value)")
                     )
                 )
             }
         }
-        cases.append(
-            try example(
-                "all public fields",
-                line(
-                    "thing.made",
-                    Self.values.map { "\"\($0.name)\":\($0.values[0])" }.joined(separator: ",")
-                )
-            )
-        )
-        cases.append(
-            try example(
-                "all personal fields",
-                line(
-                    "thing.told",
-                    Self.values.compactMap { value in
-                        Self.personalNames[value.name].map { "\"\($0)\":\(value.values[1])" }
-                    }.joined(separator: ",")
-                )
-            )
-        )
-        for (shows, setting) in Self.settings {
-            cases.append(
-                try example(shows, line("thing.told", #""open":-1,"pString":"secret""#), setting)
-            )
+        let allPublic = Self.values.map { "\"\($0.name)\":\($0.values[0])" }
+        let allPersonal = Self.values.compactMap { value in
+            Self.personalNames[value.name].map { "\"\($0)\":\(value.values[1])" }
         }
-        return Vectors(
-            comment: Self.comment,
-            schemas: Fixtures.schemas,
-            cases: try cases.map(completed)
+        examples.append(
+            ("all public fields", line("thing.made", allPublic.joined(separator: ",")))
         )
+        examples.append(
+            ("all personal fields", line("thing.told", allPersonal.joined(separator: ",")))
+        )
+        return examples
     }
 
     private static let personalNames = [

@@ -155,6 +155,21 @@ struct SampleBlocks {
         return builder.block(position: 5000, acceptedAt: 1_795_000_000_000)
     }
 
+    /// A block that compression makes smaller.
+    func repetitive() throws -> [UInt8] {
+        let value = String(repeating: "again and ", count: 40)
+        let text = #"{"type":"probe.thing.made","payload":{"aString":"\#(value)"}}"#
+        var builder = BlockBuilder()
+        builder.append(
+            try batch([text, text]),
+            replica: replicaA,
+            firstSequence: 1,
+            clock: HybridTime(rawValue: 1),
+            base: 0
+        )
+        return builder.block(position: 1, acceptedAt: 3)
+    }
+
     func last() throws -> [UInt8] {
         let passed = try batch([#"{"type":"probe.nothing.passed","payload":{}}"#])
         var builder = BlockBuilder()

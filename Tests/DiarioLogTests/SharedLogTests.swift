@@ -65,6 +65,26 @@ import Testing
         #expect(try log.numbers(space, in: first) == [1, 2, 3])
     }
 
+    /// The process that took events up late skipped the sync of them, held the lock last, and wrote
+    /// over them.
+    @Test(arguments: [false, true])
+    func aCatchUpThatFailedIsDoneAgain(hasNewFile: Bool) throws {
+        let (log, first, second, space) = try makeTwo()
+        _ = try first.append(log.append(1, to: space))
+        _ = try second.append(log.append(1, to: space))
+        if hasNewFile {
+            for _ in 0..<4 { _ = try second.append(log.append(1, textSize: 20_000, to: space)) }
+        }
+        let known = try log.numbers(space, in: second)
+        log.disk.failNextSyncs(1)
+        #expect(throws: LogError.self) { try first.append(log.append(1, to: space)) }
+        _ = try first.append(log.append(1, to: space))
+        let numbers = try log.numbers(space, in: first)
+        #expect(Array(numbers.dropLast()) == known)
+        #expect(first.validate() == [])
+        #expect(try log.numbers(space, in: log.open(process: 3)) == numbers)
+    }
+
     /// A process that died after it began a file, and before it told the others, let them go on in
     /// the file before: what they appended there lay beyond the length that the new file states.
     @Test(arguments: CrashDisk.CutMoment.allCases)
@@ -107,6 +127,65 @@ import Testing
         #expect(try log.numbers(space, in: second) == [1, 2, 3])
         log.disk.crash(using: &log.random)
         #expect(try log.numbers(space, in: log.open()) == [1, 2, 3])
+    }
+
+    /// What this process had written and not synced was taken up after what others did since.
+    @Test func ownEventsAreTakenUpBeforeThePromotionThatFollowsThem() throws {
+        let (log, first, second, space) = try makeTwo(isAuthority: false)
+        let batches = try first.append(log.append(3, to: space, .written))
+        let origin = try #require(batches.first).firstOrigin
+        try second.sync()
+        try second.promote(
+            [
+                PromotedRun(
+                    replica: origin.replica,
+                    firstSequence: 1,
+                    count: 3,
+                    firstPosition: 1,
+                    acceptedAt: log.clock.now
+                )
+            ],
+            in: space
+        )
+        try first.sync()
+        #expect(try first.status(of: space).pending == 0)
+        #expect(try first.status(of: space).head == 3)
+        #expect(try first.root(of: space) == second.root(of: space))
+    }
+
+    /// The spares that a process knew of were still spares to it after others had used them.
+    @Test func filesThatOthersUseAgainAreNoLongerSpare() throws {
+        let (log, first, second, space) = try makeTwo()
+        for _ in 0..<12 { _ = try first.append(log.append(1, textSize: 20_000, to: space)) }
+        try first.release(space, upTo: 12)
+        var store = second
+        for step in 0..<24 {
+            if step.isMultiple(of: 5) { store = store === first ? second : first }
+            _ = try store.append(log.append(1, textSize: 20_000, to: space))
+            #expect(store.validate() == [])
+        }
+        let numbers = try log.numbers(space, in: store)
+        #expect(numbers == Array(13...36))
+        #expect(try log.numbers(space, in: log.open(process: 3)) == numbers)
+    }
+
+    /// A reader that did not notice that a file was used again took its bytes for damaged, or for
+    /// other events.
+    @Test func aReaderNoticesThatAFileWasUsedAgain() throws {
+        let (log, first, second, space) = try makeTwo()
+        let other = try first.makeSpace(isAuthority: true).space
+        for _ in 0..<4 { _ = try first.append(log.append(1, textSize: 16_000, to: other)) }
+        _ = try first.append(log.append(5, to: space))
+        for _ in 0..<8 { _ = try first.append(log.append(1, textSize: 16_000, to: other)) }
+        #expect(try second.refresh())
+        #expect(try log.numbers(space, in: second) == [5, 6, 7, 8, 9])
+        // Turns over the whole log, with blocks of the same sizes at the same places.
+        for _ in 0..<30 {
+            _ = try first.append(log.append(1, textSize: 16_000, to: other))
+            try first.release(other, upTo: first.status(of: other).head)
+        }
+        #expect(try log.numbers(space, in: second) == [5, 6, 7, 8, 9])
+        #expect(try second.root(of: space) == first.root(of: space))
     }
 
     @Test func aLockThatIsHeldNamesItsOwner() throws {

@@ -1,1 +1,54 @@
-/* Nothing here yet. */
+#ifndef DIARIO_CBASELINE_H
+#define DIARIO_CBASELINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What plain C reaches, for the benchmarks to be compared with; and what they ask of the system
+ * beside it. Functions that measure give seconds, or a negative errno (SQLite: -10000 - code).
+ */
+
+/* Writes `size` bytes that are not zero to a new file at `path`, and syncs them. */
+int baseline_fill(const char *path, size_t size);
+
+/*
+ * Overwrites the file at `path` from its start, `frame_size` bytes for each commit, and calls
+ * fdatasync after each; starts over at the end. Before each write, `hash_count` SHA-256 hashes of
+ * `record_size` bytes are taken of the frame, with one prefetched EVP_MD and one context.
+ */
+double baseline_sync_loop(const char *path, size_t frame_size, size_t commits, size_t hash_count,
+                          size_t record_size);
+
+/*
+ * Inserts `count` lines (the text `lines`, line i ends before `ends[i]`, its line feed left out)
+ * `rounds` times into a new SQLite database at `path`: WAL, synchronous FULL, one prepared
+ * statement, `batch` rows for each transaction.
+ */
+double baseline_sqlite(const char *path, const char *lines, const size_t *ends, size_t count,
+                       size_t rounds, size_t batch);
+
+/* Reads all of the file at `path` with pread, 1 MiB at a time; adds its size to `*total`. */
+double baseline_read(const char *path, uint64_t *total);
+
+/* User and system time of this process, in nanoseconds. */
+int64_t baseline_process_nanoseconds(void);
+
+/* Not 0 if files at `path` are in memory only. */
+int baseline_is_memory_disk(const char *path);
+
+/*
+ * Runs `path` with `count` arguments, which lie in `arguments` with a zero byte after each, and
+ * "NAME=value" added to its environment if `variable` is not empty; its output goes to the file
+ * `output`. Gives its process id or -errno.
+ */
+int64_t baseline_spawn(const char *path, const char *arguments, size_t count,
+                       const char *variable, const char *output);
+
+/* Waits for a child: its exit code, 128 + signal, or a negative errno. */
+int baseline_wait(int64_t process);
+
+/* Ends this process as if the power went. */
+void baseline_kill_self(void);
+
+#endif

@@ -1,6 +1,12 @@
 import DiarioCore
 package import DiarioStorage
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 /// The lines of a file, one by one; memory is bounded by the longest line that is allowed.
 package struct FileLines {
     private let file: any LogFile
@@ -23,7 +29,7 @@ package struct FileLines {
     ) throws(DiarioError) -> Bool {
         var searched = start
         while true {
-            if let end = buffer[searched...].firstIndex(of: 0x0a) {
+            if let end = lineFeed(from: searched) {
                 number += 1
                 defer { start = end + 1 }
                 try body(buffer.span.extracting(start..<end), number)
@@ -55,6 +61,17 @@ package struct FileLines {
             }
             fileOffset += buffer.count - before
             isAtEnd = buffer.count == before
+        }
+    }
+
+    /// The index of the first line feed at or after `start`.
+    private func lineFeed(from start: Int) -> Int? {
+        // Safe: the search stays between `start` and the end of the buffer.
+        unsafe buffer.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress, start < bytes.count,
+                let found = unsafe memchr(base + start, 0x0a, bytes.count - start)
+            else { return nil }
+            return unsafe UnsafeRawPointer(found) - base
         }
     }
 }

@@ -1,3 +1,4 @@
+import Diario
 import DiarioSchema
 
 /// `diario-bench workload`: writes the standard workload as lines of JSON.
@@ -23,7 +24,7 @@ enum WorkloadCommand {
         let output = try arguments.value("--output")
         let folder = try arguments.value("--schema")
         try arguments.finish()
-        try check(options, PackSet(folder: folder).catalog)
+        try check(options, try BenchSpace.catalog(of: folder))
         let descriptor = try output.map(System.create) ?? System.standardOutput
         defer { if output != nil { System.close(descriptor) } }
         var generator = WorkloadGenerator(options)

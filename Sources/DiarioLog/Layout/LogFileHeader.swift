@@ -6,6 +6,7 @@ import DiarioFormat
 /// Says which file this is, in which use, and where the one before it ends.
 package struct LogFileHeader: Equatable, Sendable {
     package static let size = 4096
+    static let generationOffset = 16
     private static let fieldsSize = 64
     private static let magic: UInt32 = 0x4c41_5744  // "DWAL"
     private static let version: UInt32 = 1
@@ -45,7 +46,7 @@ package struct LogFileHeader: Equatable, Sendable {
         else { return nil }
         for index in Self.fieldsSize..<Self.size where bytes[index] != 0 { return nil }
         number = bytes.littleEndian(UInt64.self, at: 8)
-        generation = bytes.littleEndian(UInt64.self, at: 16)
+        generation = bytes.littleEndian(UInt64.self, at: Self.generationOffset)
         previousGeneration = bytes.littleEndian(UInt64.self, at: 24)
         previousLength = bytes.littleEndian(UInt64.self, at: 32)
         firstFrame = bytes.littleEndian(UInt64.self, at: 40)

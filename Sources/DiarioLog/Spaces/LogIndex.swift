@@ -7,6 +7,11 @@ struct LogIndex: Sendable {
     /// Bytes that are live, by the number of the file.
     private(set) var liveBytes: [UInt64: Int] = [:]
 
+    /// The generations of the files that were read, by number.
+    private(set) var generations: [UInt64: UInt64] = [:]
+
+    mutating func note(_ place: FramePlace) { generations[place.file] = place.generation }
+
     var liveBytesTotal: Int { liveBytes.values.reduce(0, +) }
 
     subscript(space: SpaceID) -> SpaceIndex { spaces[space] ?? SpaceIndex() }

@@ -30,6 +30,11 @@ struct SpaceIndex: Sendable {
     struct SeedKey: Hashable, Sendable {
         let replica: ReplicaID
         let group: UInt64
+
+        /// One word is enough: replicas are random numbers already.
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(replica.rawValue &+ group &* 0x9e37_79b9_7f4a_7c15)
+        }
     }
 
     struct SeedEntry: Sendable {

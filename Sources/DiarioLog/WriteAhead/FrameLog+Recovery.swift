@@ -34,6 +34,10 @@ extension FrameLog {
         files = []
         newest = nil
         nextFrame = 1
+        // What was written is among what is read; what was spare may be in use again.
+        unsynced = nil
+        spareCount = 0
+        isEnded = false
         let numbers = try storing { () throws(StorageError) in try listFiles() }
         var content: [UInt8] = []
         for (index, number) in numbers.enumerated() {
@@ -51,6 +55,13 @@ extension FrameLog {
             if let fault = linkFault(header) {
                 report.fault = fault
                 return report
+            }
+            let mayBeEmpty = index == numbers.count - 1 && (!files.isEmpty || number == 1)
+            if mayBeEmpty, try !isStarted(file, generation: header.generation) {
+                // Whether its header is on disk is not known, so it is written again when there is
+                // a frame for it.
+                isEnded = !files.isEmpty
+                break
             }
             if files.isEmpty { nextFrame = header.firstFrame }
             files.append(
@@ -83,17 +94,10 @@ extension FrameLog {
     ///
     /// They are synced before `visit` sees them, because it is unknown whether they are.
     mutating func readOn(_ visit: FrameVisitor) throws(LogError) -> Int {
-        guard let newest, let state = files.last else { return 0 }
+        guard let newest, let state = files.last, try hasMore() else { return 0 }
         var content: [UInt8] = []
         try storing { () throws(StorageError) in
-            try newest.read(at: state.length, count: FrameHeader.size, into: &content)
-        }
-        if case .none = FrameHeader.read(content.span, at: 0, generation: state.generation) {
-            return 0
-        }
-        try storing { () throws(StorageError) in
             try newest.sync()
-            content.removeAll()
             content.append(contentsOf: repeatElement(0, count: state.length))
             try newest.read(
                 at: state.length,
@@ -106,6 +110,19 @@ extension FrameLog {
         allocatedSize = max(allocatedSize, content.count)
         syncedLength = files[files.count - 1].length
         return Int(nextFrame - before)
+    }
+
+    /// Whether another process wrote behind the last known frame.
+    func hasMore() throws(LogError) -> Bool {
+        guard let newest, let state = files.last else { return false }
+        var content: [UInt8] = []
+        try storing { () throws(StorageError) in
+            try newest.read(at: state.length, count: FrameHeader.size, into: &content)
+        }
+        switch FrameHeader.read(content.span, at: 0, generation: state.generation) {
+        case .none: return false
+        case .frame(let header), .broken(let header): return header.number == nextFrame
+        }
     }
 
     /// The number of the newest file in the directory, begun or not; nil if there is none.
@@ -147,14 +164,21 @@ extension FrameLog {
         var offset = LogFileHeader.size
         while bytes.count - offset >= FrameHeader.size {
             let generation = bytes.littleEndian(UInt64.self, at: offset + 8)
-            if case .frame(let header) = FrameHeader.read(bytes, at: offset, generation: generation),
-                header.number >= nextFrame
-            {
-                return true
-            }
+            let reading = FrameHeader.read(bytes, at: offset, generation: generation)
+            if case .frame(let header) = reading, header.number >= nextFrame { return true }
             offset += FrameHeader.alignment
         }
         return false
+    }
+
+    /// Whether the first frame of a file was written, whole or torn; or damaged, if others follow.
+    private func isStarted(_ file: any LogFile, generation: UInt64) throws(LogError) -> Bool {
+        var bytes: [UInt8] = []
+        try storing { () throws(StorageError) in
+            try file.read(at: LogFileHeader.size, count: FrameHeader.size, into: &bytes)
+        }
+        if FrameHeader.read(bytes.span, at: 0, generation: generation) != .none { return true }
+        return try holdsFrames(file)
     }
 
     /// The header of the file that follows; nil if that one is not begun.
@@ -198,7 +222,11 @@ extension FrameLog {
             else { return offset }
             let body = offset + FrameHeader.size
             try visit(
-                FramePlace(file: state.number, offset: offset),
+                FramePlace(
+                    file: state.number,
+                    generation: state.generation,
+                    offset: offset
+                ),
                 content,
                 body..<body + header.bodySize
             )

@@ -5,6 +5,8 @@ import DiarioStorage
 /// Where a frame lies.
 struct FramePlace: Hashable, Sendable {
     let file: UInt64
+    /// Of the file, so that a later use of it is told from this one.
+    let generation: UInt64
     let offset: Int
 }
 
@@ -37,11 +39,15 @@ struct FrameLog: ~Copyable {
     /// The newest file's size on disk: zeros or an older use follow its frames.
     var allocatedSize = 0
     /// The frame that is written and not synced yet; there is one at most (W1).
-    private(set) var unsynced: UnsyncedFrame?
+    var unsynced: UnsyncedFrame?
+    /// True if the next file may have a header already, which says where the newest one ends.
+    ///
+    /// No frame goes to the newest file then: it would lie beyond that end.
+    var isEnded = false
     /// Why nothing more is taken.
     var stopped: StorageError?
     /// How many of the oldest files hold nothing that is needed, and may be used again.
-    private(set) var spareCount = 0
+    var spareCount = 0
 
     struct UnsyncedFrame: Sendable {
         var bytes: [UInt8]
@@ -72,7 +78,7 @@ struct FrameLog: ~Copyable {
         precondition(bodySize <= sizes.frameMax, "a frame is cut before it grows too long")
         let frameSize = FrameHeader.frameSize(body: bodySize)
         frame.append(contentsOf: repeatElement(0, count: frameSize - frame.count))
-        if newest == nil || length + frameSize > sizes.fileMax {
+        if newest == nil || isEnded || length + frameSize > sizes.fileMax {
             try beginFile(previousLength: syncedLength)
         }
         try allocate(length + frameSize)
@@ -121,7 +127,8 @@ struct FrameLog: ~Copyable {
     private var length: Int { files.last?.length ?? 0 }
 
     private var nextPlace: FramePlace {
-        FramePlace(file: files[files.count - 1].number, offset: length)
+        let state = files[files.count - 1]
+        return FramePlace(file: state.number, generation: state.generation, offset: length)
     }
 
     /// Makes sure that the newest file has `size` bytes, by writing zeros ahead of its end.
@@ -144,6 +151,18 @@ struct FrameLog: ~Copyable {
             throw .storage(error)
         }
         allocatedSize = target
+    }
+
+    // MARK: Other processes
+
+    /// Says that the frame which this process wrote last is synced by now, and where it lies.
+    ///
+    /// Others sync it before they write the next one (W1).
+    mutating func settle() -> FramePlace? {
+        guard let place = unsynced?.place else { return nil }
+        unsynced = nil
+        syncedLength = length
+        return place
     }
 
     // MARK: Files
@@ -178,11 +197,13 @@ struct FrameLog: ~Copyable {
                 spareCount -= 1
             }
             let file = try directory.open(path, .create)
+            isEnded = true
             try file.write(header.encoded().span, at: 0)
             try file.sync()
             try directory.syncDirectory(LogPaths.log)
             allocatedSize = try file.size()
             newest = file
+            isEnded = false
         } catch {
             throw .storage(error)
         }

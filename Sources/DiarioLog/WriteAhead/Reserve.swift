@@ -8,6 +8,8 @@ enum Reserve {
     static func release(in directory: any LogDirectory) -> Bool {
         do throws(StorageError) {
             try directory.remove(LogPaths.reserve)
+            // Some file systems free the space only then.
+            try directory.syncDirectory(LogPaths.log)
             return true
         } catch {
             return false

@@ -28,9 +28,15 @@ extension Writer {
     /// in it; those of earlier frames are done.
     mutating func commit(_ appends: [Append]) -> [Outcome] {
         guard !appends.isEmpty else { return [] }
-        do throws(LogError) { try begin() } catch { return appends.map { _ in .failure(error) } }
+        do throws(LogError) {
+            try begin()
+        } catch {
+            return appends.map { _ in .failure(error) }
+        }
         defer { end() }
-        do throws(LogError) { try syncPrevious() } catch {
+        do throws(LogError) {
+            try syncPrevious()
+        } catch {
             return appends.map { _ in .failure(error) }
         }
         var outcomes: [Outcome] = []
@@ -57,7 +63,12 @@ extension Writer {
 
     /// Syncs the frame that was written last, if it is not synced yet, and lets readers see it.
     mutating func syncPrevious() throws(LogError) {
-        guard let place = try log.sync() else { return }
+        try takeUp(try log.sync())
+    }
+
+    /// Lets readers see the last frame, which lies at `place`; nil if there is none to see.
+    mutating func takeUp(_ place: FramePlace?) throws(LogError) {
+        guard let place else { return }
         try store.takeUp(frame.span, FrameHeader.size..<bodyEnd, of: place)
         recent = place
     }
@@ -87,7 +98,7 @@ extension Writer {
     private mutating func stage(_ append: Append) -> Outcome {
         do throws(LogError) {
             var space = try staged(append.space)
-            try check(append, space)
+            space.tallies = try check(append, space)
             var batches: [AppendedBatch] = []
             for content in append.contents {
                 switch content {
@@ -110,7 +121,12 @@ extension Writer {
     }
 
     /// Finds every reason to refuse an append before anything of it is staged.
-    private func check(_ append: Append, _ space: Staged) throws(LogError) {
+    ///
+    /// Gives the last sequences after the rows of it that keep their own.
+    private func check(
+        _ append: Append,
+        _ space: Staged
+    ) throws(LogError) -> [ReplicaID: UInt64] {
         if let expected = append.firstSequence {
             let next = lastSequence(of: space.home.replica, in: append.space, space) + 1
             guard next == expected else {
@@ -132,6 +148,7 @@ extension Writer {
                 for rows in blocks { try check(rows, in: append.space, &checked, now: now) }
             }
         }
+        return checked.tallies
     }
 
     /// The space as the frame under construction leaves it so far.
@@ -292,7 +309,6 @@ extension Writer {
                     rows.acceptedAt[index]?.milliseconds ?? now
                 )
                 space.clock = max(space.clock, envelope.clock)
-                space.tallies[envelope.replica] = envelope.sequence
                 space.head += 1
                 note(count: 1, acceptedAt: space.acceptedAt)
             }
@@ -317,11 +333,13 @@ extension Writer {
         now: Int64
     ) throws(LogError) {
         for (index, envelope) in rows.envelopes.enumerated() {
-            let last = lastSequence(of: envelope.replica, in: id, space)
-            guard envelope.sequence > last else {
-                throw .outOfOrder(
-                    what: "\(envelope.origin.text) comes after sequence \(last) of its replica"
-                )
+            // One look-up for each row: this loop is a good part of what an import costs.
+            let last = take(envelope.sequence, after: &space.tallies[envelope.replica])
+            if last == nil {
+                let last = store.index.withLock { $0.lastSequence(of: envelope.replica, in: id) }
+                guard envelope.sequence > last else { throw Self.refused(envelope, after: last) }
+            } else if let last, envelope.sequence <= last {
+                throw Self.refused(envelope, after: last)
             }
             let acceptedAt = rows.acceptedAt[index]?.milliseconds ?? max(now, space.acceptedAt)
             guard acceptedAt >= space.acceptedAt else {
@@ -330,8 +348,18 @@ extension Writer {
                 )
             }
             space.acceptedAt = acceptedAt
-            space.tallies[envelope.replica] = envelope.sequence
         }
+    }
+
+    /// Replaces the last sequence of a replica, and gives what it was; nil if it was not known.
+    @inline(__always)
+    private func take(_ sequence: UInt64, after last: inout UInt64?) -> UInt64? {
+        defer { last = sequence }
+        return last
+    }
+
+    private static func refused(_ envelope: RowEnvelope, after last: UInt64) -> LogError {
+        .outOfOrder(what: "\(envelope.origin.text) comes after sequence \(last) of its replica")
     }
 
     private func lastSequence(

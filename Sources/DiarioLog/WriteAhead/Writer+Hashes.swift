@@ -68,13 +68,16 @@ extension Writer {
             }
         }
         var bytes: [UInt8] = []
-        try storing { () throws(StorageError) in
-            try store.files.file(UInt64(run.file)).read(
+        let isThere = try storing { () throws(StorageError) in
+            try store.read(
                 at: Int(run.offset),
                 count: Int(run.blockSize),
+                of: UInt64(run.file),
                 into: &bytes
             )
         }
+        // Only without the lock, and then a refresh tells where the events are by now.
+        guard isThere else { throw run.fault(.truncated(at: 0)) }
         guard bytes.count == Int(run.blockSize) else {
             throw run.fault(.truncated(at: bytes.count))
         }

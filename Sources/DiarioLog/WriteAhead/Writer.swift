@@ -29,6 +29,10 @@ struct Writer: ~Copyable {
     var staged: [SpaceID: Staged] = [:]
     /// What reading the log found.
     private(set) var report = RecoveryReport()
+    /// True while what was read of the log may lack what others wrote.
+    private var isBehind = false
+    /// True while only a part of the log was read: reading it anew did not come to its end.
+    private var isPartial = false
 
     init(store: LogShared, lock: (any DirectoryLock)?) {
         self.store = store
@@ -83,7 +87,11 @@ struct Writer: ~Copyable {
             try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
         }
         do {
-            if !lock.wasLastHolder { try catchUp() }
+            // The lock alone does not tell: it was held last by this process as well if catching up
+            // failed then.
+            isBehind = isBehind || !lock.wasLastHolder
+            if isBehind || isPartial { try catchUp() }
+            isBehind = false
         } catch {
             lock.release()
             throw error
@@ -95,12 +103,10 @@ struct Writer: ~Copyable {
 
     private mutating func catchUp() throws(LogError) {
         let note = try storing { () throws(StorageError) in try lock?.note ?? 0 }
-        if note == log.files.last?.number ?? 0, note != 0 {
-            let store = store
-            let count = try log.readOn { (place, bytes, body) throws(LogError) in
-                try store.takeUp(bytes, body, of: place)
-            }
-            if count > 0 { homes.removeAll() }
+        if !isPartial, note == log.files.last?.number ?? 0, note != 0 {
+            // What this process wrote comes before what others wrote since.
+            if log.isUnsynced, try log.hasMore() { try takeUp(log.settle()) }
+            if try readOn() > 0 { homes.removeAll() }
         } else {
             try reload(mayCut: true)
         }
@@ -108,21 +114,34 @@ struct Writer: ~Copyable {
 
     /// Takes up what other processes wrote, without the lock; true if there was something.
     mutating func refresh() throws(LogError) -> Bool {
-        guard !log.isUnsynced else { return false }
-        if try log.newestNumber() != log.files.last?.number {
+        guard !log.isUnsynced else {
+            // What others wrote since may lie behind it, so it has to be shown first.
+            try begin()
+            defer { end() }
+            try syncPrevious()
+            return true
+        }
+        let newest = try log.newestNumber()
+        if isPartial || newest != log.files.last?.number {
             try reload(mayCut: false)
             return true
         }
+        return try readOn() > 0
+    }
+
+    /// Takes up the frames that follow in the newest file; the count of them.
+    private mutating func readOn() throws(LogError) -> Int {
         let store = store
         return try log.readOn { (place, bytes, body) throws(LogError) in
             try store.takeUp(bytes, body, of: place)
-        } > 0
+        }
     }
 
     // MARK: Reading the log
 
     /// Reads the whole log anew; what memory held of it is forgotten.
     mutating func reload(mayCut: Bool) throws(LogError) {
+        isPartial = true
         homes.removeAll()
         ranges.removeAll()
         store.files.removeAll()
@@ -134,6 +153,7 @@ struct Writer: ~Copyable {
         let found = index
         store.index.withLock { $0 = found }
         recycle()
+        isPartial = false
         if mayCut, let lock {
             try storing { () throws(StorageError) in
                 try lock.setNote(log.files.last?.number ?? 0)
@@ -159,6 +179,7 @@ extension LogIndex {
         of place: FramePlace,
         adoption: AdoptionReader
     ) throws(LogError) {
+        note(place)
         // Where the file's byte that `bytes` counts as its first one lies.
         let origin = place.offset + FrameHeader.size - body.lowerBound
         var offset = body.lowerBound

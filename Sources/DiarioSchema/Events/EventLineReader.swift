@@ -54,11 +54,8 @@ package struct EventLineReader: Sendable {
     private struct Progress {
         /// One bit for each key that was there.
         var seenKeys: UInt32 = 0
-        /// The newest type of the line's name, and how many versions there are.
-        var newest: EventType?
-        var versionCount = 0
+        var known: TypeCatalog.Entry?
         var version: Int?
-        var typeOffset = 0
         var versionOffset = 0
         var subjectOffset = 0
         /// Where a payload starts whose type was not certain yet.
@@ -104,15 +101,15 @@ package struct EventLineReader: Sendable {
         start: Int,
         into line: inout EventLine
     ) throws(Fault) {
-        guard let newest = progress.newest else {
+        guard let known = progress.known else {
             throw Fault(.missingKey, at: start, node: Int(EnvelopeKey.type.rawValue))
         }
         guard progress.seenKeys & 1 << UInt32(EnvelopeKey.payload.rawValue) != 0 else {
             throw Fault(.missingKey, at: start, node: Int(EnvelopeKey.payload.rawValue))
         }
-        var type = newest
-        if let version = progress.version, version != newest.version {
-            guard let older = catalog.older(newest, version: version) else {
+        var type = known.type
+        if let version = progress.version, version != type.version {
+            guard let older = catalog.type(of: known, version: version) else {
                 throw Fault(.unknownVersion, at: progress.versionOffset)
             }
             type = older
@@ -185,10 +182,7 @@ package struct EventLineReader: Sendable {
         let start = cursor.offset
         switch key {
         case .type:
-            progress.typeOffset = start
-            let found = try readType(&cursor)
-            progress.newest = found.type
-            progress.versionCount = found.count
+            progress.known = try readType(&cursor)
         case .version:
             progress.versionOffset = start
             progress.version = Int(
@@ -226,24 +220,24 @@ package struct EventLineReader: Sendable {
         into line: inout EventLine
     ) throws(Fault) {
         // Without a version before the payload, one may follow that is not the newest.
-        guard let newest = progress.newest,
-            progress.version == newest.version
-                || progress.version == nil && progress.versionCount == 1
+        guard let known = progress.known,
+            progress.version == known.type.version
+                || progress.version == nil && known.count == 1
         else {
             progress.pendingPayload = cursor.offset
             try cursor.skipValue()
             return
         }
-        try payloadReader.readFields(&cursor, of: newest, options: options, into: &line.payload)
+        try payloadReader.readFields(&cursor, of: known.type, options: options, into: &line.payload)
     }
 
     @inline(__always)
     @_lifetime(cursor: copy cursor)
     private mutating func readType(
         _ cursor: inout JSONCursor
-    ) throws(Fault) -> (type: EventType, count: Int) {
+    ) throws(Fault) -> TypeCatalog.Entry {
         let token = try payloadReader.readStringToken(&cursor, node: -1)
-        let found: (type: EventType, count: Int)?
+        let found: TypeCatalog.Entry?
         if token.isEscaped {
             payloadReader.decode(token, from: cursor)
             found = catalog.find(payloadReader.scratch.span)

@@ -1,14 +1,13 @@
 /// Reads `pack.json`.
 struct ManifestReader {
-    let file: String
-    private(set) var problems: [PackProblem] = []
+    private(set) var problems: ProblemList
 
     private static let keys = ["name", "version", "title", "description", "needs"]
 
-    init(file: String) { self.file = file }
+    init(file: String) { problems = ProblemList(file: file) }
 
     private mutating func problem(_ line: Int?, _ rule: String, _ message: String) {
-        problems.append(PackProblem(file: file, line: line, rule: rule, message: message))
+        problems.add(line, rule, message)
     }
 
     /// Nil if the pack has no usable name.
@@ -25,9 +24,14 @@ struct ManifestReader {
             return nil
         }
         for member in members where !Self.keys.contains(member.key) {
-            let nearest = NearestName.find(member.key, in: Self.keys)
-            let remedy = nearest.map { "did you mean \($0)?" } ?? "remove it"
-            problem(member.line, "unknown-key", "the key \(member.key) is not known; \(remedy)")
+            problems.add(
+                member.line,
+                "unknown-key",
+                "the key \(member.key) is not known",
+                misspelt: member.key,
+                among: Self.keys,
+                remedy: "remove it"
+            )
         }
         let name = readName(root)
         let version = readVersion(root.value.member("version"), line: root.line)

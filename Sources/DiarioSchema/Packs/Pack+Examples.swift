@@ -7,27 +7,22 @@ extension Pack {
         } catch {
             preconditionFailure("a loaded pack defines each version of a type once")
         }
-        var problems: [PackProblem] = []
+        var all: [PackProblem] = []
         var reader = EventLineReader(catalog: catalog, options: .batchReferences)
         var line = EventLine()
         for file in files where file.path.hasPrefix(PackReader.examplesFolder) {
             var lines = file.bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
             if lines.last?.isEmpty == true { lines.removeLast() }
-            for (index, text) in lines.enumerated() {
+            var problems = ProblemList(file: file.path)
+            for (index, text) in lines.enumerated() where !problems.isFull {
                 do {
                     try reader.read(text.span, into: &line)
                 } catch {
-                    problems.append(
-                        PackProblem(
-                            file: file.path,
-                            line: index + 1,
-                            rule: error.rule,
-                            message: error.message
-                        )
-                    )
+                    problems.add(index + 1, error.rule, error.message)
                 }
             }
+            all += problems.problems
         }
-        return problems
+        return all
     }
 }

@@ -39,6 +39,38 @@ extension PackProblem: CustomStringConvertible {
     }
 }
 
+/// The problems of one file while it is read: no more than help.
+struct ProblemList {
+    private(set) var problems: [PackProblem] = []
+    private let file: String
+
+    private static let countMax = 100
+
+    init(file: String) { self.file = file }
+
+    /// True if further problems are dropped, so that finding their remedies is in vain.
+    var isFull: Bool { problems.count >= Self.countMax }
+
+    mutating func add(_ line: Int?, _ rule: String, _ message: String) {
+        guard !isFull else { return }
+        problems.append(PackProblem(file: file, line: line, rule: rule, message: message))
+    }
+
+    /// Adds that `name` is wrong, with the one of `names` that was probably meant, or `remedy`.
+    mutating func add(
+        _ line: Int?,
+        _ rule: String,
+        _ message: String,
+        misspelt name: String,
+        among names: [String],
+        remedy: String
+    ) {
+        guard !isFull else { return }
+        let nearest = NearestName.find(name, in: names)
+        add(line, rule, "\(message); " + (nearest.map { "did you mean \($0)?" } ?? remedy))
+    }
+}
+
 /// Why a pack cannot be used: everything that is wrong with it, and at least one thing.
 package struct PackError: Error, Equatable, Sendable {
     package let problems: [PackProblem]

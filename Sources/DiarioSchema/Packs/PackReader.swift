@@ -9,6 +9,8 @@ struct PackReader {
 
     static let examplesFolder = "examples/"
     private static let manifestPath = "pack.json"
+    /// Problems after which no further file is read: they are enough to go on with.
+    private static let problemCountMax = 1000
 
     init(_ files: [PackFile]) {
         self.files = files.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
@@ -31,12 +33,13 @@ struct PackReader {
             problem(left.path, nil, "file-twice", "the file is there twice; remove one")
         }
         let manifest = readManifest()
-        for file in files where file.path.hasPrefix("events/") && file.path.hasSuffix(".json") {
+        for file in files where isType(file.path) && problems.count < Self.problemCountMax {
             readType(file, pack: manifest?.name)
         }
         types.sort { ($0.name, $0.version) < ($1.name, $1.version) }
         var references: [ReferenceTable] = []
-        for file in files where !isRead(file.path) {
+        for file in files where file.path != Self.manifestPath && !isType(file.path) {
+            guard problems.count < Self.problemCountMax else { return nil }
             switch PackPath(file.path) {
             case .upcast(let name, let from, let to):
                 checkUpcast(file, name: name, from: from, to: to, pack: manifest?.name)
@@ -54,8 +57,8 @@ struct PackReader {
         return Pack(manifest: manifest, types: types, references: references, files: files)
     }
 
-    private func isRead(_ path: String) -> Bool {
-        path == Self.manifestPath || path.hasPrefix("events/") && path.hasSuffix(".json")
+    private func isType(_ path: String) -> Bool {
+        path.hasPrefix("events/") && path.hasSuffix(".json")
     }
 
     mutating func problem(_ file: String, _ line: Int?, _ rule: String, _ message: String) {
@@ -98,7 +101,7 @@ struct PackReader {
         }
         var reader = ManifestReader(file: file.path)
         let manifest = reader.read(file.bytes)
-        problems += reader.problems
+        problems += reader.problems.problems
         return manifest
     }
 
@@ -206,7 +209,7 @@ struct PackReader {
         }
         var reader = ReferenceReader(file: file.path, type: type)
         let table = reader.read(file.bytes)
-        problems += reader.problems
+        problems += reader.problems.problems
         return table
     }
 }

@@ -2,16 +2,17 @@
 struct ReferenceReader {
     let file: String
     let type: EventType
-    private(set) var problems: [PackProblem] = []
+    private(set) var problems: ProblemList
     private var payloadReader = PayloadReader()
 
     init(file: String, type: EventType) {
         self.file = file
+        problems = ProblemList(file: file)
         self.type = type
     }
 
     private mutating func problem(_ line: Int?, _ rule: String, _ message: String) {
-        problems.append(PackProblem(file: file, line: line, rule: rule, message: message))
+        problems.add(line, rule, message)
     }
 
     /// The rows; of use only if there are no problems.
@@ -24,7 +25,7 @@ struct ReferenceReader {
             }
             guard let columns = readHeader(header) else { return nil }
             var rows: [ReferenceTable.Row] = []
-            while true {
+            while !problems.isFull {
                 let line = reader.line
                 guard let cells = try reader.next() else { break }
                 guard cells.count == columns.count else {
@@ -53,9 +54,14 @@ struct ReferenceReader {
         for cell in header {
             let name = String(decoding: cell, as: UTF8.self)
             guard let index = type.fields.firstIndex(where: { $0.nameBytes == cell }) else {
-                let nearest = NearestName.find(name, in: type.fields.map(\.name))
-                let remedy = nearest.map { "did you mean \($0)?" } ?? "remove the column"
-                problem(1, "csv-header", "\(type.name) has no field \(name); \(remedy)")
+                problems.add(
+                    1,
+                    "csv-header",
+                    "\(type.name) has no field \(name)",
+                    misspelt: name,
+                    among: type.fields.map(\.name),
+                    remedy: "remove the column"
+                )
                 return nil
             }
             guard !columns.contains(index) else {

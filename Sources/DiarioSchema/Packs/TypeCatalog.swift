@@ -4,7 +4,7 @@ package struct TypeCatalog: Sendable {
     package let types: [EventType]
 
     /// For each distinct name its newest type, and how many versions there are.
-    private let newest: [(type: EventType, count: Int)]
+    private let newest: [Entry]
     /// An open hash table of indices in `newest`, or -1; its size is a power of two.
     private let table: [Int32]
 
@@ -48,12 +48,16 @@ package struct TypeCatalog: Sendable {
         }
         guard problems.isEmpty else { throw PackError(problems) }
         self.types = sorted
-        var newest: [(type: EventType, count: Int)] = []
-        for type in sorted {
+        var newest: [Entry] = []
+        for (index, type) in sorted.enumerated() {
             if let last = newest.last, last.type.name == type.name {
-                newest[newest.count - 1] = (type, last.count + 1)
+                newest[newest.count - 1] = Entry(
+                    type: type,
+                    first: last.first,
+                    count: last.count + 1
+                )
             } else {
-                newest.append((type, 1))
+                newest.append(Entry(type: type, first: index, count: 1))
             }
         }
         var size = 8
@@ -76,18 +80,27 @@ package struct TypeCatalog: Sendable {
     }
 
     package func type(_ name: String, version: Int) -> EventType? {
-        guard let newest = newest(name) else { return nil }
-        return newest.version == version ? newest : older(newest, version: version)
+        let bytes = Array(name.utf8)
+        return find(bytes.span).flatMap { type(of: $0, version: version) }
     }
 
-    /// The type that has `version` and the name of `newest`.
-    func older(_ newest: EventType, version: Int) -> EventType? {
-        types.first { $0.version == version && $0.nameBytes == newest.nameBytes }
+    /// The type of one version among those of `entry`.
+    func type(of entry: Entry, version: Int) -> EventType? {
+        types[entry.first..<entry.first + entry.count].first { $0.version == version }
     }
 
-    /// The newest type whose name is `name`, and how many versions of it there are.
+    /// What is known of a type's name.
+    struct Entry: Sendable {
+        /// The newest version.
+        let type: EventType
+        /// The index of the oldest version in `types`, which the others follow.
+        let first: Int
+        /// How many versions there are.
+        let count: Int
+    }
+
     @inline(__always)
-    func find(_ name: Span<UInt8>) -> (type: EventType, count: Int)? {
+    func find(_ name: Span<UInt8>) -> Entry? {
         let mask = table.count - 1
         var place = Self.hash(name) & mask
         while true {

@@ -59,7 +59,7 @@ package struct PatternBudget {
     /// Steps of building automata.
     ///
     /// Above: the program is run instead.
-    private var stepCount = 16_000_000
+    private var stepCount = 4_000_000
 
     package init() {}
 

@@ -41,8 +41,10 @@ struct PatternProgram {
         case .choice(let branches):
             weight = branches.reduce(0) { min(ceiling, $0 + 1 + Self.weight(of: $1)) }
         case .repeated(let body, let countMin, let countMax):
-            let copies = max(1, countMax ?? (countMin + 1))
-            weight = min(ceiling, copies) * (Self.weight(of: body) + 1)
+            let body = Self.weight(of: body)
+            weight =
+                min(ceiling, countMin) * body
+                + min(ceiling, countMax.map { $0 - countMin } ?? 1) * (body + 1)
         }
         return min(ceiling, weight)
     }

@@ -73,7 +73,8 @@ package final class EventType: Sendable {
         var reader = SchemaReader(file: file, budget: budget)
         let parts = reader.read(schema, name: nil)
         budget = reader.budget
-        guard let parts, reader.problems.isEmpty else { throw PackError(reader.problems) }
+        let problems = reader.problems.problems
+        guard let parts, problems.isEmpty else { throw PackError(problems) }
         self.init(parts)
     }
 
@@ -81,7 +82,8 @@ package final class EventType: Sendable {
     package convenience init(name: String, canonicalSchema: [UInt8]) throws(PackError) {
         var reader = SchemaReader(file: name, budget: PatternBudget())
         let parts = reader.read(canonicalSchema, name: name)
-        guard let parts, reader.problems.isEmpty else { throw PackError(reader.problems) }
+        let problems = reader.problems.problems
+        guard let parts, problems.isEmpty else { throw PackError(problems) }
         self.init(parts)
     }
 

@@ -1,12 +1,14 @@
 /// Finds the name that was probably meant.
 enum NearestName {
     /// The one of `names` that differs from `name` in the fewest letters, if these are few.
-    static func find(_ name: String, in names: some Sequence<String>) -> String? {
-        // Bounds the time, and what is longer than any name is not a misspelt one.
+    ///
+    /// Only the first 256 names are looked at, and no name of more than 128 bytes: this bounds the
+    /// time.
+    static func find(_ name: String, in names: [String]) -> String? {
         guard name.utf8.count <= 128 else { return nil }
         let tolerance = name.utf8.count < 4 ? 1 : 2
         var best: (name: String, distance: Int)?
-        for candidate in names {
+        for candidate in names.prefix(256) {
             let distance = distance(Array(name.utf8), Array(candidate.utf8))
             if distance <= tolerance, distance < best?.distance ?? .max {
                 best = (candidate, distance)

@@ -107,12 +107,13 @@ extension SchemaReader {
                 continue
             }
             if !names.contains(name) {
-                let nearest = NearestName.find(name, in: names)
-                let remedy = nearest.map { "did you mean \($0)?" } ?? "add it to properties"
-                problem(
+                problems.add(
                     item.line,
                     "required-unknown",
-                    "required names no property: \(name); \(remedy)"
+                    "required names no property: \(name)",
+                    misspelt: name,
+                    among: names,
+                    remedy: "add it to properties"
                 )
             }
             if !required.insert(name).inserted {
@@ -240,12 +241,13 @@ extension SchemaReader {
 
     mutating func unknownKeyword(_ member: JSON.Member, known: [String], path: String = "") {
         let place = path.isEmpty ? "" : "\(path): "
-        let nearest = NearestName.find(member.key, in: known)
-        let remedy = nearest.map { "did you mean \($0)?" } ?? "remove it"
-        problem(
+        problems.add(
             member.line,
             "unknown-keyword",
-            "\(place)the keyword \(member.key) is not supported here; \(remedy)"
+            "\(place)the keyword \(member.key) is not supported here",
+            misspelt: member.key,
+            among: known,
+            remedy: "remove it"
         )
     }
 

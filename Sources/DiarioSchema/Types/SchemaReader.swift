@@ -2,8 +2,7 @@ import DiarioCore
 
 /// Reads the JSON Schema of an event type and tells all that is wrong with it.
 struct SchemaReader {
-    let file: String
-    var problems: [PackProblem] = []
+    var problems: ProblemList
     var budget: PatternBudget
     var rules = SchemaRules()
 
@@ -17,12 +16,12 @@ struct SchemaReader {
     private static let annotations = ["$schema", "title", "description", "x-diario-unit"]
 
     init(file: String, budget: PatternBudget) {
-        self.file = file
+        problems = ProblemList(file: file)
         self.budget = budget
     }
 
     mutating func problem(_ line: Int?, _ rule: String, _ message: String) {
-        problems.append(PackProblem(file: file, line: line, rule: rule, message: message))
+        problems.add(line, rule, message)
     }
 
     /// Reads the schema; with `name` one that has no title, whose name is known from elsewhere.
@@ -123,9 +122,14 @@ struct SchemaReader {
         guard let name = readText(root, "x-diario-subject") else { return nil }
         let line = root.value.member("x-diario-subject")?.line
         guard let index = fields.firstIndex(where: { $0.name == name }) else {
-            let nearest = NearestName.find(name, in: fields.map(\.name))
-            let remedy = nearest.map { "did you mean \($0)?" } ?? "name one of its properties"
-            problem(line, "subject-unknown", "x-diario-subject names no field: \(name); \(remedy)")
+            problems.add(
+                line,
+                "subject-unknown",
+                "x-diario-subject names no field: \(name)",
+                misspelt: name,
+                among: fields.map(\.name),
+                remedy: "name one of its properties"
+            )
             return nil
         }
         let field = fields[index]

@@ -30,7 +30,7 @@ def json_members(members):
 
 def export_line(event, payload, position, accepted_at):
     """One event; what does not apply to it is left out."""
-    batch = origin_text(event.replica, event.batch_first) if event.batch_count > 1 else None
+    batch = origin_text(event.replica, event.batch_first)
     return json_members([
         ("type", event.type_name),
         ("version", event.version),

@@ -66,11 +66,6 @@ package enum OriginText {
 extension [UInt8] {
     /// The text of an origin, without its length.
     package mutating func append(textOf origin: Origin) {
-        let size = OriginText.size(origin.sequence)
-        append(addingCapacity: size) { output in
-            output.append(repeating: 0, count: size)
-            var characters = output.mutableSpan
-            OriginText.write(origin) { characters[$0] = $1 }
-        }
+        append(addingCapacity: OriginText.sizeMax) { $0.append(textOf: origin) }
     }
 }

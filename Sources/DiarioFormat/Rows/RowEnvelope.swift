@@ -98,8 +98,7 @@ package struct PublicPart: Equatable, Sendable {
         )
     }
 
-    /// Reads a public part that lies at `range`; `personalSize` is zero if there is no personal
-    /// one.
+    /// Reads a public part that lies at `range`; `personalSize` is zero if there is no other part.
     package static func parse(
         _ bytes: Span<UInt8>,
         _ range: Range<Int>,

@@ -63,6 +63,20 @@ enum System {
         }
     }
 
+    /// A path from the root on.
+    static func absolute(_ path: String) throws(BenchError) -> String {
+        guard let found = unsafe realpath(path, nil) else { throw .failed("\(path): \(lastError)") }
+        defer { unsafe free(found) }
+        return unsafe String(cString: found)
+    }
+
+    /// A variable of the environment, if it is set to something.
+    static func environment(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        let text = unsafe String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+
     static var lastError: String { unsafe String(cString: strerror(errno)) }
 }
 

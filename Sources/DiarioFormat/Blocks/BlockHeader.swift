@@ -125,33 +125,25 @@ extension BlockHeader {
     /// `start` and ends where `output` does.
     func seal(_ output: inout [UInt8], from start: Int) {
         precondition(output.count - start == blockSize, "the header speaks of this block")
-        // Safe: the block has room for its header, and for the checksum that is part of it.
-        unsafe output.withUnsafeMutableBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { return }
-            var writer = unsafe WireWriter(base, offset: start)
-            unsafe writer.header(self)
-        }
-        let checksum = Self.checksum(of: output.span.raw.extracting(start..<output.count))
-        unsafe output.withUnsafeMutableBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { return }
-            var writer = unsafe WireWriter(base, offset: start + Self.size - 4)
-            unsafe writer.fixed(checksum)
-        }
+        var header = self
+        header.put(into: &output, at: start)
+        header.checksum = Self.checksum(of: output.span.raw.extracting(start..<output.count))
+        header.put(into: &output, at: start)
+    }
+
+    private func put(into output: inout [UInt8], at start: Int) {
+        let kind = UInt64(Self.version) | (isCompressed ? 1 << 8 : 0) | UInt64(flags.rawValue) << 16
+        output.put(UInt64(Self.magic) | kind << 32, at: start)
+        output.put(UInt64(eventCount) | UInt64(bodySize) << 32, at: start + 8)
+        output.put(UInt64(storedSize) | UInt64(checksum) << 32, at: start + 16)
     }
 }
 
-extension WireWriter {
-    /// The 24 bytes of a header.
-    // Safe: the caller made room for them.
-    mutating func header(_ header: BlockHeader) {
-        unsafe fixed(BlockHeader.magic)
-        unsafe byte(BlockHeader.version)
-        unsafe byte(header.isCompressed ? 1 : 0)
-        unsafe byte(UInt8(truncatingIfNeeded: header.flags.rawValue))
-        unsafe byte(UInt8(truncatingIfNeeded: header.flags.rawValue >> 8))
-        unsafe fixed(UInt32(header.eventCount))
-        unsafe fixed(UInt32(header.bodySize))
-        unsafe fixed(UInt32(header.storedSize))
-        unsafe fixed(header.checksum)
+extension [UInt8] {
+    /// Writes eight bytes over those at `offset`.
+    fileprivate mutating func put(_ value: UInt64, at offset: Int) {
+        for index in 0..<8 {
+            self[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(8 * index))
+        }
     }
 }

@@ -15,17 +15,11 @@ extension BlockBuilder {
         let count = batch.events.count
         precondition(count > 0, "a batch has at least one event")
         mapTypes(of: batch)
-        makeRoom(batch.rowsSizeMax)
+        let typeIndices = typeIndices
         let origin = Origin(replica: replica, sequence: firstSequence)
-        let events = batch.events.span
-        // Safe: `makeRoom` made room for the rows of all events, and a draft's places lie in its
-        // bytes.
-        unsafe rows.withUnsafeMutableBufferPointer { buffer in
-            guard let target = buffer.baseAddress else { return }
-            var writer = unsafe RowWriter(
-                WireWriter(target, offset: rowsSize),
-                source: batch.bytes.span.raw
-            )
+        let writer = RowWriter(source: batch.bytes.span.raw)
+        rows.append(addingCapacity: batch.rowsSizeMax) { output in
+            let events = batch.events.span
             for index in events.indices {
                 let event = events[index]
                 let own = clock.rawValue &+ UInt64(index)
@@ -38,12 +32,11 @@ extension BlockBuilder {
                     base: base
                 )
                 if event.referenceCount == 0 {
-                    unsafe writer.write(event, place)
+                    writer.write(event, place, into: &output)
                 } else {
-                    unsafe writer.write(event, place, of: batch, firstOrigin: origin)
+                    writer.write(event, place, of: batch, firstOrigin: origin, into: &output)
                 }
             }
-            rowsSize = unsafe writer.offset
         }
         note(
             replica: replica,
@@ -66,7 +59,6 @@ extension BlockBuilder {
         )
         let event = batch.events[index]
         let typeIndex = self.index(of: batch.entries[Int(event.typeIndex)])
-        makeRoom(RowSize.max(of: event))
         let place = RowPlace(
             typeIndex: UInt64(typeIndex),
             batchOffset: envelope.sequence - envelope.batchFirst,
@@ -76,15 +68,9 @@ extension BlockBuilder {
             base: envelope.base
         )
         let origin = Origin(replica: envelope.replica, sequence: envelope.batchFirst)
-        // Safe: `makeRoom` made room for the row, and a draft's places lie in its bytes.
-        unsafe rows.withUnsafeMutableBufferPointer { buffer in
-            guard let target = buffer.baseAddress else { return }
-            var writer = unsafe RowWriter(
-                WireWriter(target, offset: rowsSize),
-                source: batch.bytes.span.raw
-            )
-            unsafe writer.write(event, place, of: batch, firstOrigin: origin)
-            rowsSize = unsafe writer.offset
+        let writer = RowWriter(source: batch.bytes.span.raw)
+        rows.append(addingCapacity: RowSize.max(of: event)) { output in
+            writer.write(event, place, of: batch, firstOrigin: origin, into: &output)
         }
         note(
             replica: envelope.replica,
@@ -106,58 +92,29 @@ extension BlockBuilder {
         _ = try reader.nextVarint()
         let clock = try reader.next(UInt64.self)
         guard clock >> 63 == 0 else { throw .malformed(.clock, at: row.publicPart.lowerBound) }
-        let typeIndex = index(of: type)
-        makeRoom(RowSize.headMax + row.publicPart.count + Limits.eventSizeMax)
-        var head: [UInt8] = []
-        head.append(varint: UInt64(row.publicPart.count))
-        let personal: Range<Int>?
+        rows.append(varint: UInt64(row.publicPart.count))
         switch row.personal {
-        case .absent:
-            head.append(0)
-            personal = nil
-        case .erased(let range):
-            head.append(1)
-            personal = range
+        case .absent: rows.append(0)
+        case .erased: rows.append(1)
+        case .present(let range): rows.append(varint: erased == nil ? UInt64(range.count) : 1)
+        }
+        rows.append(varint: UInt64(index(of: type)))
+        rows.append(contentsOf: block.raw.extracting(row.publicPart))
+        switch row.personal {
+        case .absent: break
+        case .erased(let range): rows.append(contentsOf: block.raw.extracting(range))
         case .present(let range):
-            head.append(varint: erased == nil ? UInt64(range.count) : 1)
-            personal = erased == nil ? range : nil
-        }
-        head.append(varint: UInt64(typeIndex))
-        put(head.span.raw)
-        put(block.raw.extracting(row.publicPart))
-        if let personal {
-            put(block.raw.extracting(personal))
-        } else if case .present = row.personal, let erased {
-            var bytes: [UInt8] = []
-            bytes.append(erased)
-            put(bytes.span.raw)
-        }
-        note(replica: row.replica, firstSequence: row.sequence, count: 1, lastClock: clock)
-    }
-
-    /// Writes bytes behind the rows, where there is room for them.
-    private mutating func put(_ bytes: RawSpan) {
-        let range = rowsSize..<rowsSize + bytes.byteCount
-        // Safe: slicing checks that the bytes have room, and the closures keep nothing.
-        unsafe rows.withUnsafeMutableBytes { buffer in
-            unsafe bytes.withUnsafeBytes { source in
-                unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[range])
-                    .copyMemory(from: source)
+            if let erased {
+                rows.append(erased)
+            } else {
+                rows.append(contentsOf: block.raw.extracting(range))
             }
         }
-        rowsSize += bytes.byteCount
+        note(replica: row.replica, firstSequence: row.sequence, count: 1, lastClock: clock)
     }
 
     private mutating func mapTypes(of batch: DraftBatch) {
         typeIndices.removeAll(keepingCapacity: true)
         for entry in batch.entries { typeIndices.append(index(of: entry)) }
-    }
-
-    /// Makes sure that `size` bytes can be written behind the rows.
-    private mutating func makeRoom(_ size: Int) {
-        let needed = rowsSize + size
-        guard needed > rows.count else { return }
-        let grown = max(needed, min(2 * rows.count, Limits.blockSizeMax), 4096)
-        rows.append(contentsOf: repeatElement(0, count: grown - rows.count))
     }
 }

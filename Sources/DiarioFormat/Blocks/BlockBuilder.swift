@@ -6,9 +6,7 @@ import DiarioCrypto
 /// The caller keeps to the limits: it asks `size` and begins another block in time.
 package struct BlockBuilder: Sendable {
     package private(set) var eventCount = 0
-    /// The rows, followed by bytes that mean nothing: space to write to without growing.
     var rows: [UInt8] = []
-    var rowsSize = 0
     var runs: [Run] = []
     var replicas: [UInt64] = []
     package internal(set) var types: [TypeEntry] = []
@@ -37,7 +35,7 @@ package struct BlockBuilder: Sendable {
     package var isEmpty: Bool { eventCount == 0 }
 
     /// At least the bytes that `write` appends, if all events are accepted at one time.
-    package var size: Int { headSize + rowsSize }
+    package var size: Int { headSize + rows.count }
 
     /// Whether a block with these rows and the batch's stays within the limits.
     package func hasRoom(for batch: DraftBatch) -> Bool {
@@ -48,7 +46,7 @@ package struct BlockBuilder: Sendable {
     /// Forgets all rows and keeps the memory.
     package mutating func removeAll() {
         eventCount = 0
-        rowsSize = 0
+        rows.removeAll(keepingCapacity: true)
         runs.removeAll(keepingCapacity: true)
         replicas.removeAll(keepingCapacity: true)
         types.removeAll(keepingCapacity: true)
@@ -130,76 +128,68 @@ package struct BlockBuilder: Sendable {
         checkTimes(times)
         let start = output.count
         let room = size + times.count * Self.acceptedRunSizeMax
-        // Safe: `size` is a bound of all but the times, of which each has room of its own.
         output.append(addingCapacity: room) { output in
-            unsafe output.withUnsafeMutableBufferPointer { (buffer, count) in
-                guard let base = buffer.baseAddress else { return }
-                var writer = unsafe WireWriter(base)
-                unsafe writer.header(header(flags, bodySize: 0))
-                unsafe writeHead(&writer, position: position, times: times)
-                unsafe writer.bytes(rows.span.raw.extracting(0..<rowsSize))
-                count = unsafe writer.offset
-            }
+            // The header follows when it can be known.
+            output.append(repeating: 0, count: BlockHeader.size)
+            writeHead(into: &output, position: position, times: times)
+            output.append(contentsOf: rows.span.raw)
         }
         let bodySize = output.count - start - BlockHeader.size
         precondition(bodySize <= Limits.blockSizeMax, "the caller begins another block in time")
-        header(flags, bodySize: bodySize).seal(&output, from: start)
-    }
-
-    private func header(_ flags: BlockFlags, bodySize: Int) -> BlockHeader {
         BlockHeader(
             isCompressed: false,
             flags: flags,
             eventCount: eventCount,
             bodySize: bodySize,
             storedSize: bodySize
-        )
+        ).seal(&output, from: start)
     }
 
-    @unsafe private func writeHead(
-        _ writer: inout WireWriter,
+    private func writeHead(
+        into output: inout OutputSpan<UInt8>,
         position: UInt64?,
         times: [AcceptedRun]
     ) {
-        unsafe writer.fixed(highestClock)
+        output.append(littleEndian: highestClock)
         if let position {
             precondition(
                 position >= 1 && position <= UInt64.max - UInt64(eventCount),
                 "a position counts from 1 and does not run out"
             )
-            unsafe writer.varint(position)
-            unsafe writer.varint(UInt64(times.count))
+            output.append(varint: position)
+            output.append(varint: UInt64(times.count))
             var last: Int64 = 0
             for time in times {
-                unsafe writer.varint(UInt64(time.count))
-                unsafe writer.zigzag(time.acceptedAt.milliseconds &- last)
+                output.append(varint: UInt64(time.count))
+                output.append(zigzag: time.acceptedAt.milliseconds &- last)
                 last = time.acceptedAt.milliseconds
             }
         }
-        unsafe writer.varint(UInt64(replicas.count))
-        for replica in replicas { unsafe writer.fixed(replica) }
-        unsafe writer.varint(UInt64(runs.count))
+        output.append(varint: UInt64(replicas.count))
+        for replica in replicas { output.append(littleEndian: replica) }
+        output.append(varint: UInt64(runs.count))
         for run in runs {
-            unsafe writer.varint(UInt64(run.replicaIndex))
-            unsafe writer.varint(run.first)
-            unsafe writer.varint(run.count)
+            output.append(varint: UInt64(run.replicaIndex))
+            output.append(varint: run.first)
+            output.append(varint: run.count)
         }
-        unsafe writer.varint(UInt64(types.count))
+        output.append(varint: UInt64(types.count))
         for type in types {
-            unsafe writer.text(type.name.span.raw)
-            unsafe writer.varint(UInt64(type.version))
-            unsafe writer.hash(type.fingerprint)
+            let name = type.name
+            output.append(counted: name.span.raw)
+            output.append(varint: UInt64(type.version))
+            output.append(type.fingerprint)
         }
         guard !saltNodes.isEmpty else { return }
-        unsafe writer.varint(UInt64(saltNodes.count))
+        output.append(varint: UInt64(saltNodes.count))
         for node in saltNodes {
             let index = replicas.firstIndex(of: node.replica.rawValue)
-            unsafe writer.varint(UInt64(index ?? 0))
-            unsafe writer.varint(node.group)
-            unsafe writer.byte(UInt8(node.level))
-            unsafe writer.varint(UInt64(node.index))
-            unsafe writer.fixed(node.value.first)
-            unsafe writer.fixed(node.value.second)
+            output.append(varint: UInt64(index ?? 0))
+            output.append(varint: node.group)
+            output.append(UInt8(node.level))
+            output.append(varint: UInt64(node.index))
+            output.append(littleEndian: node.value.first)
+            output.append(littleEndian: node.value.second)
         }
     }
 

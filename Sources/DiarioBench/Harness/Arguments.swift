@@ -4,6 +4,9 @@ struct Arguments {
 
     init(_ arguments: [String]) { rest = arguments }
 
+    /// The first of what is left.
+    mutating func next() -> String? { rest.isEmpty ? nil : rest.removeFirst() }
+
     /// True if `name` is there.
     mutating func flag(_ name: String) -> Bool {
         guard let index = rest.firstIndex(of: name) else { return false }

@@ -30,6 +30,9 @@ package struct DraftBatch: Sendable {
         }
     }
 
+    /// The type of the event that was added last, as most often also of the next.
+    private var last: (known: KnownType, index: Int32)?
+
     private static let knownCountMax = 256
 
     private let countMax: Int
@@ -59,6 +62,7 @@ package struct DraftBatch: Sendable {
         events.removeAll(keepingCapacity: keepingCapacity)
         bytes.removeAll(keepingCapacity: keepingCapacity)
         references.removeAll(keepingCapacity: keepingCapacity)
+        last = nil
         if known.count > Self.knownCountMax { known.removeAll() }
     }
 
@@ -120,7 +124,7 @@ package struct DraftBatch: Sendable {
         )
         event.referenceCount = Int32(found.count)
         try checkSize(event)
-        references += found
+        if !found.isEmpty { references += found }
         event.typeIndex = index(of: known)
         events.append(event)
     }
@@ -169,31 +173,38 @@ package struct DraftBatch: Sendable {
             arena: payload.arena.span.raw,
             resolved: resolved.span,
             plan: plan,
-            isDerived: event.flags.contains(.derived)
+            isDerived: event.flags.contains(.derived),
+            start: start
         )
         let (publicFields, personalFields) = (plan.publicFields, plan.personalFields)
-        // Safe: `sizeMax` is a bound of the payload's parts, and in front of them lie the flags
-        // and two texts with lengths of at most two bytes, whose sizes were checked.
+        // The flags and two texts with their lengths lie in front of the payload.
         let room = sizeMax + 1 + 2 + Limits.actorSizeMax + 2 + Limits.subjectSizeMax
         try bytes.append(addingCapacity: room) { (output) throws(FormatError) in
-            unsafe try output.withUnsafeMutableBufferPointer {
-                (buffer, count) throws(FormatError) in
-                guard let base = buffer.baseAddress else { return }
-                var writer = unsafe WireWriter(base, start: start)
-                unsafe writer.byte(0)
-                if let actor { unsafe event.writeActor(actor, &writer) }
-                if let subject { unsafe event.writeSubject(subject, &writer) }
-                event.payloadStart = unsafe Int32(writer.place)
-                unsafe try encoder.encode(publicFields.span, into: &writer)
-                event.personalStart = unsafe Int32(writer.place)
+            output.append(0)
+            if let actor {
+                output.append(counted: actor.raw)
+                event.setActor(size: actor.count, endingAt: start + output.count)
+            }
+            if let subject {
+                output.append(counted: subject.raw)
+                event.setSubject(size: subject.count, endingAt: start + output.count)
+            }
+            event.payloadStart = Int32(start + output.count)
+            do throws(FormatError) {
+                try encoder.encode(publicFields.span, into: &output)
+                event.personalStart = Int32(start + output.count)
                 if encoder.hasValue(in: personalFields.span) {
                     event.flags.insert(.personal)
-                    unsafe try encoder.encode(personalFields.span, into: &writer)
+                    try encoder.encode(personalFields.span, into: &output)
                 }
-                event.end = unsafe Int32(writer.place)
-                unsafe writer.set(0, event.flags.rawValue)
-                count = unsafe writer.offset
+            } catch {
+                // Nothing of the event stays.
+                output.removeAll()
+                throw error
             }
+            event.end = Int32(start + output.count)
+            var bytes = output.mutableSpan
+            bytes[0] = event.flags.rawValue
         }
         if let given = encoder.given { event.setGiven(given) }
         return encoder.references
@@ -252,7 +263,13 @@ package struct DraftBatch: Sendable {
 
     /// The index of the type in this batch, which lists it from now on.
     private mutating func index(of known: KnownType) -> Int32 {
-        if let last = types.last, last === known.plan.type { return Int32(types.count - 1) }
+        if known === last?.known, let index = last?.index { return index }
+        let index = listedIndex(of: known)
+        last = (known, index)
+        return index
+    }
+
+    private mutating func listedIndex(of known: KnownType) -> Int32 {
         if let index = entries.firstIndex(where: known.entry.isSameType) {
             precondition(entries[index] == known.entry, "a version of a type has one schema")
             return Int32(index)
@@ -263,6 +280,7 @@ package struct DraftBatch: Sendable {
     }
 
     private mutating func knownType(_ type: EventType) -> KnownType {
+        if let last, last.known.plan.type === type { return last.known }
         for index in known.indices.reversed() where known[index].plan.type === type {
             return known[index]
         }

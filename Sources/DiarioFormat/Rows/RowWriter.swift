@@ -21,37 +21,31 @@ enum RowSize {
     }
 }
 
-/// Writes rows of drafts to memory that has room for them.
-@unsafe struct RowWriter: ~Escapable {
-    private var writer: WireWriter
+/// Writes rows from the bytes of a draft.
+struct RowWriter: ~Escapable {
     private let source: RawSpan
 
     @_lifetime(copy source)
-    init(_ writer: WireWriter, source: RawSpan) {
-        unsafe self.writer = unsafe writer
-        unsafe self.source = source
-    }
-
-    var offset: Int { unsafe writer.offset }
+    init(source: RawSpan) { self.source = source }
 
     /// Writes the row of an event without references.
-    @_lifetime(self: copy self)
-    mutating func write(_ event: DraftEvent, _ place: RowPlace) {
-        unsafe writeHead(
+    func write(_ event: DraftEvent, _ place: RowPlace, into output: inout OutputSpan<UInt8>) {
+        writeHead(
             publicSize: Int(event.personalStart - event.start),
             personalSize: Int(event.end - event.personalStart),
-            place
+            place,
+            into: &output
         )
-        unsafe copy(Int(event.start), Int(event.end))
+        output.append(contentsOf: source.extracting(Int(event.start)..<Int(event.end)))
     }
 
     /// Writes the row of any event; the batch's first one has `firstOrigin`.
-    @_lifetime(self: copy self)
-    mutating func write(
+    func write(
         _ event: DraftEvent,
         _ place: RowPlace,
         of batch: DraftBatch,
-        firstOrigin: Origin
+        firstOrigin: Origin,
+        into output: inout OutputSpan<UInt8>
     ) {
         var publicSize = Int(event.personalStart - event.start)
         var personalSize = Int(event.end - event.personalStart)
@@ -65,39 +59,38 @@ enum RowSize {
                 personalSize += size
             }
         }
-        unsafe writeHead(publicSize: publicSize, personalSize: personalSize, place)
+        writeHead(publicSize: publicSize, personalSize: personalSize, place, into: &output)
         var start = Int(event.start)
         for reference in references {
-            unsafe copy(start, Int(reference.offset))
-            start = Int(reference.offset)
-            unsafe writer.text(
-                of: Origin(
-                    replica: firstOrigin.replica,
-                    sequence: firstOrigin.sequence + UInt64(reference.target)
-                )
+            let origin = Origin(
+                replica: firstOrigin.replica,
+                sequence: firstOrigin.sequence + UInt64(reference.target)
             )
+            output.append(contentsOf: source.extracting(start..<Int(reference.offset)))
+            output.append(varint: UInt64(OriginText.size(origin.sequence)))
+            output.append(textOf: origin)
+            start = Int(reference.offset)
         }
-        unsafe copy(start, Int(event.end))
+        output.append(contentsOf: source.extracting(start..<Int(event.end)))
     }
 
-    @_lifetime(self: copy self)
-    private mutating func writeHead(publicSize: Int, personalSize: Int, _ place: RowPlace) {
+    private func writeHead(
+        publicSize: Int,
+        personalSize: Int,
+        _ place: RowPlace,
+        into output: inout OutputSpan<UInt8>
+    ) {
         let atOffset = Varint.zigzag(place.atOffset)
         let prefixSize =
             Varint.size(place.batchOffset) + Varint.size(place.batchCount) + 8
             + Varint.size(atOffset) + Varint.size(place.base)
-        unsafe writer.varint(UInt64(prefixSize + publicSize))
-        unsafe writer.varint(UInt64(personalSize))
-        unsafe writer.varint(place.typeIndex)
-        unsafe writer.varint(place.batchOffset)
-        unsafe writer.varint(place.batchCount)
-        unsafe writer.fixed(place.clock)
-        unsafe writer.varint(atOffset)
-        unsafe writer.varint(place.base)
-    }
-
-    @_lifetime(self: copy self)
-    private mutating func copy(_ start: Int, _ end: Int) {
-        unsafe writer.bytes(source.extracting(start..<end))
+        output.append(varint: UInt64(prefixSize + publicSize))
+        output.append(varint: UInt64(personalSize))
+        output.append(varint: place.typeIndex)
+        output.append(varint: place.batchOffset)
+        output.append(varint: place.batchCount)
+        output.append(littleEndian: place.clock)
+        output.append(varint: atOffset)
+        output.append(varint: place.base)
     }
 }

@@ -1,7 +1,7 @@
 import DiarioCore
 import DiarioSchema
 
-/// Writes the parts of one payload, in memory that has room for them.
+/// Writes the parts of one payload.
 struct PayloadEncoder: ~Escapable {
     private let slots: Span<Slot>
     /// The bytes of the payload's arena.
@@ -12,6 +12,8 @@ struct PayloadEncoder: ~Escapable {
     private let derivedField: Int
     /// The field whose value is the id that the event brings along, or -1.
     private let givenField: Int
+    /// Where the event starts in the batch; what is written is the end of it.
+    private let start: Int
     /// Where ids have to be filled in later.
     private(set) var references: [DraftReference] = []
     /// Where the id lies that the event brought along.
@@ -23,11 +25,13 @@ struct PayloadEncoder: ~Escapable {
         arena: RawSpan,
         resolved: Span<ResolvedReference>,
         plan: PayloadPlan,
-        isDerived: Bool
+        isDerived: Bool,
+        start: Int
     ) {
         self.slots = slots
         self.arena = arena
         self.resolved = resolved
+        self.start = start
         derivedField = isDerived ? plan.newIDField : -1
         givenField = isDerived ? -1 : plan.newIDField
     }
@@ -42,52 +46,50 @@ struct PayloadEncoder: ~Escapable {
     }
 
     /// Writes the bitmap and the values of some fields.
-    // Safe: the caller made room for the whole part, by `PayloadBounds`.
     @_lifetime(self: copy self)
     mutating func encode(
         _ fields: Span<PlannedField>,
-        into writer: inout WireWriter
+        into output: inout OutputSpan<UInt8>
     ) throws(FormatError) {
-        let bitmap = unsafe writer.offset
-        for _ in 0..<PayloadCodec.bitmapSize(fields.count) { unsafe writer.byte(0) }
+        let bitmap = output.count
+        output.append(repeating: 0, count: PayloadCodec.bitmapSize(fields.count))
         var bits: UInt8 = 0
         for place in fields.indices {
             if place & 7 == 0 { bits = 0 }
-            guard unsafe try encode(fields[place], into: &writer) else { continue }
+            guard try encode(fields[place], into: &output) else { continue }
             bits |= 1 << UInt8(place & 7)
-            unsafe writer.set(bitmap + place >> 3, bits)
+            var bytes = output.mutableSpan
+            bytes[bitmap + place >> 3] = bits
         }
     }
 
     /// Writes the value of a field; false if there is none, or if it is left out.
-    // Safe: the caller made room for the whole part, by `PayloadBounds`.
     @_lifetime(self: copy self)
     private mutating func encode(
         _ field: PlannedField,
-        into writer: inout WireWriter
+        into output: inout OutputSpan<UInt8>
     ) throws(FormatError) -> Bool {
         switch slots[field.index] {
         case .absent: return false
-        case .integer(let value): unsafe try encode(value, field, into: &writer)
+        case .integer(let value): try encode(value, field, into: &output)
         case .number(let value):
             guard field.kind == .number, value.isFinite else {
                 throw .invalidField(index: field.index)
             }
             // There is one zero.
-            unsafe writer.fixed(value == 0 ? 0 : value.bitPattern)
+            output.append(littleEndian: value == 0 ? UInt64(0) : value.bitPattern)
         case .bytes(let start, let count):
             guard field.index != derivedField else { return false }
             let bytes = arena.extracting(Int(start)..<Int(start) + Int(count))
-            unsafe try encode(bytes, field, into: &writer)
+            try encode(bytes, field, into: &output)
         }
         return true
     }
 
-    // Safe: the caller made room for the whole part, by `PayloadBounds`.
     private func encode(
         _ value: Int64,
         _ field: PlannedField,
-        into writer: inout WireWriter
+        into output: inout OutputSpan<UInt8>
     ) throws(FormatError) {
         let isValid =
             switch field.kind {
@@ -100,54 +102,52 @@ struct PayloadEncoder: ~Escapable {
             }
         guard isValid else { throw .invalidField(index: field.index) }
         switch field.kind {
-        case .boolean, .enumeration: unsafe writer.varint(UInt64(value))
-        default: unsafe writer.zigzag(value)
+        case .boolean, .enumeration: output.append(varint: UInt64(value))
+        default: output.append(zigzag: value)
         }
     }
 
-    // Safe: the caller made room for the whole part, by `PayloadBounds`.
     @_lifetime(self: copy self)
     private mutating func encode(
         _ bytes: RawSpan,
         _ field: PlannedField,
-        into writer: inout WireWriter
+        into output: inout OutputSpan<UInt8>
     ) throws(FormatError) {
         switch field.kind {
         case .string, .nested:
-            guard unsafe try !encodeReference(field, into: &writer) else { return }
+            guard try !encodeReference(field, into: &output) else { return }
             guard Text.isValid(bytes, 0..<bytes.byteCount) else {
                 throw .invalidField(index: field.index)
             }
-            unsafe writer.varint(UInt64(bytes.byteCount))
+            output.append(varint: UInt64(bytes.byteCount))
             if field.index == givenField {
-                given = unsafe writer.place..<writer.place + bytes.byteCount
+                given = start + output.count..<start + output.count + bytes.byteCount
             }
-        case .bytes: unsafe writer.varint(UInt64(bytes.byteCount))
+        case .bytes: output.append(varint: UInt64(bytes.byteCount))
         case .uuid:
             guard bytes.byteCount == 16 else { throw .invalidField(index: field.index) }
         case .integer, .number, .boolean, .enumeration, .date, .dateTime:
             throw .invalidField(index: field.index)
         }
-        unsafe writer.bytes(bytes)
+        output.append(contentsOf: bytes)
     }
 
     /// Writes the id that a field refers to, or notes that it is filled in later.
-    // Safe: the caller made room for the whole part, by `PayloadBounds`.
     @_lifetime(self: copy self)
     private mutating func encodeReference(
         _ field: PlannedField,
-        into writer: inout WireWriter
+        into output: inout OutputSpan<UInt8>
     ) throws(FormatError) -> Bool {
         for index in resolved.indices where resolved[index].fieldIndex == field.index {
             let target = resolved[index].target
             let text = resolved[index].text
             if text.isEmpty {
                 references.append(
-                    DraftReference(offset: unsafe Int32(writer.place), target: target)
+                    DraftReference(offset: Int32(start + output.count), target: target)
                 )
             } else {
-                unsafe writer.varint(UInt64(text.count))
-                unsafe writer.bytes(text.span.raw)
+                output.append(varint: UInt64(text.count))
+                output.append(contentsOf: text.span.raw)
             }
             return true
         }

@@ -51,20 +51,16 @@ package struct DraftEvent: Equatable, Sendable {
     /// Bytes from the flags on, without those of references.
     var size: Int { Int(end - start) }
 
-    /// Safe if `writer` has room for the text and its length.
-    @unsafe mutating func writeActor(_ text: Span<UInt8>, _ writer: inout WireWriter) {
-        unsafe writer.varint(UInt64(text.count))
-        actorStart = unsafe Int32(writer.place)
-        actorSize = Int32(text.count)
-        unsafe writer.bytes(text.raw)
+    /// Notes that the actor's bytes are those before `place`.
+    mutating func setActor(size: Int, endingAt place: Int) {
+        actorStart = Int32(place - size)
+        actorSize = Int32(size)
     }
 
-    /// Safe if `writer` has room for the text and its length.
-    @unsafe mutating func writeSubject(_ text: Span<UInt8>, _ writer: inout WireWriter) {
-        unsafe writer.varint(UInt64(text.count))
-        subjectStart = unsafe Int32(writer.place)
-        subjectSize = Int32(text.count)
-        unsafe writer.bytes(text.raw)
+    /// Notes that the subject's bytes are those before `place`.
+    mutating func setSubject(size: Int, endingAt place: Int) {
+        subjectStart = Int32(place - size)
+        subjectSize = Int32(size)
     }
 
     mutating func setGiven(_ range: Range<Int>) {

@@ -17,14 +17,6 @@ extension [UInt8] {
     package mutating func append(_ hash: Hash32) { hash.append(to: &self) }
 }
 
-extension WireWriter {
-    /// The 32 bytes of a hash.
-    mutating func hash(_ hash: Hash32) {
-        // Safe: the closure reads the bytes of a local value and keeps nothing.
-        unsafe withUnsafeBytes(of: hash) { unsafe bytes(RawSpan(_unsafeBytes: $0)) }
-    }
-}
-
 extension Salt {
     /// The first 16 bytes of a hash.
     init(startOf hash: Hash32) {

@@ -1,0 +1,81 @@
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "CBaseline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/vfs.h>
+#endif
+
+extern char **environ;
+
+int64_t baseline_process_nanoseconds(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+    int64_t seconds = (int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec;
+    int64_t rest = (int64_t)usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+    return seconds * 1000000000 + rest * 1000;
+}
+
+int baseline_is_memory_disk(const char *path) {
+#if defined(__linux__)
+    struct statfs status;
+    return statfs(path, &status) == 0 &&
+           (status.f_type == 0x01021994 || status.f_type == (long)0x858458f6);
+#else
+    (void)path;
+    return 0;
+#endif
+}
+
+int64_t baseline_spawn(const char *path, const char *arguments, size_t count,
+                       const char *variable, const char *output) {
+    size_t known = 0;
+    while (environ[known] != NULL) known++;
+    char **variables = calloc(known + 2, sizeof *variables);
+    char **list = calloc(count + 2, sizeof *list);
+    int64_t result = -ENOMEM;
+    if (variables != NULL && list != NULL) {
+        for (size_t index = 0; index < known; index++) variables[index] = environ[index];
+        if (variable[0] != 0) variables[known] = (char *)variable;
+        list[0] = (char *)path;
+        for (size_t index = 0; index < count; index++) {
+            list[index + 1] = (char *)arguments;
+            arguments += strlen(arguments) + 1;
+        }
+        posix_spawn_file_actions_t actions;
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        pid_t process = 0;
+        int code = posix_spawnp(&process, path, &actions, NULL, list, variables);
+        posix_spawn_file_actions_destroy(&actions);
+        result = code == 0 ? (int64_t)process : -(int64_t)code;
+    }
+    free(list);
+    free(variables);
+    return result;
+}
+
+int baseline_wait(int64_t process) {
+    int status = 0;
+    pid_t result;
+    do {
+        result = waitpid((pid_t)process, &status, 0);
+    } while (result < 0 && errno == EINTR);
+    if (result < 0) return -errno;
+    if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
+    return WEXITSTATUS(status);
+}
+
+void baseline_kill_self(void) { (void)kill(getpid(), SIGKILL); }

@@ -1,0 +1,72 @@
+import DiarioStorage
+
+// Syncs of this machine are fast, so what group commit is worth shows only where they are slowed
+// down: another run of this program, with a library in front of fdatasync.
+
+extension AppendBench {
+    private static let librarySource = """
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        #include <time.h>
+
+        int fdatasync(int descriptor) {
+            static int (*next)(int);
+            if (!next) next = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
+            struct timespec length = {0, 5000000};
+            nanosleep(&length, 0);
+            return next(descriptor);
+        }
+
+        """
+
+    static let childName = "append-slow-child"
+
+    func measureSlow() throws(BenchError) -> Measurement {
+        let source = scratch.path + "/slow.c"
+        let library = try System.absolute(scratch.path) + "/slow.so"
+        let descriptor = try System.create(source)
+        defer { System.close(descriptor) }
+        try System.write(Array(Self.librarySource.utf8), to: descriptor)
+        try Child.runTool(
+            "cc",
+            ["-shared", "-fPIC", "-O2", "-o", library, source, "-ldl"],
+            in: scratch
+        )
+        var values: [Double] = []
+        for _ in 0..<min(runs, 5) {
+            let (code, output) = try Child.run(
+                [Self.childName, "\(taskCount)"],
+                preload: library,
+                in: scratch
+            )
+            guard code == 0, let value = Double(output.filter { $0 != "\n" }) else {
+                throw .failed("the run with slow syncs ends with \(code): \(output)")
+            }
+            values.append(value)
+        }
+        return Measurement(
+            "slow",
+            unit: "events/sync",
+            value: Spread(values),
+            goal: .atLeast(48)
+        )
+    }
+
+    /// What the other run does: appends of many tasks; writes how many events each sync had.
+    static func runChild(_ arguments: inout Arguments) async throws(BenchError) {
+        guard let tasks = Int(arguments.next() ?? "") else { throw .usage("how many tasks?") }
+        let bench = AppendBench(
+            singleCount: 0,
+            eventCount: 150 * tasks,
+            taskCount: tasks,
+            runs: 1,
+            events: try PreparedEvents(WorkloadOptions(eventCount: 2000, seed: 1)),
+            scratch: try Scratch()
+        )
+        let measurement = try await bench.withStage { (stage) throws(BenchError) in
+            let sample = try await bench.runTasks(stage)
+            return Measurement("slow", unit: "", value: Spread([sample.figures[0].value]))
+        }
+        System.say("\(measurement.ours.median)\n", to: System.standardOutput)
+    }
+}

@@ -1,0 +1,85 @@
+import Diario
+import DiarioFormat
+import DiarioLog
+import DiarioSchema
+import DiarioStorage
+
+/// What the benchmarks ask of a space, with its errors as theirs.
+enum BenchSpace {
+    /// The packs of a folder, or those that are part of the program.
+    static func packs(of folder: String?) throws(BenchError) -> [Pack] {
+        try diario { () throws(DiarioError) in
+            if let folder { return try PackSource.load(folder: folder) }
+            return try PackSource.builtIn()
+        }
+    }
+
+    static func catalog(of folder: String?) throws(BenchError) -> TypeCatalog {
+        let types = try packs(of: folder).flatMap(\.types)
+        do throws(PackError) { return try TypeCatalog(types) } catch {
+            throw .failed("\(error.problems[0])")
+        }
+    }
+
+    /// A new space in a folder, with the packs of the workload.
+    static func make(_ path: String) throws(BenchError) -> Space {
+        let packs = try packs(of: nil)
+        return try diario { () throws(DiarioError) in
+            try Space.create(at: path, packs: packs)
+        }
+    }
+
+    /// Errors of the facade as those of the benchmarks.
+    static func diario<Value>(
+        _ body: () throws(DiarioError) -> Value
+    ) throws(BenchError) -> Value {
+        do throws(DiarioError) { return try body() } catch {
+            throw .failed(error.message)
+        }
+    }
+
+    /// Errors of the log as those of the benchmarks.
+    static func log<Value>(_ body: () throws(LogError) -> Value) throws(BenchError) -> Value {
+        do throws(LogError) { return try body() } catch { throw .failed("\(error)") }
+    }
+}
+
+/// The frames that lie in a data directory: what commits cost in bytes.
+struct FrameCount {
+    private(set) var frames = 0
+    private(set) var bytes = 0
+
+    /// Counts the frames of the space in the folder at `path`, as schema/format/log.md, section 8
+    /// lays them out.
+    init(of path: String) throws(BenchError) {
+        do throws(StorageError) {
+            let directory = try POSIXDirectory(
+                path: path + "/" + LogPaths.directoryName + "/wal",
+                access: .read
+            )
+            for name in try directory.list("") where name.hasSuffix(".dwal") {
+                try count(directory.contents(of: name, sizeMax: 1 << 30))
+            }
+        } catch {
+            throw .failed("\(error)")
+        }
+    }
+
+    private mutating func count(_ file: [UInt8]) {
+        var offset = 4096
+        while offset + 40 <= file.count, file[offset..<offset + 4].elementsEqual("DFRM".utf8),
+            file[offset + 8..<offset + 16] == file[16..<24]
+        {
+            let body = (0..<4).reduce(0) { $0 | Int(file[offset + 32 + $1]) << (8 * $1) }
+            let size = (40 + body + 7) / 8 * 8
+            frames += 1
+            bytes += size
+            offset += size
+        }
+    }
+
+    /// What was added since an earlier count.
+    func since(_ before: FrameCount) -> (frames: Int, bytes: Int) {
+        (frames - before.frames, bytes - before.bytes)
+    }
+}

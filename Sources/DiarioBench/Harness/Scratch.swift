@@ -1,0 +1,50 @@
+import CBaseline
+import DiarioStorage
+
+/// A folder on a real disk for the files of one benchmark; removed with all in it at the end.
+final class Scratch: Sendable {
+    let path: String
+    private let parent: POSIXDirectory
+    private let name: String
+
+    /// `folder` is TMPDIR if it is set, else `.build/bench` below the current folder.
+    init(_ folder: String? = nil) throws(BenchError) {
+        let root = folder ?? System.environment("TMPDIR") ?? ".build/bench"
+        do throws(StorageError) {
+            parent = try POSIXDirectory(path: root, access: .create)
+            name = "run-\(SystemEntropy().next())"
+            path = root + "/" + name
+            try parent.makeDirectory(name)
+        } catch {
+            throw .failed("no folder for the files: \(error)")
+        }
+        guard unsafe baseline_is_memory_disk(path) == 0 else {
+            throw .failed("\(root) is in memory; set TMPDIR to a folder on a disk")
+        }
+    }
+
+    deinit { Self.remove(name, in: parent) }
+
+    /// A folder for one run, gone when `body` ends.
+    func withFolder<Value>(
+        _ name: String,
+        _ body: (String) async throws(BenchError) -> Value
+    ) async throws(BenchError) -> Value {
+        let inner = self.name + "/" + name
+        do throws(StorageError) { try parent.makeDirectory(inner) } catch {
+            throw .failed("\(error)")
+        }
+        defer { Self.remove(inner, in: parent) }
+        return try await body(path + "/" + name)
+    }
+
+    func remove(_ name: String) { Self.remove(self.name + "/" + name, in: parent) }
+
+    /// Removes a file, or a folder and what is in it.
+    private static func remove(_ path: String, in directory: POSIXDirectory) {
+        if (try? directory.remove(path)) != nil { return }
+        guard let names = try? directory.list(path) else { return }
+        for name in names { remove(path + "/" + name, in: directory) }
+        try? directory.remove(path)
+    }
+}

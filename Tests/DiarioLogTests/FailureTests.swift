@@ -1,0 +1,210 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSimulation
+import DiarioStorage
+import DiarioTestSupport
+import Testing
+
+/// Disks that refuse: failed syncs and writes, full disks, directories that may only be read.
+@Suite struct FailureTests {
+    private func make(isAuthority: Bool = true) throws -> (TestLog, LogStore, SpaceID) {
+        let log = try TestLog()
+        log.sizes = TestLog.small
+        let store = try log.open()
+        return (log, store, try store.makeSpace(isAuthority: isAuthority).space)
+    }
+
+    /// The bytes that all files of a disk have together.
+    private func usedSize(_ disk: CrashDisk, _ path: String = "") throws -> Int {
+        try disk.list(path).reduce(0) { sum, name in
+            let child = path.isEmpty ? name : path + "/" + name
+            do {
+                return sum + (try disk.open(child, .read).size())
+            } catch {
+                return sum + (try usedSize(disk, child))
+            }
+        }
+    }
+
+    // MARK: Failed syncs
+
+    @Test(arguments: UInt64(0)..<20)
+    func aFailedSyncMovesTheFrameToANewFile(seed: UInt64) throws {
+        let (log, store, space) = try make()
+        log.random = SeededRandom(seed: seed)
+        _ = try store.append(log.append(2, to: space))
+        log.disk.failNextSyncs(1)
+        _ = try store.append(log.append(3, to: space))
+        #expect(try RawLog(log.disk).files.count == 2)
+        _ = try store.append(log.append(1, to: space))
+        #expect(store.validate() == [])
+        log.disk.crash(using: &log.random)
+        let reopened = try log.open()
+        #expect(reopened.report.fault == nil)
+        #expect(try log.numbers(space, in: reopened) == [1, 2, 3, 4, 5, 6])
+        #expect(try reopened.root(of: space) == log.plainRoot(space, in: reopened))
+    }
+
+    @Test(arguments: UInt64(0)..<10)
+    func aSecondFailureStopsTheLogAndReadsGoOn(seed: UInt64) throws {
+        let (log, store, space) = try make()
+        log.random = SeededRandom(seed: seed)
+        _ = try store.append(log.append(2, to: space))
+        log.disk.failNextSyncs(2)
+        for _ in 0..<3 {
+            let error = #expect(throws: LogError.self) {
+                try store.append(log.append(3, to: space))
+            }
+            guard case .stopped = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(try log.numbers(space, in: store) == [1, 2])
+        }
+        try store.close()
+        log.disk.crash(using: &log.random)
+        let reopened = try log.open()
+        #expect(Array(try log.numbers(space, in: reopened).prefix(2)) == [1, 2])
+        let batches = try reopened.append(log.append(1, to: space))
+        #expect(batches.first?.firstPosition == (try reopened.status(of: space).head))
+    }
+
+    /// The lock was not given up when the frame before could not be synced, and the next append
+    /// trapped.
+    @Test func aFrameThatWasOnlyWrittenAndCannotBeSyncedStopsTheLog() throws {
+        let (log, store, space) = try make()
+        _ = try store.append(log.append(1, to: space, .written))
+        log.disk.failNextSyncs(2)
+        for _ in 0..<2 {
+            let error = #expect(throws: LogError.self) {
+                try store.append(log.append(1, to: space))
+            }
+            guard case .stopped = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+        let other = try log.open(process: 2)
+        _ = try other.append(log.append(1, to: space))
+    }
+
+    @Test(arguments: 1...5) func appendsSurviveWritesThatFail(period: Int) throws {
+        let (log, store, space) = try make()
+        var expected: [Int64] = []
+        log.disk.failWrites(every: period + 3)
+        for _ in 0..<40 {
+            let append = log.append(1, textSize: 4000, to: space)
+            let number = Int64(expected.count + 1)
+            do {
+                _ = try store.append(append)
+                expected.append(number)
+            } catch {
+                break
+            }
+        }
+        log.disk.failWrites(every: nil)
+        #expect(try log.numbers(space, in: store) == expected)
+        log.disk.crash(using: &log.random)
+        let numbers = try log.numbers(space, in: log.open())
+        #expect(Array(numbers.prefix(expected.count)) == expected)
+    }
+
+    /// A header was written and not synced; a smaller frame still fitted in the file before, and
+    /// lay beyond the length at which that header says it ends.
+    @Test(arguments: UInt64(0)..<20)
+    func afterAFileCouldNotBeBegunNoFrameGoesToTheOneBefore(seed: UInt64) throws {
+        let (log, store, space) = try make()
+        log.random = SeededRandom(seed: seed)
+        for _ in 0..<2 { _ = try store.append(log.append(1, textSize: 25_000, to: space)) }
+        log.disk.failNextSyncs(1)
+        #expect(throws: LogError.self) {
+            try store.append(log.append(1, textSize: 25_000, to: space))
+        }
+        _ = try store.append(log.append(1, to: space))
+        log.disk.crash(using: &log.random)
+        #expect(try log.numbers(space, in: log.open()) == [1, 2, 4])
+    }
+
+    // MARK: Full disks
+
+    @Test func aFullDiskRefusesAppendsAndTakesThemAgainLater() throws {
+        let (log, store, space) = try make()
+        _ = try store.append(log.append(2, to: space))
+        log.disk.setCapacity(try usedSize(log.disk))
+        var refusals = 0
+        for _ in 0..<8 {
+            do {
+                _ = try store.append(log.append(1, textSize: 5000, to: space))
+            } catch {
+                guard case .storage(.full) = error else { throw error }
+                refusals += 1
+            }
+        }
+        #expect(refusals > 4)
+        let numbers = try log.numbers(space, in: store)
+        #expect(numbers.count == 10 - refusals)
+        #expect(try store.root(of: space) == log.plainRoot(space, in: store))
+        log.disk.setCapacity(nil)
+        _ = try store.append(log.append(1, textSize: 5000, to: space))
+        #expect(try log.numbers(space, in: store) == numbers + [11])
+        log.disk.crash(using: &log.random)
+        #expect(try log.numbers(space, in: log.open()) == numbers + [11])
+    }
+
+    @Test func aLogIsClosedAndOpenedOnAFullDisk() throws {
+        let (log, store, space) = try make()
+        _ = try store.append(log.append(2, to: space))
+        log.disk.setCapacity(try usedSize(log.disk))
+        try store.close()
+        let reopened = try log.open()
+        #expect(try log.numbers(space, in: reopened) == [1, 2])
+        #expect(throws: LogError.self) {
+            try reopened.append(log.append(1, textSize: 30_000, to: space))
+        }
+        try reopened.close()
+        log.disk.setCapacity(nil)
+        let last = try log.open()
+        _ = try last.append(log.append(1, textSize: 30_000, to: space))
+        #expect(try log.numbers(space, in: last) == [1, 2, 4])
+        #expect(try log.disk.open(LogPaths.reserve, .read).size() == log.sizes.reserve)
+    }
+
+    /// A failing file on a full disk: the frame moves to a new file with the reserve's room.
+    @Test func theReserveLetsAFrameMoveOnAFullDisk() throws {
+        let (log, store, space) = try make()
+        _ = try store.append(log.append(2, to: space))
+        log.disk.setCapacity(try usedSize(log.disk))
+        log.disk.failNextSyncs(1)
+        _ = try store.append(log.append(1, to: space))
+        #expect(try log.numbers(space, in: store) == [1, 2, 3])
+        log.disk.crash(using: &log.random)
+        #expect(try log.numbers(space, in: log.open()) == [1, 2, 3])
+    }
+
+    // MARK: Reading only
+
+    @Test func aDirectoryThatMayOnlyBeReadIsOpenedForReading() throws {
+        let (log, store, space) = try make()
+        _ = try store.append(log.append(2, to: space))
+        try store.close()
+        log.disk.setReadOnly(true)
+        let reader = try log.open()
+        #expect(reader.access == .readOnly)
+        #expect(try log.numbers(space, in: reader) == [1, 2])
+        #expect(throws: LogError.readOnly) { try reader.append(log.append(1, to: space)) }
+        #expect(throws: LogError.readOnly) { try reader.makeSpace(isAuthority: true) }
+        try reader.close()
+    }
+
+    @Test func aReaderChangesNothing() throws {
+        let (log, store, space) = try make()
+        _ = try store.append(log.append(2, to: space))
+        let before = log.disk.counters
+        let reader = try log.open(process: 2, access: .readOnly)
+        #expect(try log.numbers(space, in: reader) == [1, 2])
+        #expect(try reader.root(of: space) == store.root(of: space))
+        try reader.close()
+        #expect(log.disk.counters.writes == before.writes)
+    }
+}

@@ -1,0 +1,172 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSimulation
+import DiarioStorage
+import DiarioTestSupport
+import Testing
+
+/// What is found after crashes and damage: schema/format/log.md, section 8, "Recovery".
+@Suite struct RecoveryTests {
+    private func make(_ count: Int = 3) throws -> (TestLog, LogStore, SpaceID) {
+        let log = try TestLog()
+        log.sizes = TestLog.small
+        let store = try log.open()
+        let space = try store.makeSpace(isAuthority: true).space
+        for _ in 0..<count { _ = try store.append(log.append(1, to: space)) }
+        return (log, store, space)
+    }
+
+    /// As `make`, and then the process dies, so that there is no clean stop.
+    private func makeKilled(_ count: Int) throws -> (TestLog, SpaceID) {
+        let (log, store, space) = try make(count)
+        log.disk.kill(0)
+        #expect(throws: LogError.storage(.cut)) { try store.close() }
+        return (log, space)
+    }
+
+    /// The newest file of the log.
+    private func newest(_ log: TestLog) throws -> RawLog.File {
+        try #require(try RawLog(log.disk).files.last)
+    }
+
+    /// Checks that the log is damaged in `file` at `offset`, shows `numbers`, and takes no events.
+    private func expectFault(
+        _ log: TestLog,
+        _ space: SpaceID,
+        file: String,
+        offset: Int?,
+        shows numbers: [Int64]
+    ) throws {
+        let store = try log.open()
+        let fault = try #require(store.report.fault)
+        #expect(fault.file == file)
+        if let offset { #expect(fault.offset == offset) }
+        #expect(store.report.cut == nil)
+        #expect(try log.numbers(space, in: store) == numbers)
+        #expect(throws: LogError.corrupt(fault)) { try store.append(log.append(1, to: space)) }
+        try store.close()
+    }
+
+    @Test func damageInFrontOfALaterFrameIsCorruption() throws {
+        let (log, _, space) = try make(3)
+        let file = try newest(log)
+        let path = LogPaths.logFile(1)
+        let second = LogFileHeader.size + file.frames[0].frameSize
+        try log.disk.flipBit(3, at: second + 50, of: path)
+        try expectFault(log, space, file: path, offset: second, shows: [1])
+    }
+
+    @Test func damageBelowTheMarkOfACleanStopIsCorruption() throws {
+        let (log, store, space) = try make(2)
+        try store.close()
+        let file = try newest(log)
+        let path = LogPaths.logFile(1)
+        let second = LogFileHeader.size + file.frames[0].frameSize
+        for offset in [second, second + 8, second + 16, second + 41, file.length - 1] {
+            try log.disk.flipBit(0, at: offset, of: path)
+            try expectFault(log, space, file: path, offset: second, shows: [1])
+            try log.disk.flipBit(0, at: offset, of: path)
+        }
+        #expect(try log.numbers(space, in: log.open()) == [1, 2])
+    }
+
+    @Test func damageInAnOlderFileIsCorruption() throws {
+        let (log, store, space) = try make(2)
+        for _ in 0..<4 { _ = try store.append(log.append(1, textSize: 25_000, to: space)) }
+        let files = try RawLog(log.disk).files
+        #expect(files.count > 1)
+        let last = files[0].length - (files[0].frames.last?.frameSize ?? 0)
+        let path = LogPaths.logFile(1)
+        try log.disk.flipBit(7, at: last + 60, of: path)
+        try expectFault(log, space, file: path, offset: last, shows: [1, 2, 3])
+        try log.disk.flipBit(7, at: last + 60, of: path)
+        try log.disk.flipBit(7, at: 17, of: path)
+        try expectFault(log, space, file: path, offset: 0, shows: [])
+    }
+
+    /// A newest file whose header was damaged counted as not begun, and its events were gone.
+    @Test(arguments: [true, false])
+    func aDamagedHeaderOfTheNewestFileIsCorruption(isOnlyFile: Bool) throws {
+        let (log, store, space) = try make(2)
+        if !isOnlyFile {
+            for _ in 0..<3 { _ = try store.append(log.append(1, textSize: 25_000, to: space)) }
+        }
+        let path = LogPaths.logFile(try newest(log).header.number)
+        #expect((path == LogPaths.logFile(1)) == isOnlyFile)
+        try log.disk.flipBit(1, at: 20, of: path)
+        try expectFault(
+            log,
+            space,
+            file: path,
+            offset: 0,
+            shows: isOnlyFile ? [] : [1, 2, 3, 4]
+        )
+    }
+
+    @Test func aTornFrameIsCutKeptAndReported() throws {
+        let (log, space) = try makeKilled(2)
+        let file = try newest(log)
+        let path = LogPaths.logFile(1)
+        let last = file.length - (file.frames.last?.frameSize ?? 0)
+        try log.disk.flipBit(2, at: file.length - 9, of: path)
+        var kept: [UInt8] = []
+        try log.disk.open(path, .read).read(at: last, count: file.length - last, into: &kept)
+        let store = try log.open()
+        let cut = try #require(store.report.cut)
+        #expect(store.report.fault == nil)
+        #expect(cut.file == path)
+        #expect(cut.offset == last)
+        #expect(cut.size == file.length - last)
+        let keptIn = try #require(cut.keptIn)
+        #expect(try store.cuts() == [keptIn])
+        #expect(try log.disk.open(keptIn, .read).allBytes() == kept)
+        #expect(try log.numbers(space, in: store) == [1])
+        _ = try store.append(log.append(1, to: space))
+        #expect(try log.numbers(space, in: store) == [1, 3])
+        #expect(try log.open(process: 2).report.cut == nil)
+    }
+
+    @Test func aReaderReportsATornFrameAndLeavesIt() throws {
+        let (log, space) = try makeKilled(2)
+        let file = try newest(log)
+        try log.disk.flipBit(2, at: file.length - 9, of: LogPaths.logFile(1))
+        let reader = try log.open(process: 2, access: .readOnly)
+        #expect(reader.report.cut != nil)
+        #expect(reader.report.cut?.keptIn == nil)
+        #expect(try log.numbers(space, in: reader) == [1])
+        #expect(try log.disk.list("wal").filter { $0.hasPrefix("cut") } == [])
+    }
+
+    // MARK: The format
+
+    private func write(format: String, to disk: CrashDisk) throws {
+        try disk.replace(LogPaths.format, with: Array(format.utf8))
+    }
+
+    @Test func aNewerFormatThatMayBeReadIsReadOnly() throws {
+        let (log, store, space) = try make(2)
+        try store.close()
+        try write(format: "diario format 3 readable by 1\n", to: log.disk)
+        let reader = try log.open()
+        #expect(reader.access == .readOnly)
+        #expect(try log.numbers(space, in: reader) == [1, 2])
+        #expect(throws: LogError.readOnly) { try reader.append(log.append(1, to: space)) }
+    }
+
+    @Test func aFormatThatMayNotBeReadIsRefused() throws {
+        let (log, store, _) = try make(2)
+        try store.close()
+        try write(format: "diario format 3 readable by 2\n", to: log.disk)
+        #expect(throws: LogError.newerFormat(version: 3)) { try log.open() }
+        for text in ["", "diario format 1\n", "diario format 0 readable by 1\n", "x\n"] {
+            try write(format: text, to: log.disk)
+            #expect(throws: LogError.self) { try log.open() }
+        }
+    }
+
+    @Test func aDirectoryWithoutALogIsNoLog() {
+        let log = TestLog(disk: CrashDisk(machineID: "test"), seed: 1)
+        #expect(throws: LogError.notALog) { try log.open() }
+    }
+}

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Compares two readers of one log: the program, and the one written from the format document.
+
+Use: reader.py PROGRAM. Makes a space, records the packs' examples in several ways, and asks both
+readers for all events and for the root. Exit 0 if they agree, 1 if not.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+READER = pathlib.Path(__file__).resolve().parent / "rows.py"
+
+
+def run(*arguments, text=None):
+    """The output of a command, which must succeed."""
+    result = subprocess.run(arguments, input=text, capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"reader.py: {' '.join(arguments)}: {result.stderr or result.stdout}")
+    return result.stdout
+
+
+def compare(program, space, what):
+    """Both readers' words on one space; true if they agree."""
+    schema = str(ROOT / "schema")
+    theirs = json.loads(run(sys.executable, str(READER), "log", space, "--schema", schema))
+    ours = json.loads(run(program, "-C", space, "verify", "--json"))
+    export = run(program, "-C", space, "export")
+    export_of_reader = run(
+        sys.executable, str(READER), "log", space, "--schema", schema, "--export")
+    roots = [entry["root"] for entry in theirs["spaces"]]
+    agree = ours["ok"] and roots == [ours["root"]] and export == export_of_reader
+    print(f"{what}: {len(export.splitlines())} events, root {ours['root'][:16]}: "
+          f"{'agree' if agree else 'DIFFER'}")
+    for left, right in zip(export.splitlines(), export_of_reader.splitlines()):
+        if left != right:
+            print(f"  program: {left}\n  reader:  {right}")
+            break
+    return agree
+
+
+def main():
+    if len(sys.argv) != 2 or sys.argv[1] in ("-h", "--help"):
+        print(__doc__)
+        return 0 if len(sys.argv) == 2 else 2
+    program = str(pathlib.Path(sys.argv[1]).resolve())
+    examples = "".join(
+        path.read_text() for path in sorted(ROOT.glob("schema/*/examples/*.jsonl")))
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        space = f"{folder}/space"
+        run(program, "init", space)
+        results.append(compare(program, space, "a new space"))
+        run(program, "-C", space, "record", "-", "--quiet", text=examples)
+        results.append(compare(program, space, "one run of record"))
+        for line in examples.splitlines():
+            if '"batch"' not in line:
+                run(program, "-C", space, "record", "-", "--quiet", text=line)
+        results.append(compare(program, space, "a run of record for each line"))
+        copy = f"{folder}/copy"
+        run(program, "init", copy)
+        run(program, "-C", copy, "import", "-", text=run(program, "-C", space, "export"))
+        results.append(compare(program, copy, "an import of that"))
+        run(program, "-C", copy, "import", "-", text=run(program, "-C", space, "export"))
+        results.append(compare(program, copy, "the same import again"))
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
