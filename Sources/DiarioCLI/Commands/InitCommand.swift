@@ -8,6 +8,7 @@ enum InitCommand {
         if call.location.chosen != nil {
             throw .usage("init takes its folder as an operand: diario init DIR, without -C")
         }
+        guard !folder.isEmpty else { throw .usage("the folder has no name. Try: diario help init") }
         let schemas = call.arguments.all("schema")
         let packs = try reporting { () throws(DiarioError) in
             guard !schemas.isEmpty else { return try PackSource.builtIn() }

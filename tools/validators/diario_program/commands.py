@@ -1,0 +1,272 @@
+"""The way of a new user through all commands, their help, and wrong words."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+
+from . import require, weight
+from .checks import Checks
+
+COMMANDS = ("init", "record", "log", "show", "stats", "verify", "export", "import", "schema check",
+            "schema list", "schema adopt", "inspect", "harness", "help")
+PAYLOAD = '{"day":"2026-03-02","weightG":78400,"source":"manual"}'
+
+
+def check(diario, folder):
+    space = folder / "notebook"
+    checks = Checks(diario, space)
+    check_help(checks, diario)
+    result = diario.good("init", "notebook")
+    checks.true("notebook" in result.text, "init names the folder", result)
+    check_first_events(checks)
+    check_places(checks, diario, folder)
+    check_log(checks)
+    check_wrong_words(checks, diario)
+    check_pipes(checks)
+    check_follow(checks)
+    check_inspect(checks, space)
+    check_harness(checks, diario)
+    return checks.count
+
+
+def check_help(checks, diario):
+    checks.true(re.fullmatch(r"diario \d+\.\d+\.\d+ .*\n", diario.good("--version").text),
+                "--version gives a version")
+    overview = diario.good("--help").text
+    checks.equal(diario.good("help").text, overview, "help and --help")
+    for command in COMMANDS:
+        checks.true(f"  {command} " in overview, f"the overview lists {command}")
+        text = diario.good(*command.split(), "--help").text
+        checks.equal(diario.good("help", *command.split()).text, text, f"help of {command}")
+        checks.true(text.startswith(f"use: diario [-C DIR] {command}"), f"usage of {command}")
+        checks.true("Options:" in text and "Example" in text, f"parts of the help of {command}")
+    checks.failing(code=2, has=["say what to do"])
+
+
+def check_first_events(checks):
+    origin = checks.run("record", "meals.weight.recorded", PAYLOAD).lines
+    checks.true(len(origin) == 1 and re.fullmatch(r"[0-9a-z]{13}-1", origin[0]),
+                f"record prints the origin: {origin}")
+    second = checks.run("record", "meals.weight.recorded", "--actor", "user-1", "--at",
+                        "2026-03-02T08:00:00+01:00", "--durability=written", "-", stdin=PAYLOAD)
+    shown = checks.run("show", second.lines[0], "--json").json
+    checks.equal(shown["actor"], "user-1", "the actor")
+    checks.equal(shown["at"], "2026-03-02T07:00:00.000Z", "the time of the author")
+    checks.equal(shown["payload"]["weightG"], 78400, "the payload")
+    text = checks.run("show", str(shown["position"])).text
+    checks.true("weightG: 78400 g" in text and second.lines[0] in text, f"show for people: {text}")
+    lines = "".join(weight(number) + "\n" for number in range(100))
+    checks.equal(len(checks.run("record", "-", stdin=lines).lines), 100, "origins of record -")
+    summary = checks.run("record", "-", "--quiet", stdin=lines).lines
+    checks.true(len(summary) == 1 and "100 events" in summary[0], f"the summary: {summary}")
+    stats = checks.run("stats", "--json").json
+    checks.equal(stats["events"], 202, "events of stats")
+    for key in ("events", "bytes", "walBytes", "bytesPerEvent", "segments", "tailEvents",
+                "pending", "head", "root"):
+        checks.true(key in stats, f"stats has {key}")
+    verified = checks.run("verify", "--json").json
+    checks.equal((verified["ok"], verified["events"], verified["root"], verified["faults"]),
+                 (True, 202, stats["root"], []), "verify")
+    checks.true("ok, 202 events" in checks.run("verify").text, "verify for people")
+    checks.true("head" in checks.run("stats").text, "stats for people")
+
+
+def check_places(checks, diario, folder):
+    wanted = checks.export()
+    inside = folder / "notebook" / "a" / "b"
+    inside.mkdir(parents=True)
+    checks.equal(diario.good("export", folder=inside).out, wanted, "the space above is found")
+    named = {"DIARIO_DIR": str(folder / "notebook")}
+    checks.equal(diario.good("export", environment=named).out, wanted, "DIARIO_DIR")
+    checks.failing("log", has=["no space", "diario init"])
+    checks.failing("-C", "nowhere", "log", has=["nowhere", "is no folder", "diario init"])
+    checks.failing("-C", str(inside), "log", has=["holds no space"])
+    checks.failing("log", environment={"DIARIO_DIR": "gone"}, has=["gone", "DIARIO_DIR"])
+    checks.failing("init", "notebook", has=["notebook", "already"])
+    (folder / "file").write_text("x")
+    checks.failing("init", "file/space", has=["file"])
+    checks.failing("init", "", code=2)
+
+
+def check_log(checks):
+    everything = checks.run("log", "--json")
+    checks.equal(everything.out, checks.export(), "log --json and export")
+    events = everything.events
+    positions = [event["position"] for event in events]
+    checks.equal(positions, list(range(1, len(events) + 1)), "positions without gaps")
+    checks.equal([event["position"] for event in checks.run("log", "--json", "--reverse").events],
+                 positions[::-1], "log --reverse")
+
+    def found(*words):
+        return [event["position"] for event in checks.run("log", "--json", *words).events]
+
+    def having(condition):
+        return [event["position"] for event in events if condition(event)]
+
+    checks.equal(found("--limit", "3"), positions[-3:], "the last three")
+    checks.equal(found("--limit", "0"), [], "none")
+    checks.equal(found("--limit", "3", "--reverse"), positions[:-4:-1], "the newest three")
+    checks.equal(found("--from", "5", "--limit", "2"), [5, 6], "two from a position on")
+    checks.equal(found("--from", "5", "--to", "9"), [5, 6, 7, 8, 9], "a range of positions")
+    checks.equal(found("--from", "999999"), [], "positions behind the head")
+    checks.equal(found("--type", "meals.weight.recorded"),
+                 having(lambda event: event["type"] == "meals.weight.recorded"), "one type")
+    checks.equal(found("--type", "fish.", "--type", "engine."),
+                 having(lambda event: event["type"].startswith(("fish.", "engine."))), "two packs")
+    checks.equal(found("--actor", "user-1"),
+                 having(lambda event: event.get("actor") == "user-1"), "one actor")
+    origin = events[-1]["origin"]
+    replica = origin.split("-")[0]
+    checks.equal(found("--replica", replica),
+                 having(lambda event: event["origin"].startswith(replica)), "one replica")
+    checks.equal(found("--subject", origin), [positions[-1]], "one subject")
+    middle = events[len(events) // 2]["acceptedAt"]
+    checks.equal(found("--since", middle), having(lambda event: event["acceptedAt"] >= middle),
+                 "since a time")
+    checks.equal(found("--until", middle), having(lambda event: event["acceptedAt"] < middle),
+                 "until a time")
+    checks.equal(found("--since", "2001-01-01", "--until", "2001-01-02"), [], "a day long ago")
+    checks.equal(found("--pending"), [], "nothing is pending")
+    rows = [line.split("\t") for line in checks.run("log").lines]
+    checks.equal([(row[0], row[1], row[4]) for row in rows],
+                 [(str(event["position"]), event["origin"], event["type"]) for event in events],
+                 "lines with tabs")
+    checks.true(all(len(row) == 9 for row in rows), "nine columns")
+    checks.equal([json.loads(row[8]) for row in rows], [event["payload"] for event in events],
+                 "payloads of lines with tabs")
+    checks.true(b"\x1b" not in checks.run("log").out, "no colour in a pipe")
+
+
+def check_wrong_words(checks, diario):
+    for words, has in (
+        (["lgo"], ["no command lgo", "did you mean log?"]),
+        (["schema", "lits"], ["did you mean schema list?"]),
+        (["schema"], ["schema check"]),
+        (["log", "--limti", "3"], ["no option --limti", "did you mean --limit?"]),
+        (["log", "--limit"], ["--limit N needs its value"]),
+        (["log", "--limit", "many"], ["--limit many", "whole number"]),
+        (["log", "--limit", "-1"], ["--limit -1"]),
+        (["log", "--from", "9", "--to", "3"], ["--from", "--to"]),
+        (["log", "--from", "0"], ["--from 0"]),
+        (["log", "--since", "soon"], ["--since soon", "2026-05-04T07:30:00Z"]),
+        (["log", "--replica", "me"], ["--replica me"]),
+        (["log", "--reverse", "--follow"], ["--follow"]),
+        (["log", "--pending", "--from", "1"], ["--pending"]),
+        (["log", "all"], ["all is too much"]),
+        (["show"], ["show needs ORIGIN|POSITION"]),
+        (["show", "here"], ["here", "neither an origin"]),
+        (["show", "0"], ["position from 1"]),
+        (["record"], ["record needs TYPE"]),
+        (["record", "a.b", "{}", "c"], ["c is too much"]),
+        (["record", "-", "--actor", "a"], ["--actor", "each line"]),
+        (["record", "-", "x"], ["record -"]),
+        (["record", "a.b", "{}", "--durability", "high"], ["synced or written"]),
+        (["record", "a.b", "{}", "--version", "0"], ["--version 0"]),
+        (["record", "a.b", "{}", "--at", "noon"], ["--at noon"]),
+        (["stats", "--jsno"], ["did you mean --json?"]),
+        (["import"], ["import needs FILE|-"]),
+        (["init", "x"], ["without -C"]),
+        (["help", "lgo"], ["did you mean log?"]),
+    ):
+        checks.bad(*words, code=2, has=has, is_unchanged=False)
+    checks.failing("--colour", "log", code=2, has=["--colour"])
+    checks.failing("-C", code=2, has=["-C"])
+    checks.failing("log", "-C", "notebook", code=2, has=["before the command"])
+    checks.failing(b"record", b"\xff\xfe", code=2, has=["UTF-8"])
+    before = checks.export()
+    checks.bad("show", "999999", has=["no event", "999999"])
+    checks.bad("show", "7zk3m9q2c1f4a-17", has=["no event", "7zk3m9q2c1f4a-17"])
+    checks.equal(checks.export(), before, "wrong words change nothing")
+
+
+def check_pipes(checks):
+    program = checks.diario.program
+
+    def shell(script):
+        return subprocess.run(["bash", "-c", script, program, checks.space], timeout=30,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+    closed = shell('"$0" -C "$1" export | head -1; echo "${PIPESTATUS[0]}"')
+    checks.equal(closed.stderr, b"", "a reader that has gone is no error")
+    checks.equal(closed.stdout.splitlines()[-1:], [b"0"], "the exit code then")
+    none = shell('"$0" -C "$1" log >&-; echo "$?"')
+    checks.equal((none.stdout, none.stderr), (b"0\n", b""), "a closed stdout")
+    before = len(checks.diario.origins(checks.space))
+    shell('"$0" -C "$1" record meals.weight.recorded \'%s\' >&- 2>&- <&-' % PAYLOAD)
+    checks.equal(len(checks.diario.origins(checks.space)), before + 1,
+                 "an event is recorded without stdin, stdout and stderr")
+    checks.diario.verify(checks.space)
+    full = shell('"$0" -C "$1" export > /dev/full')
+    checks.true(full.returncode == 1 and full.stderr.startswith(b"diario: cannot write"),
+                f"a full disk for the output: {full}")
+
+
+def check_follow(checks):
+    process = checks.diario.start("-C", checks.space, "log", "--follow", "--json", "--limit", "1")
+    first = json.loads(process.stdout.readline())
+    for number in range(3):
+        origin = checks.run("record", "meals.weight.recorded", PAYLOAD).lines[0]
+        event = json.loads(process.stdout.readline())
+        checks.equal(event["origin"], origin, "the event that another process recorded")
+        checks.equal(event["position"], first["position"] + number + 1, "its position")
+    process.send_signal(signal.SIGINT)
+    rest, errors = process.communicate(timeout=10)
+    checks.equal((process.returncode, rest, errors), (0, b"", b""), "the end of log --follow")
+    # A reader that goes away ends it, even if nothing is recorded any more.
+    process = checks.diario.start("-C", checks.space, "log", "--follow", "--limit", "1")
+    process.stdout.readline()
+    process.stdout.close()
+    checks.equal(process.wait(timeout=10), 0, "the end without a reader")
+    process.stderr.close()
+    process.stdin.close()
+
+
+def check_inspect(checks, space):
+    for root, _, names in os.walk(space / ".diario"):
+        for name in names:
+            path = os.path.join(root, name)
+            if "/packs/" in path:
+                checks.bad("inspect", path, has=["none of the files"], is_unchanged=False)
+                continue
+            fields = [json.loads(line) for line in
+                      checks.run("inspect", path, "--rows", "--json").lines]
+            size = os.path.getsize(path)
+            checks.true(all(field.get("ok", True) for field in fields), f"{path} verifies")
+            checks.true(all(field["offset"] + field["size"] <= size for field in fields),
+                        f"the fields of {path} lie in it")
+            checks.true(path in checks.run("inspect", path).text, "inspect for people")
+    checks.bad("inspect", str(space), has=["is a folder"], is_unchanged=False)
+    checks.bad("inspect", "nothing.dwal", has=["nothing.dwal"], is_unchanged=False)
+    log = next((space / ".diario/wal").glob("*.dwal"))
+    damaged = space / "damaged.dwal"
+    data = bytearray(log.read_bytes())
+    data[4096 + 60] ^= 1
+    damaged.write_bytes(data)
+    result = checks.bad("inspect", str(damaged), "--json", is_unchanged=False)
+    frames = [event for event in result.events if event["name"] == "frame"]
+    checks.true(len(frames) > 2, "the frames behind the damage are shown", None)
+    checks.true(any(event.get("ok") is False for event in result.events), "the damage is marked")
+    damaged.unlink()
+
+
+def check_harness(checks, diario):
+    requests = [
+        '{"judge":{"type":"meals.weight.recorded","version":1,"payload":%s}}' % PAYLOAD,
+        '{"judge":{"type":"meals.weight.recorded","payload":{"day":"x"}}}',
+        "nonsense",
+    ]
+    process = diario.start("harness")
+    answers = []
+    for request in requests:
+        # Each answer comes before the next request.
+        process.stdin.write(request.encode() + b"\n")
+        answers.append(json.loads(process.stdout.readline()))
+    process.stdin.close()
+    checks.equal(process.wait(timeout=10), 0, "the end of harness")
+    checks.equal([answer["ok"] for answer in answers], [True, False, False], "answers of harness")
+    for answer in answers[1:]:
+        require({"ok", "message", "field", "rule"} <= set(answer), f"a refusal: {answer}")
+    process.stdout.close()
+    process.stderr.close()
