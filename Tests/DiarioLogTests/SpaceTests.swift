@@ -119,6 +119,27 @@ import Testing
         }
     }
 
+    /// A folder that a process had renamed before it died was taken for kept, and could be lost.
+    @Test func aPackThatADeadProcessLeftIsMadeToLast() throws {
+        let fingerprint = Fingerprint.pack(files)
+        var count = 0
+        var isCut = true
+        while isCut {
+            count += 1
+            for seed in 0..<UInt64(8) {
+                let (log, store) = try make()
+                log.random = SeededRandom(seed: seed)
+                log.disk.cutAfter(operations: count, .after, process: 0)
+                isCut = false
+                do { try store.keep(files, fingerprint: fingerprint) } catch { isCut = true }
+                log.disk.kill(0)
+                try log.open(process: 2).keep(files, fingerprint: fingerprint)
+                log.disk.crash(using: &log.random)
+                #expect(throws: Never.self) { try log.open().packFiles(fingerprint) }
+            }
+        }
+    }
+
     @Test func aPackWithOtherBytesIsNotTakenForTheOneKept() throws {
         let (log, store) = try make()
         let fingerprint = Fingerprint.pack(files)
