@@ -55,6 +55,95 @@ import Testing
         }
     }
 
+    @Test func aSpaceIsThereOnlyWhenItIsComplete() throws {
+        try forEachCut { log, store in
+            try store.makeSpace(isAuthority: true).space
+        } _: { (store, _) throws(LogError) in
+            _ = try store.makeSpace(isAuthority: false)
+        } check: { log, store, space, isDone in
+            var count = try ids(store).count
+            #expect(count == 2 || !isDone)
+            for id in try ids(store) { _ = try store.append(log.append(1, to: id)) }
+            // A crash in the middle left files under temporary names, and nothing removed those.
+            try store.removeRemains()
+            #expect(try ids(store).count == count)
+            #expect(try log.disk.list("spaces").count == count)
+            _ = try store.makeSpace(isAuthority: false)
+            count += 1
+            #expect(try ids(store).count == count)
+        }
+    }
+
+    /// The events went first: a crash left the space without them, and its replica counted from 1
+    /// again.
+    @Test func aSpaceIsRemovedWithAllItsEventsOrNotAtAll() throws {
+        try forEachCut { log, store in
+            let space = try store.makeSpace(isAuthority: true).space
+            _ = try store.append(log.append(3, to: space))
+            _ = try store.append(log.append(2, to: store.makeSpace(isAuthority: false).space))
+            return space
+        } _: { (store, space) throws(LogError) in
+            try store.remove(space)
+        } check: { log, store, space, isDone in
+            let isThere = try ids(store).contains(space)
+            #expect(!isThere || !isDone)
+            if isThere { #expect(try log.numbers(space, in: store) == [1, 2, 3]) }
+            try store.removeRemains()
+            #expect(try log.disk.list("spaces").count == (isThere ? 2 : 1))
+            if !isThere {
+                #expect(throws: LogError.unknownSpace(space)) {
+                    try store.append(log.append(1, to: space))
+                }
+            }
+        }
+    }
+
+    @Test func aStagedSpaceTakesThePlaceOfAnotherAtOnce() throws {
+        var staged: SpaceID?
+        try forEachCut { log, store in
+            let old = try store.makeSpace(isAuthority: true).space
+            _ = try store.append(log.append(3, to: old))
+            let new = try store.makeSpace(isAuthority: true, isStaging: true).space
+            _ = try store.append(log.append(2, to: new))
+            #expect(try ids(store) == [old])
+            staged = new
+            return old
+        } _: { (store, old) throws(LogError) in
+            guard let staged else { return }
+            try store.activate(staged, inPlaceOf: old)
+        } check: { log, store, old, isDone in
+            let new = try #require(staged)
+            let shown = try #require(try ids(store).first)
+            #expect(try ids(store).count == 1)
+            #expect(shown == new || !isDone)
+            #expect(try log.numbers(shown, in: store) == (shown == old ? [1, 2, 3] : [4, 5]))
+            try store.removeRemains()
+            #expect(try ids(store) == [shown])
+            #expect(try log.disk.list("spaces") == [shown.text])
+        }
+    }
+
+    /// A space that took the place of another one and is removed does not give it back.
+    @Test func aDeadSpaceStaysDeadWhenItsSuccessorIsRemoved() throws {
+        var found = 0
+        for count in 1...12 {
+            let (log, store) = try make()
+            let old = try store.makeSpace(isAuthority: true).space
+            let new = try store.makeSpace(isAuthority: true, isStaging: true).space
+            log.disk.cutAfter(operations: count, .before)
+            do { try store.activate(new, inPlaceOf: old) } catch {
+                #expect(error == .storage(.cut))
+            }
+            log.disk.crash(using: &log.random)
+            let reopened = try log.open()
+            guard try ids(reopened) == [new] else { continue }
+            found += 1
+            try reopened.remove(new)
+            #expect(try ids(reopened).isEmpty)
+        }
+        #expect(found > 0)
+    }
+
     @Test func whoFillsAStagedSpaceKeepsItFromBeingClearedAway() throws {
         let (log, store) = try make()
         let space = try store.makeSpace(isAuthority: true, isStaging: true).space
