@@ -14,6 +14,47 @@ import Testing
         return max(log.sizes.quietMax, 2 * live) + 2 * log.sizes.fileMax
     }
 
+    @Test(arguments: UInt64(0)..<4) func theLogTurnsOverAndStaysBounded(seed: UInt64) throws {
+        let log = try TestLog(seed: seed)
+        log.sizes = TestLog.small
+        var store = try log.open()
+        let busy = try store.makeSpace(isAuthority: true).space
+        let quiet = try store.makeSpace(isAuthority: true).space
+        let lane = try store.makeSpace(isAuthority: false).space
+        let spaces = [busy, quiet, lane]
+        _ = try store.append(log.append(5, secret: true, to: quiet))
+        _ = try store.append(log.append(7, secret: true, to: lane))
+        let quietView = try log.kinds.view(of: quiet, in: store)
+        let laneView = try log.kinds.view(of: lane, in: store)
+        let root = try store.root(of: quiet)
+        for step in 0..<90 {
+            _ = try store.append(log.append(1, textSize: 12_000, secret: true, to: busy))
+            let head = try store.status(of: busy).head
+            if log.random.oneIn(3) {
+                try store.release(busy, upTo: head - UInt64(log.random.below(Int(head))))
+            }
+            if log.random.oneIn(10) { try store.release(busy, upTo: head) }
+            #expect(store.validate() == [], "step \(step)")
+            #expect(try store.logBytes() <= bound(log, store, spaces), "step \(step)")
+            if log.random.oneIn(15) {
+                try store.close()
+                store = try log.open()
+            }
+        }
+        // Four files are the quiet log; so each was used at least three times.
+        let files = try RawLog(log.disk).files
+        #expect(try #require(files.last).header.number >= 3 * UInt64(files.count))
+        #expect(try log.kinds.view(of: quiet, in: store) == quietView)
+        #expect(try log.kinds.view(of: lane, in: store) == laneView)
+        #expect(try store.root(of: quiet) == root)
+        let busyRoot = try store.root(of: busy)
+        let reopened = try log.open(process: 2)
+        #expect(try log.kinds.view(of: quiet, in: reopened) == quietView)
+        #expect(try reopened.root(of: quiet) == root)
+        #expect(try reopened.root(of: busy) == busyRoot)
+        #expect(reopened.validate() == [])
+    }
+
     @Test func promotedEventsAreCopiedWithTheirPositions() throws {
         let log = try TestLog()
         log.sizes = TestLog.small
