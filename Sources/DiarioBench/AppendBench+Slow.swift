@@ -4,34 +4,10 @@ import DiarioStorage
 // down: another run of this program, with a library in front of fdatasync.
 
 extension AppendBench {
-    private static let librarySource = """
-        #define _GNU_SOURCE
-        #include <dlfcn.h>
-        #include <time.h>
-
-        int fdatasync(int descriptor) {
-            static int (*next)(int);
-            if (!next) next = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
-            struct timespec length = {0, 5000000};
-            nanosleep(&length, 0);
-            return next(descriptor);
-        }
-
-        """
-
     static let childName = "append-slow-child"
 
     func measureSlow() throws(BenchError) -> Measurement {
-        let source = scratch.path + "/slow.c"
-        let library = try System.absolute(scratch.path) + "/slow.so"
-        let descriptor = try System.create(source)
-        defer { System.close(descriptor) }
-        try System.write(Array(Self.librarySource.utf8), to: descriptor)
-        try Child.runTool(
-            "cc",
-            ["-shared", "-fPIC", "-O2", "-o", library, source, "-ldl"],
-            in: scratch
-        )
+        let library = try PreloadedLibrary.slow.make(in: scratch)
         var values: [Double] = []
         for _ in 0..<min(runs, 5) {
             let (code, output) = try Child.run(

@@ -22,6 +22,27 @@ enum BenchProgram {
         ) { (arguments: inout Arguments) async throws(BenchError) in
             try await AppendBench.run(&arguments)
         },
+        Command(
+            name: "import",
+            summary: "lines of an export, checked, hashed and on disk",
+            help: ImportBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await ImportBench.run(&arguments)
+        },
+        Command(
+            name: "spaces",
+            summary: "many spaces in one data directory",
+            help: SpacesBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await SpacesBench.run(&arguments)
+        },
+        Command(
+            name: "open",
+            summary: "opening a long log after a clean stop and after a kill",
+            help: OpenBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await OpenBench.run(&arguments)
+        },
     ]
 
     /// What the program calls itself for; not shown.
@@ -29,7 +50,19 @@ enum BenchProgram {
         Command(name: AppendBench.childName, summary: "", help: "") {
             (arguments: inout Arguments) async throws(BenchError) in
             try await AppendBench.runChild(&arguments)
-        }
+        },
+        Command(name: SpacesBench.makeName, summary: "", help: "") {
+            (arguments: inout Arguments) async throws(BenchError) in
+            try SpacesBench.makeSpaces(&arguments)
+        },
+        Command(name: SpacesBench.runName, summary: "", help: "") {
+            (arguments: inout Arguments) async throws(BenchError) in
+            try SpacesBench.appendEvents(&arguments)
+        },
+        Command(name: OpenBench.makeName, summary: "", help: "") {
+            (arguments: inout Arguments) async throws(BenchError) in
+            try OpenBench.makeLog(&arguments)
+        },
     ]
 
     /// The exit code: 0 all went well, 1 something failed, 2 the call is wrong.

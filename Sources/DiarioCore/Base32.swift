@@ -1,6 +1,13 @@
 /// Crockford's base32 in lower case, for 64 bits: 13 characters, the first of which has 4 bits.
 enum Base32 {
     private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+    /// By character: the digit it stands for, or `noDigit`.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: noDigit, count: 256)
+        for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }
+        return values
+    }()
+    private static let noDigit: UInt8 = 32
     private static let length = 13
 
     static func encode(_ value: UInt64) -> String {
@@ -11,14 +18,20 @@ enum Base32 {
     }
 
     /// Nil unless `characters` are exactly what `encode` writes: no upper case, no look-alikes.
-    static func decode(_ characters: some Collection<UInt8>) -> UInt64? {
+    static func decode(_ characters: Span<UInt8>) -> UInt64? {
         guard characters.count == length else { return nil }
+        let values = values.span
         var value: UInt64 = 0
-        for (index, character) in characters.enumerated() {
-            guard let digit = digits.firstIndex(of: character) else { return nil }
-            guard index > 0 || digit < 16 else { return nil }
+        for index in characters.indices {
+            let digit = values[Int(characters[index])]
+            guard digit < (index == 0 ? 16 : noDigit) else { return nil }
             value = value << 5 | UInt64(digit)
         }
         return value
+    }
+
+    static func decode(text: some StringProtocol) -> UInt64? {
+        let characters = Array(text.utf8)
+        return decode(characters.span)
     }
 }

@@ -10,7 +10,13 @@ public struct ReplicaID: Hashable, Comparable, Sendable {
 
     /// Reads the 13 characters that `text` shows; nil for anything else.
     public init?(text: some StringProtocol) {
-        guard let value = Base32.decode(text.utf8) else { return nil }
+        guard let value = Base32.decode(text: text) else { return nil }
+        self.init(rawValue: value)
+    }
+
+    /// Reads the 13 characters that `text` shows; nil for anything else.
+    public init?(text: Span<UInt8>) {
+        guard let value = Base32.decode(text) else { return nil }
         self.init(rawValue: value)
     }
 
@@ -36,7 +42,7 @@ public struct SpaceID: Hashable, Comparable, Sendable {
 
     /// Reads the 13 characters that `text` shows; nil for anything else.
     public init?(text: some StringProtocol) {
-        guard let value = Base32.decode(text.utf8) else { return nil }
+        guard let value = Base32.decode(text: text) else { return nil }
         self.init(rawValue: value)
     }
 

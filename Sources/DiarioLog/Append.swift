@@ -22,6 +22,8 @@ package struct Append: Sendable {
         case authority([DraftBatch])
         /// Events that keep their origins and times.
         case preserved([PreservedRows])
+
+        var isPreserved: Bool { if case .preserved = self { true } else { false } }
     }
 
     package let space: SpaceID
@@ -53,7 +55,8 @@ package struct Append: Sendable {
             switch content {
             case .batches(let batches), .singles(let batches), .authority(let batches):
                 batches.reduce(sum) { $0 + size($1) }
-            case .preserved(let rows): rows.reduce(sum) { $0 + size($1.batch) }
+            case .preserved(let rows):
+                rows.reduce(sum) { $0 + size($1.batch) + $1.frillMax }
             }
         }
     }
@@ -87,6 +90,12 @@ package struct PreservedRows: Sendable {
         self.acceptedAt = acceptedAt
         self.isAuthority = isAuthority
     }
+}
+
+extension PreservedRows {
+    /// Bytes that the rows may take in a block besides those of a batch: a replica, a run and a
+    /// time for each.
+    var frillMax: Int { envelopes.count * (8 + 16 + BlockBuilder.acceptedRunSizeMax) }
 }
 
 /// Where a batch stands, or what was given as one container.

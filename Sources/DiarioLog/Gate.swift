@@ -9,8 +9,6 @@ struct Gate: ~Copyable, Sendable {
     var writer: Writer?
     /// True once no new appends are taken.
     var isClosed = false
-    /// True once the writer is gone for good.
-    var isGone = false
     /// True while the writer is there for the first of the tickets that was called.
     var isReserved = false
     /// Appends that wait for the committer thread, in order.

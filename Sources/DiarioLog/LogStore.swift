@@ -92,7 +92,7 @@ package final class LogStore: Sendable {
     package func append(
         _ appends: [Append]
     ) throws(LogError) -> [Result<[AppendedBatch], LogError>] {
-        var writer = try takeWriter()
+        var writer = try takeWriter(to: .use)
         let outcomes = commit(appends, &writer)
         giveBack(writer)
         return outcomes
@@ -136,27 +136,30 @@ package final class LogStore: Sendable {
 
     // MARK: The writer
 
-    /// Waits for the writer, which the caller gives back.
-    private func takeWriter() throws(LogError) -> Writer {
+    private enum Purpose {
+        case use
+        /// For the last time; the log counts as closed already.
+        case close
+    }
+
+    /// Waits for the writer, which the caller gives back, unless it closes the log.
+    private func takeWriter(to purpose: Purpose) throws(LogError) -> Writer {
         let ticket = Signal()
-        var isGone = false
-        let writer = gate.withLock { gate -> Writer? in
-            isGone = gate.isGone
-            if gate.tickets.isEmpty, !gate.isReserved, gate.writer != nil {
-                return gate.writer.take()
-            }
-            if !isGone { gate.tickets.append(ticket) }
-            return nil
+        let isThere: Bool? = gate.withLock { gate in
+            // Checked along with taking a ticket: nobody raises one after the log was closed.
+            if gate.isClosed, purpose == .use { return nil }
+            let isThere = gate.writer != nil && gate.tickets.isEmpty && !gate.isReserved
+            if isThere { gate.isReserved = true } else { gate.tickets.append(ticket) }
+            return isThere
         }
-        if let writer { return writer }
-        guard !isGone else { throw .closed }
-        ticket.wait()
-        let called = gate.withLock { gate in
+        guard let isThere else { throw .closed }
+        if !isThere { ticket.wait() }
+        let writer = gate.withLock { gate in
             gate.isReserved = false
             return gate.writer.take()
         }
-        guard let called else { throw .closed }
-        return called
+        guard let writer else { preconditionFailure("who has the turn finds the writer") }
+        return writer
     }
 
     private func giveBack(_ writer: consuming Writer) {
@@ -183,7 +186,7 @@ package final class LogStore: Sendable {
     func withWriter<Value: Sendable>(
         _ body: (inout Writer) throws(LogError) -> Value
     ) throws(LogError) -> Value {
-        var writer = try takeWriter()
+        var writer = try takeWriter(to: .use)
         let result: Result<Value, LogError>
         do { result = .success(try body(&writer)) } catch { result = .failure(error) }
         giveBack(writer)
@@ -208,22 +211,15 @@ package final class LogStore: Sendable {
             return !gate.isClosed
         }
         guard isFirst else { return }
-        var writer = try takeWriter()
+        // Those who waited for the writer had their turn before this.
+        var writer = try takeWriter(to: .close)
         let waiting = gate.withLock { gate in
             defer { gate.queue = [] }
             return gate.queue
         }
         let outcomes = writer.commit(waiting.map(\.append))
         for (waiting, outcome) in zip(waiting, outcomes) { waiting.completion(outcome) }
-        defer {
-            let tickets = gate.withLock { gate in
-                gate.isGone = true
-                defer { gate.tickets = [] }
-                return gate.tickets
-            }
-            for ticket in tickets { ticket.raise() }
-            wake.raise()
-        }
+        wake.raise()
         guard access == .readWrite else { return }
         try writer.close()
     }

@@ -38,6 +38,13 @@ extension SchemaError {
             path = "payload"
         }
         let isKey = !isInPayload || path == "payload"
+        var fault = fault
+        if fault.kind == .wrongType, path != "payload",
+            let key = EnvelopeKey.allCases.first(where: { isKey && "\($0.name)" == path })
+        {
+            // The form of a key is known by the key; there is no schema for it.
+            fault = Fault(.invalidKey, at: Int(fault.offset), node: Int(key.rawValue))
+        }
         let steps = isInPayload ? Array(place.steps.dropFirst()) : []
         var names =
             isKey ? EnvelopeKey.allCases.map { "\($0.name)" } : Self.names(in: type, at: steps)

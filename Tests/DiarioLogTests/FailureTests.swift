@@ -126,6 +126,29 @@ import Testing
         #expect(try log.numbers(space, in: log.open()) == [1, 2, 4])
     }
 
+    /// The frame that another process wrote and did not sync was taken for synced after a sync that
+    /// failed and one that did not; a power cut could then lose it below later frames.
+    @Test(arguments: UInt64(0)..<30, [false, true])
+    func aFrameOfOthersThatCannotBeSyncedMovesToANewFile(seed: UInt64, isOpening: Bool) throws {
+        let log = try TestLog(seed: seed)
+        log.sizes = TestLog.small
+        let first = try log.open(process: 1)
+        let space = try first.makeSpace(isAuthority: true).space
+        let known = isOpening ? nil : try log.open(process: 2)
+        _ = try known?.append(log.append(1, to: space))
+        _ = try first.append(log.append(2, textSize: 3000, to: space, .written))
+        log.disk.kill(1)
+        log.disk.failNextSyncs(1)
+        let second = try known ?? log.open(process: 2)
+        _ = try second.append(log.append(1, to: space))
+        let numbers = try log.numbers(space, in: second)
+        #expect(numbers.count == (isOpening ? 3 : 4))
+        log.disk.crash(using: &log.random)
+        let reopened = try log.open()
+        #expect(reopened.report.fault == nil)
+        #expect(try log.numbers(space, in: reopened) == numbers)
+    }
+
     // MARK: Full disks
 
     @Test func aFullDiskRefusesAppendsAndTakesThemAgainLater() throws {

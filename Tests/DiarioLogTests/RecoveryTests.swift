@@ -138,6 +138,61 @@ import Testing
         #expect(try log.disk.list("wal").filter { $0.hasPrefix("cut") } == [])
     }
 
+    /// Each step of beginning a file is cut, in a file that is new and in one that is used again.
+    @Test(arguments: CrashDisk.CutMoment.allCases, [false, true])
+    func everyCutWhileAFileIsBegunIsRecovered(
+        moment: CrashDisk.CutMoment,
+        hasSpare: Bool
+    ) throws {
+        var count = 0
+        var isCut = true
+        while isCut {
+            count += 1
+            for seed in 0..<UInt64(4) {
+                let (log, store, space) = try make(0)
+                log.random = SeededRandom(seed: seed)
+                for _ in 0..<(hasSpare ? 12 : 2) {
+                    _ = try store.append(log.append(1, textSize: 25_000, to: space))
+                }
+                if hasSpare { try store.release(space, upTo: 11) }
+                while try newest(log).length < 50_000 {
+                    _ = try store.append(log.append(1, textSize: 20_000, to: space))
+                }
+                let known = try log.numbers(space, in: store)
+                log.disk.cutAfter(operations: count, moment)
+                isCut = false
+                do {
+                    _ = try store.append(log.append(1, textSize: 25_000, to: space))
+                } catch {
+                    isCut = true
+                }
+                log.disk.crash(using: &log.random)
+                let reopened = try log.open()
+                #expect(reopened.report.fault == nil, "operation \(count), seed \(seed)")
+                let numbers = try log.numbers(space, in: reopened)
+                #expect(Array(numbers.prefix(known.count)) == known)
+                _ = try reopened.append(log.append(1, textSize: 25_000, to: space))
+                #expect(reopened.validate() == [])
+            }
+        }
+        #expect(count > 5)
+    }
+
+    /// Beside a file that a crash left without a header, a refresh read the whole log each time.
+    @Test func aRefreshBesideAFileThatWasNotBegunFindsNothing() throws {
+        let (log, store, space) = try make(2)
+        let file = try log.disk.open(LogPaths.logFile(2), .createNew)
+        try file.write([UInt8](repeating: 0, count: 100), at: 0)
+        _ = try store.refresh()
+        #expect(try !store.refresh())
+        #expect(try log.numbers(space, in: store) == [1, 2])
+        let other = try log.open(process: 2)
+        for _ in 0..<3 { _ = try other.append(log.append(1, textSize: 25_000, to: space)) }
+        #expect(try store.refresh())
+        #expect(try log.numbers(space, in: store) == [1, 2, 3, 4, 5])
+        #expect(try !store.refresh())
+    }
+
     // MARK: The format
 
     private func write(format: String, to disk: CrashDisk) throws {

@@ -208,6 +208,11 @@ import Testing
         #expect(problems.map(\.line) == [3])
     }
 
+    @Test(arguments: [("[]", "schema-object"), ("", "unexpected-end"), ("{}}", "trailing-bytes")])
+    func whatIsNoObjectIsRefused(schema: String, rule: String) {
+        #expect(problems(ofSchema: schema).map(\.rule) == [rule])
+    }
+
     @Test func requiredTwiceIsRefused() {
         let schema = schema(withField: #"{"type":"boolean"}"#, required: #"["f","f"]"#)
         #expect(problems(ofSchema: schema).map(\.rule) == ["required-twice"])

@@ -137,6 +137,11 @@ import Testing
         #expect(other.map(\.rule).contains("type-pack"))
     }
 
+    @Test func oneTypeInTwoFilesIsRefused() {
+        let problems = problems(["events/thing.other.1.json": everyFormSchema])
+        #expect(problems.map(\.rule) == ["title-mismatch", "type-twice"])
+    }
+
     @Test func problemsAreSortedAndShown() throws {
         let problems = problems([
             "notes.txt": "", "pack.json": "{\n\"name\":\"test\",\"version\":1,\n\"x\":1,\"y\":2}",

@@ -321,6 +321,15 @@ import Testing
         #expect(error == nil || error?.path == "parentId")
     }
 
+    @Test(arguments: [("ab1", true), ("", false), ("b-1", false), ("ab12345", false)])
+    func anIdIsCheckedOnceItIsKnown(id: String, isTaken: Bool) throws {
+        let type = try makeType(
+            schema(withField: #"{"type":"string","maxLength":6,"pattern":"^[a-z]+[0-9]*$"}"#)
+        )
+        let bytes = Array(id.utf8)
+        #expect(type.takes(bytes.span, at: 0) == isTaken)
+    }
+
     @Test func subjectsAreLimited() throws {
         let type = try makeType(
             schema(withField: #"{"type":"string"}"#, required: #"["f"]"#)

@@ -25,6 +25,8 @@ import Testing
             #expect(catalog.type("t.n\(index)", version: 1)?.version == 1)
             #expect(catalog.type("t.n\(index)", version: index + 2)?.version == index + 2)
             #expect(catalog.type("t.n\(index)", version: 1000) == nil)
+            let name = Array("t.n\(index)".utf8)
+            #expect(catalog.newest(name.span)?.version == index + 2)
         }
         #expect(catalog.newest("t.n40") == nil)
         #expect(catalog.newest("") == nil)

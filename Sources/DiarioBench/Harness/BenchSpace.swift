@@ -29,6 +29,33 @@ enum BenchSpace {
         }
     }
 
+    /// The log of a data directory, without a space if it is new.
+    static func store(at path: String, isNew: Bool) throws(BenchError) -> LogStore {
+        let engine = try diario { () throws(DiarioError) in try PackSource.engine() }
+        guard let type = engine.types.first(where: { $0.name == AdoptionReader.typeName }),
+            let adoption = AdoptionReader(type)
+        else { throw .failed("the engine's pack does not say how packs are adopted") }
+        let directory: POSIXDirectory
+        do throws(StorageError) {
+            directory = try POSIXDirectory(
+                path: path + "/" + LogPaths.directoryName,
+                access: .create
+            )
+        } catch {
+            throw .failed("\(error)")
+        }
+        return try log { () throws(LogError) in
+            if isNew { try LogStore.create(in: directory) }
+            return try LogStore(
+                directory,
+                access: .readWrite,
+                time: SystemClock(),
+                entropy: SystemEntropy(),
+                adoption: adoption
+            )
+        }
+    }
+
     /// Errors of the facade as those of the benchmarks.
     static func diario<Value>(
         _ body: () throws(DiarioError) -> Value

@@ -25,8 +25,13 @@ enum WorkloadCommand {
         let folder = try arguments.value("--schema")
         try arguments.finish()
         try check(options, try BenchSpace.catalog(of: folder))
-        let descriptor = try output.map(System.create) ?? System.standardOutput
-        defer { if output != nil { System.close(descriptor) } }
+        try write(options, to: output)
+    }
+
+    /// Writes the workload to a file, or to standard output.
+    static func write(_ options: WorkloadOptions, to path: String?) throws(BenchError) {
+        let descriptor = try path.map(System.create) ?? System.standardOutput
+        defer { if path != nil { System.close(descriptor) } }
         var generator = WorkloadGenerator(options)
         while !generator.isFinished {
             generator.next()

@@ -77,13 +77,13 @@ package struct PromotedRun: Hashable, Sendable {
         self.acceptedAt = acceptedAt
     }
 
-    private static let size = 40
-
-    /// Whether sequences and positions count from 1 and do not run out.
-    private var isSound: Bool {
-        firstSequence > 0 && firstPosition > 0 && count > 0 && count <= UInt64(UInt32.max)
+    /// Whether it has events, and numbers that all of them can have.
+    var isValid: Bool {
+        firstSequence > 0 && firstPosition > 0 && count > 0
             && firstSequence <= UInt64.max - count && firstPosition <= UInt64.max - count
     }
+
+    private static let size = 40
 
     package static func append(_ runs: [PromotedRun], to bytes: inout [UInt8]) {
         bytes.append(littleEndian: UInt32(runs.count))
@@ -115,9 +115,7 @@ package struct PromotedRun: Hashable, Sendable {
                     acceptedAt: Timestamp(milliseconds: acceptedAt)
                 )
             }
-            guard let run, run.isSound else {
-                return nil
-            }
+            guard let run, run.isValid else { return nil }
             runs.append(run)
         }
         return runs

@@ -16,6 +16,17 @@ struct LogIndex: Sendable {
 
     subscript(space: SpaceID) -> SpaceIndex { spaces[space] ?? SpaceIndex() }
 
+    /// The little of a space that an append needs.
+    struct Brief {
+        var head: UInt64 = 0
+        var acceptedAt = Int64.min
+        var clock = HybridTime(rawValue: 0)
+        var bytesSinceState = 0
+    }
+
+    /// Mutating only so that the space is looked at where it is: a copy would retain all its lists.
+    mutating func brief(of space: SpaceID) -> Brief { spaces[space]?.brief() ?? Brief() }
+
     func seed(_ key: SpaceIndex.SeedKey, in space: SpaceID) -> Salt? {
         spaces[space]?.seeds[key]?.root
     }

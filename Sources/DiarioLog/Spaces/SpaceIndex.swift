@@ -69,6 +69,15 @@ struct SpaceIndex: Sendable {
         return Int(head - min(head, written)) + pendingCount
     }
 
+    mutating func brief() -> LogIndex.Brief {
+        LogIndex.Brief(
+            head: head,
+            acceptedAt: acceptedAt,
+            clock: clock,
+            bytesSinceState: bytesSinceState
+        )
+    }
+
     func lastSequence(of replica: ReplicaID) -> UInt64 {
         guard let index = tallyIndex(replica), tallies[index].replica == replica else { return 0 }
         return tallies[index].lastSequence

@@ -74,30 +74,70 @@ extension FrameLog {
             newest = file
             let next = index + 1 < numbers.count ? try nextHeader(numbers[index + 1]) : nil
             // A frame that was written and not synced must be on disk before it is shown.
-            if next == nil { try storing { () throws(StorageError) in try file.sync() } }
+            let failure = next == nil ? try sync(file, mayMove: mayCut) : nil
             content.removeAll(keepingCapacity: true)
             try storing { () throws(StorageError) in
                 try file.read(at: 0, count: try file.size(), into: &content)
             }
-            let stop = try scan(content.span, from: LogFileHeader.size, next: next, visit)
-            if let stop {
+            allocatedSize = content.count
+            let end = try scan(content.span, from: LogFileHeader.size, next: next, visit)
+            if let stop = end.stop {
                 try judge(stop, content.span, next: next, mayCut: mayCut, &report)
-                if report.fault != nil { return report }
             }
+            // A damaged log takes nothing, not even a frame that moves.
+            let cause = report.fault == nil ? failure : nil
+            try finish(end.last, content.span, after: cause, visit)
+            if report.fault != nil { return report }
         }
-        allocatedSize = content.count
         syncedLength = files.last?.length ?? 0
         return report
+    }
+
+    /// Syncs the newest file; what went wrong if the caller can move its last frame.
+    private func sync(
+        _ file: any LogFile,
+        mayMove: Bool
+    ) throws(LogError) -> StorageError? {
+        do {
+            try file.sync()
+            return nil
+        } catch {
+            guard mayMove, error != .cut else { throw .storage(error) }
+            return error
+        }
+    }
+
+    /// Visits the last frame that was read, after it is on disk.
+    ///
+    /// If the sync of its file failed, it may not be there for ever, and goes to a new file. The
+    /// frames before it were synced before it was written (W1).
+    private mutating func finish(
+        _ last: ScanEnd.Frame?,
+        _ content: Span<UInt8>,
+        after failure: StorageError?,
+        _ visit: FrameVisitor
+    ) throws(LogError) {
+        guard let last else { return }
+        guard let failure else { return try visit(last.place, content, last.body) }
+        var bytes: [UInt8] = []
+        let range = last.place.offset..<last.place.offset + last.header.frameSize
+        bytes.append(contentsOf: content.extracting(range).raw)
+        let place = try move(
+            UnsyncedFrame(bytes: bytes, header: last.header, place: last.place),
+            after: failure
+        )
+        let body = FrameHeader.size..<FrameHeader.size + last.header.bodySize
+        try visit(place, bytes.span, body)
     }
 
     /// Reads the frames that other processes appended to the newest file since; the count of them.
     ///
     /// They are synced before `visit` sees them, because it is unknown whether they are.
-    mutating func readOn(_ visit: FrameVisitor) throws(LogError) -> Int {
+    mutating func readOn(mayMove: Bool, _ visit: FrameVisitor) throws(LogError) -> Int {
         guard let newest, let state = files.last, try hasMore() else { return 0 }
         var content: [UInt8] = []
+        let failure = try sync(newest, mayMove: mayMove)
         try storing { () throws(StorageError) in
-            try newest.sync()
             content.append(contentsOf: repeatElement(0, count: state.length))
             try newest.read(
                 at: state.length,
@@ -106,8 +146,9 @@ extension FrameLog {
             )
         }
         let before = nextFrame
-        _ = try scan(content.span, from: state.length, next: nil, visit)
+        let end = try scan(content.span, from: state.length, next: nil, visit)
         allocatedSize = max(allocatedSize, content.count)
+        try finish(end.last, content.span, after: failure, visit)
         syncedLength = files[files.count - 1].length
         return Int(nextFrame - before)
     }
@@ -125,9 +166,15 @@ extension FrameLog {
         }
     }
 
-    /// The number of the newest file in the directory, begun or not; nil if there is none.
-    func newestNumber() throws(LogError) -> UInt64? {
-        try storing { () throws(StorageError) in try listFiles().last }
+    /// Whether another process began a file after the newest one that was read.
+    func hasNewFile() throws(LogError) -> Bool {
+        guard let number = try storing({ () throws(StorageError) in try listFiles().last }),
+            number != files.last?.number
+        else { return false }
+        let file = try openFile(number, forWriting: false)
+        // Until there is a frame in it, nothing is to be read there.
+        guard let header = try readHeader(of: file, number: number) else { return false }
+        return try isStarted(file, generation: header.generation)
     }
 
     private func listFiles() throws(StorageError) -> [UInt64] {
@@ -201,16 +248,31 @@ extension FrameLog {
         return nil
     }
 
-    /// Visits valid frames up to the length that the next file states; where it had to stop early.
+    /// Where reading the frames of a file came to its end.
+    private struct ScanEnd {
+        struct Frame {
+            let place: FramePlace
+            let header: FrameHeader
+            let body: Range<Int>
+        }
+
+        /// Where there was no valid frame before the end of the file; nil if there were to its end.
+        var stop: Int?
+        /// The last valid frame, which was not visited yet.
+        var last: Frame?
+    }
+
+    /// Visits all valid frames but the last one, up to the length that the next file states.
     private mutating func scan(
         _ content: Span<UInt8>,
         from start: Int,
         next: LogFileHeader?,
         _ visit: FrameVisitor
-    ) throws(LogError) -> Int? {
+    ) throws(LogError) -> ScanEnd {
         let state = files[files.count - 1]
         let end = next.map { Int(clamping: $0.previousLength) } ?? content.count
         var offset = start
+        var result = ScanEnd()
         while offset < end {
             guard
                 case .frame(let header) = FrameHeader.read(
@@ -219,22 +281,26 @@ extension FrameLog {
                     generation: state.generation
                 ),
                 header.number == nextFrame, offset + header.frameSize <= end
-            else { return offset }
+            else {
+                result.stop = offset
+                return result
+            }
+            if let last = result.last { try visit(last.place, content, last.body) }
             let body = offset + FrameHeader.size
-            try visit(
-                FramePlace(
+            result.last = ScanEnd.Frame(
+                place: FramePlace(
                     file: state.number,
                     generation: state.generation,
                     offset: offset
                 ),
-                content,
-                body..<body + header.bodySize
+                header: header,
+                body: body..<body + header.bodySize
             )
             offset += header.frameSize
             nextFrame += 1
             files[files.count - 1].length = offset
         }
-        return nil
+        return result
     }
 
     /// Decides whether frames end at `offset`, or a crash tore the last one, or bytes are damaged.

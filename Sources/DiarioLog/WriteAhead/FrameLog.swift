@@ -82,7 +82,7 @@ struct FrameLog: ~Copyable {
             try beginFile(previousLength: syncedLength)
         }
         try allocate(length + frameSize)
-        var header = FrameHeader(
+        let header = FrameHeader(
             generation: files[files.count - 1].generation,
             number: nextFrame,
             durableBefore: UInt64(syncedLength),
@@ -101,7 +101,6 @@ struct FrameLog: ~Copyable {
             return
         }
         unsynced = UnsyncedFrame(bytes: frame, header: header, place: nextPlace)
-        header.durableBefore = 0
         files[files.count - 1].length += frameSize
         nextFrame += 1
     }
@@ -113,14 +112,23 @@ struct FrameLog: ~Copyable {
         guard let frame = unsynced, let newest else { return nil }
         do { try newest.sync() } catch {
             if case .cut = error { throw .storage(error) }
-            files[files.count - 1].length = frame.place.offset
-            nextFrame -= 1
-            try relocate(after: error)
-            return try sync()
+            return try move(frame, after: error)
         }
-        unsynced = nil
-        syncedLength = length
-        return frame.place
+        return settle()
+    }
+
+    /// Moves the last frame of the newest file to a new one, and syncs it there; its new place.
+    mutating func move(
+        _ frame: UnsyncedFrame,
+        after cause: StorageError
+    ) throws(LogError) -> FramePlace {
+        files[files.count - 1].length = frame.place.offset
+        nextFrame = frame.header.number
+        syncedLength = frame.place.offset
+        unsynced = frame
+        try relocate(after: cause)
+        guard let place = settle() else { preconditionFailure("a frame that was moved is there") }
+        return place
     }
 
     /// Where the frames of the newest file end.
@@ -195,12 +203,14 @@ struct FrameLog: ~Copyable {
                 try directory.rename(LogPaths.logFile(files[0].number), to: path)
                 files.removeFirst()
                 spareCount -= 1
+                // Or a power cut may leave the new header under the old name.
+                try directory.syncDirectory(LogPaths.log)
             }
             let file = try directory.open(path, .create)
             isEnded = true
             try file.write(header.encoded().span, at: 0)
             try file.sync()
-            try directory.syncDirectory(LogPaths.log)
+            if !usesSpare { try directory.syncDirectory(LogPaths.log) }
             allocatedSize = try file.size()
             newest = file
             isEnded = false

@@ -13,6 +13,7 @@ extension Writer {
     /// The events are acknowledged already, so a failure is left to whoever asks for the hashes.
     mutating func hashRecent() {
         guard recent != nil else { return }
+        if let (id, _) = lastStaged { try? hash(id) }
         for id in staged.keys { try? hash(id) }
     }
 

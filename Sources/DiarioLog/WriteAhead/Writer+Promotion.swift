@@ -27,6 +27,9 @@ extension Writer {
         var acceptedAt = space.acceptedAt
         var lanes = space.lanes
         for run in runs {
+            guard run.isValid else {
+                throw .outOfOrder(what: "a run of \(run.count) events is none")
+            }
             guard run.firstPosition == head + 1 else {
                 throw .outOfOrder(what: "position \(head + 1) comes next, not \(run.firstPosition)")
             }

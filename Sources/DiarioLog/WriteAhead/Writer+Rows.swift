@@ -21,8 +21,19 @@ extension Writer {
     }
 
     /// Makes sure that a block is open that takes the rows of `batch` next.
-    mutating func openBlock(for batch: DraftBatch, _ key: BlockKey, position: UInt64) {
-        if open?.key == key, builder.hasRoom(for: batch) { return }
+    ///
+    /// `frill` are the bytes that the rows take besides what the batch reckons with.
+    mutating func openBlock(
+        for batch: DraftBatch,
+        _ key: BlockKey,
+        position: UInt64,
+        frill: Int = 0
+    ) {
+        if open?.key == key, builder.hasRoom(for: batch) {
+            let times = (open?.times.count ?? 0) * BlockBuilder.acceptedRunSizeMax
+            let size = builder.size + batch.sizeInBlockMax + times + frill
+            if size <= Limits.blockSizeMax { return }
+        }
         flushRows()
         open = OpenBlock(key: key, position: key.laneReplica == nil ? position : nil)
     }

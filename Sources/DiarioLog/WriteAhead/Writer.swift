@@ -27,6 +27,8 @@ struct Writer: ~Copyable {
     var recent: FramePlace?
     /// What the frame under construction changes, by space.
     var staged: [SpaceID: Staged] = [:]
+    /// The space that was staged last, taken out of the others: mostly it is the next one too.
+    var lastStaged: (SpaceID, Staged)?
     /// What reading the log found.
     private(set) var report = RecoveryReport()
     /// True while what was read of the log may lack what others wrote.
@@ -106,7 +108,7 @@ struct Writer: ~Copyable {
         if !isPartial, note == log.files.last?.number ?? 0, note != 0 {
             // What this process wrote comes before what others wrote since.
             if log.isUnsynced, try log.hasMore() { try takeUp(log.settle()) }
-            if try readOn() > 0 { homes.removeAll() }
+            if try readOn(mayMove: true) > 0 { homes.removeAll() }
         } else {
             try reload(mayCut: true)
         }
@@ -121,18 +123,18 @@ struct Writer: ~Copyable {
             try syncPrevious()
             return true
         }
-        let newest = try log.newestNumber()
-        if isPartial || newest != log.files.last?.number {
+        let hasNewFile = try log.hasNewFile()
+        if isPartial || hasNewFile {
             try reload(mayCut: false)
             return true
         }
-        return try readOn() > 0
+        return try readOn(mayMove: false) > 0
     }
 
     /// Takes up the frames that follow in the newest file; the count of them.
-    private mutating func readOn() throws(LogError) -> Int {
+    private mutating func readOn(mayMove: Bool) throws(LogError) -> Int {
         let store = store
-        return try log.readOn { (place, bytes, body) throws(LogError) in
+        return try log.readOn(mayMove: mayMove) { (place, bytes, body) throws(LogError) in
             try store.takeUp(bytes, body, of: place)
         }
     }

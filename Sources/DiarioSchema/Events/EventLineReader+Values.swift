@@ -87,17 +87,8 @@ extension EventLineReader {
     }
 
     /// The replica that the scratch memory starts with.
-    ///
-    /// Most lines have the replica of the line before, so that its text is rarely decoded.
-    private mutating func replicaOfScratch() -> ReplicaID? {
-        var isKnown = replica != nil
-        for index in 0..<Self.replicaSize {
-            isKnown = isKnown && payloadReader.scratch[index] == replicaText[index]
-        }
-        guard !isKnown else { return replica }
-        replicaText = Array(payloadReader.scratch.prefix(Self.replicaSize))
-        replica = ReplicaID(text: String(decoding: replicaText, as: UTF8.self))
-        return replica
+    private func replicaOfScratch() -> ReplicaID? {
+        ReplicaID(text: payloadReader.scratch.span.extracting(0..<Self.replicaSize))
     }
 
     /// Reads `1763635440123-0`: milliseconds, a dash, the counter.

@@ -23,9 +23,6 @@ package struct EventLineReader: Sendable {
     static let replicaSize = 13
 
     var payloadReader = PayloadReader()
-    /// The replica of the last origin, and how it was written.
-    var replica: ReplicaID?
-    var replicaText = [UInt8](repeating: 0, count: Self.replicaSize)
     private let tokens: [UInt8]
     private let tokenRanges: [SchemaRange]
 
@@ -68,7 +65,7 @@ package struct EventLineReader: Sendable {
         var cursor = JSONCursor(text)
         cursor.skipSpace()
         let start = cursor.offset
-        try cursor.expect(0x7b)
+        guard cursor.take(0x7b) else { throw payloadReader.mismatch(cursor, node: -1) }
         cursor.skipSpace()
         if !cursor.take(0x7d) {
             var expected = 0
@@ -219,16 +216,21 @@ package struct EventLineReader: Sendable {
         _ progress: inout Progress,
         into line: inout EventLine
     ) throws(Fault) {
-        // Without a version before the payload, one may follow that is not the newest.
-        guard let known = progress.known,
-            progress.version == known.type.version
-                || progress.version == nil && known.count == 1
-        else {
+        guard let type = certainType(progress) else {
             progress.pendingPayload = cursor.offset
             try cursor.skipValue()
             return
         }
-        try payloadReader.readFields(&cursor, of: known.type, options: options, into: &line.payload)
+        try payloadReader.readFields(&cursor, of: type, options: options, into: &line.payload)
+    }
+
+    /// The type of the payload, unless what is still to come may decide otherwise.
+    @inline(__always)
+    private func certainType(_ progress: Progress) -> EventType? {
+        guard let known = progress.known else { return nil }
+        guard let version = progress.version else { return known.count == 1 ? known.type : nil }
+        return version == known.type.version
+            ? known.type : catalog.type(of: known, version: version)
     }
 
     @inline(__always)

@@ -209,7 +209,8 @@ package struct PayloadReader: Sendable {
     /// What is wrong where a value of another type starts.
     func mismatch(_ cursor: JSONCursor, node: Int) -> Fault {
         switch cursor.current {
-        case 0x6e: Fault(.explicitNull, at: cursor.offset, node: node)
+        case 0x6e where cursor.byte(at: cursor.offset + 1) == 0x75:
+            Fault(.explicitNull, at: cursor.offset, node: node)
         case 0x22, 0x2d, 0x30...0x39, 0x5b, 0x66, 0x74, 0x7b:
             Fault(.wrongType, at: cursor.offset, node: node)
         default: cursor.unexpected

@@ -79,6 +79,9 @@ package struct TypeCatalog: Sendable {
         return find(bytes.span)?.type
     }
 
+    /// The newest version of the type whose name has these bytes, found without a string.
+    package func newest(_ name: Span<UInt8>) -> EventType? { find(name)?.type }
+
     package func type(_ name: String, version: Int) -> EventType? {
         let bytes = Array(name.utf8)
         return find(bytes.span).flatMap { type(of: $0, version: version) }

@@ -63,14 +63,17 @@ package final class Pattern: Sendable {
 
     /// What `matches` says, found by the program itself: for patterns with a large automaton.
     package func simulate(_ text: Span<UInt8>) -> Bool {
+        var scratch = PatternSimulation.Scratch(simulation.program)
         var states = simulation.first
+        if states.contains(0) { return true }
         var index = 0
-        while index < text.count {
-            if simulation.hasMatched(states) { return true }
+        while index < text.count, !states.isEmpty {
             let scalarClass = simulation.classes.index(of: scalar(in: text, at: &index))
-            states = simulation.step(states, scalarClass: scalarClass)
+            simulation.step(states, scalarClass: scalarClass, using: &scratch)
+            if scratch.hasMatched { return true }
+            swap(&states, &scratch.found)
         }
-        return simulation.matchesAtEnd(states, isFirst: text.isEmpty)
+        return simulation.matchesAtEnd(states, isFirst: text.isEmpty, using: &scratch)
     }
 
     /// Decodes the scalar at `index` of valid UTF-8 and moves past it.

@@ -16,14 +16,18 @@ struct PatternAutomaton {
 
     /// Takes its steps from `budget`; nil if the automaton would be too large for it.
     init?(_ simulation: PatternSimulation, budget: inout PatternBudget) {
+        var scratch = PatternSimulation.Scratch(simulation.program)
         var known: [[Int32]: UInt16] = [:]
         var states = [simulation.first]
-        flags.append(Self.flags(of: simulation.first, isFirst: true, in: simulation))
+        flags.append(
+            Self.flags(of: simulation.first, isFirst: true, in: simulation, using: &scratch)
+        )
         var index = 0
         while index < states.count {
             for scalarClass in 0..<simulation.classes.count {
                 guard budget.takeSteps(simulation.program.states.count) else { return nil }
-                let next = simulation.step(states[index], scalarClass: scalarClass)
+                simulation.step(states[index], scalarClass: scalarClass, using: &scratch)
+                let next = scratch.found.sorted()
                 if let number = known[next] {
                     transitions.append(number)
                     continue
@@ -32,7 +36,7 @@ struct PatternAutomaton {
                 let number = UInt16(states.count)
                 known[next] = number
                 states.append(next)
-                flags.append(Self.flags(of: next, isFirst: false, in: simulation))
+                flags.append(Self.flags(of: next, isFirst: false, in: simulation, using: &scratch))
                 transitions.append(number)
             }
             index += 1
@@ -42,11 +46,13 @@ struct PatternAutomaton {
     private static func flags(
         of states: [Int32],
         isFirst: Bool,
-        in simulation: PatternSimulation
+        in simulation: PatternSimulation,
+        using scratch: inout PatternSimulation.Scratch
     ) -> UInt8 {
-        if simulation.hasMatched(states) { return hasMatched | matchesAtEnd }
+        // A match is state 0.
+        if states.contains(0) { return hasMatched | matchesAtEnd }
         if states.isEmpty { return cannotMatch }
-        return simulation.matchesAtEnd(states, isFirst: isFirst) ? matchesAtEnd : 0
+        return simulation.matchesAtEnd(states, isFirst: isFirst, using: &scratch) ? matchesAtEnd : 0
     }
 }
 

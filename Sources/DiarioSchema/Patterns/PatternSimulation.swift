@@ -10,57 +10,101 @@ struct PatternSimulation {
     init(_ program: PatternProgram) {
         self.program = program
         classes = ScalarClasses(program.sets)
-        first = Self.closure([program.entry], in: program, atStart: true, atEnd: false)
-        later = Self.closure([program.entry], in: program, atStart: false, atEnd: false)
+        var scratch = Scratch(program)
+        scratch.follow(program.entry, in: program, atStart: true, atEnd: false)
+        first = scratch.found
+        scratch.clear()
+        scratch.follow(program.entry, in: program, atStart: false, atEnd: false)
+        later = scratch.found
     }
 
-    /// The states after a scalar of `scalarClass`, sorted; a match may also begin behind it.
-    func step(_ states: [Int32], scalarClass: Int) -> [Int32] {
-        var next = later.map(Int.init)
+    /// Finds the states after a scalar of `scalarClass`; a match may also begin behind it.
+    func step(_ states: [Int32], scalarClass: Int, using scratch: inout Scratch) {
+        scratch.clear()
+        for state in later { scratch.add(state) }
         for index in states {
-            guard case .set(let set, let target) = program.states[Int(index)] else { continue }
-            if classes.contains(set: set, class: scalarClass) { next.append(target) }
+            guard case .set(let set, let target) = program.states[Int(index)],
+                classes.contains(set: set, class: scalarClass)
+            else { continue }
+            scratch.follow(target, in: program, atStart: false, atEnd: false)
         }
-        return Self.closure(next, in: program, atStart: false, atEnd: false)
     }
-
-    /// True if a match has ended in `states`; it is state 0, so it comes first.
-    func hasMatched(_ states: [Int32]) -> Bool { states.first == 0 }
 
     /// True if `states`, reached after the last scalar, complete a match.
     ///
     /// With `isFirst` there was no scalar at all, so that `^` holds as well.
-    func matchesAtEnd(_ states: [Int32], isFirst: Bool) -> Bool {
-        let states = states.map(Int.init)
-        return hasMatched(Self.closure(states, in: program, atStart: isFirst, atEnd: true))
+    func matchesAtEnd(
+        _ states: [Int32],
+        isFirst: Bool,
+        using scratch: inout Scratch
+    ) -> Bool {
+        scratch.clear()
+        for state in states {
+            scratch.follow(Int(state), in: program, atStart: isFirst, atEnd: true)
+        }
+        return scratch.hasMatched
     }
 
-    /// Everything that can be reached from `states` without a scalar, sorted.
-    ///
-    /// Only what can take a scalar, match or wait for the end is kept: the rest has been followed.
-    private static func closure(
-        _ states: [Int],
-        in program: PatternProgram,
-        atStart: Bool,
-        atEnd: Bool
-    ) -> [Int32] {
-        var isSeen = [Bool](repeating: false, count: program.states.count)
-        var pending = states
-        var result: [Int32] = []
-        while let index = pending.popLast() {
-            guard !isSeen[index] else { continue }
-            isSeen[index] = true
-            switch program.states[index] {
-            case .set, .match: result.append(Int32(index))
-            case .split(let one, let other):
-                pending.append(one)
-                pending.append(other)
-            case .start(let next):
-                if atStart { pending.append(next) }
-            case .end(let next):
-                if atEnd { pending.append(next) } else { result.append(Int32(index)) }
+    /// Memory for finding states, made once for a whole run.
+    struct Scratch {
+        /// Each state once, in the order of finding.
+        ///
+        /// Only what can take a scalar, match or wait for the end: the rest has been followed.
+        var found: [Int32] = []
+        private(set) var hasMatched = false
+        /// The round in which a state was last seen.
+        private var marks: [UInt32]
+        private var round: UInt32 = 1
+        private var pending: [Int32] = []
+
+        init(_ program: PatternProgram) {
+            marks = Array(repeating: 0, count: program.states.count)
+        }
+
+        mutating func clear() {
+            found.removeAll(keepingCapacity: true)
+            hasMatched = false
+            round += 1
+        }
+
+        /// Adds a state from which nothing more can be reached without a scalar.
+        mutating func add(_ state: Int32) {
+            guard marks[Int(state)] != round else { return }
+            marks[Int(state)] = round
+            found.append(state)
+            if state == 0 { hasMatched = true }
+        }
+
+        /// Adds everything that can be reached from `state` without a scalar.
+        mutating func follow(
+            _ state: Int,
+            in program: PatternProgram,
+            atStart: Bool,
+            atEnd: Bool
+        ) {
+            // Most often a scalar comes next, and there is nothing to follow.
+            if case .set = program.states[state] { return add(Int32(state)) }
+            pending.append(Int32(state))
+            while let index = pending.popLast() {
+                guard marks[Int(index)] != round else { continue }
+                switch program.states[Int(index)] {
+                case .set, .match:
+                    add(index)
+                    continue
+                case .split(let one, let other):
+                    pending.append(Int32(one))
+                    pending.append(Int32(other))
+                case .start(let next):
+                    if atStart { pending.append(Int32(next)) }
+                case .end(let next):
+                    guard atEnd else {
+                        add(index)
+                        continue
+                    }
+                    pending.append(Int32(next))
+                }
+                marks[Int(index)] = round
             }
         }
-        return result.sorted()
     }
 }

@@ -6,8 +6,10 @@ struct ScalarClasses {
     private let starts: [UInt32]
     /// The class of each interval.
     private let intervalClasses: [UInt16]
-    /// For each class one bit for each set that holds its scalars.
-    let members: [[UInt64]]
+    let count: Int
+    /// For each class one bit for each set that holds its scalars, in whole words.
+    private let members: [UInt64]
+    private let wordCount: Int
 
     init(_ sets: [ScalarSet]) {
         var bounds: Set<UInt32> = [0]
@@ -16,8 +18,9 @@ struct ScalarClasses {
             bounds.insert(range.upperBound + 1)
         }
         let starts = bounds.sorted()
+        wordCount = (sets.count + 63) / 64
         var memberships = Array(
-            repeating: [UInt64](repeating: 0, count: (sets.count + 63) / 64),
+            repeating: [UInt64](repeating: 0, count: wordCount),
             count: starts.count
         )
         for (setIndex, set) in sets.enumerated() {
@@ -39,15 +42,14 @@ struct ScalarClasses {
             return new
         }
         self.starts = starts
-        self.members = members
+        count = members.count
+        self.members = Array(members.joined())
         let intervalClasses = intervalClasses
         asciiClasses = (0..<128).map { intervalClasses[Self.interval(of: $0, in: starts)] }
     }
 
-    var count: Int { members.count }
-
     func contains(set: Int, class index: Int) -> Bool {
-        members[index][set / 64] >> UInt64(set % 64) & 1 == 1
+        members[index * wordCount + set / 64] >> UInt64(set % 64) & 1 == 1
     }
 
     func index(of scalar: UInt32) -> Int {

@@ -87,6 +87,18 @@ package final class EventType: Sendable {
         self.init(parts)
     }
 
+    /// True if the string field `index` may hold `text`, which is valid UTF-8.
+    ///
+    /// For an id that is put in the place of `#3` only after the payload was checked.
+    package func takes(_ text: Span<UInt8>, at index: Int) -> Bool {
+        let node = rules.nodes[index]
+        guard node.kind == .string else { return false }
+        var scalarCount: Int64 = 0
+        for index in text.indices where text[index] & 0xc0 != 0x80 { scalarCount += 1 }
+        guard node.minimum...node.maximum ~= scalarCount else { return false }
+        return node.pattern < 0 || rules.patterns[Int(node.pattern)].matches(text)
+    }
+
     /// The index of the field named `name`, if there is one.
     package func fieldIndex(_ name: String) -> Int? {
         fields.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }

@@ -1,0 +1,349 @@
+import DiarioCore
+import DiarioFormat
+import DiarioStorage
+import Synchronization
+
+// Staging gives events their sequences, clocks and positions, and adds their rows to the frame
+// under construction. Nothing of it counts until the frame is on disk.
+
+extension Writer {
+    /// What the frame under construction changes in a space.
+    struct Staged {
+        let home: SpaceHome
+        var head: UInt64
+        var acceptedAt: Int64
+        var clock: HybridTime
+        /// The last sequence of this replica; kept apart, since it is asked for most.
+        private var ownSequence: UInt64?
+        /// The last sequences of others, as far as they were asked for.
+        private var sequences: [ReplicaID: UInt64] = [:]
+        /// Groups that get their seed in this frame.
+        var newSeeds: Set<SpaceIndex.SeedKey> = []
+
+        init(home: SpaceHome, head: UInt64, acceptedAt: Int64, clock: HybridTime) {
+            self.home = home
+            self.head = head
+            self.acceptedAt = acceptedAt
+            self.clock = clock
+        }
+
+        var isAuthority: Bool { home.manifest.authority != nil }
+
+        func lastSequence(of replica: ReplicaID) -> UInt64? {
+            replica == home.replica ? ownSequence ?? sequences[replica] : sequences[replica]
+        }
+
+        /// Those of others and of this replica, as far as they were asked for.
+        var allSequences: [ReplicaID: UInt64] {
+            guard let ownSequence else { return sequences }
+            return sequences.merging([home.replica: ownSequence]) { $1 }
+        }
+
+        mutating func take(_ all: [ReplicaID: UInt64]) {
+            sequences = all
+            ownSequence = all[home.replica]
+        }
+
+        mutating func note(_ replica: ReplicaID, sequence: UInt64) {
+            if replica == home.replica { ownSequence = sequence } else {
+                sequences[replica] = sequence
+            }
+        }
+    }
+
+    /// Adds the events of one append to the frame; the frame is unchanged when it fails.
+    mutating func stage(_ append: Append) -> Outcome {
+        var space: Staged
+        do throws(LogError) { space = try takeStaged(append.space) } catch {
+            return .failure(error)
+        }
+        defer { lastStaged = (append.space, space) }
+        do throws(LogError) {
+            try check(append, &space)
+        } catch {
+            return .failure(error)
+        }
+        if append.contents.count == 1 {
+            return .success(stage(append.contents[0], in: append.space, &space))
+        }
+        var batches: [AppendedBatch] = []
+        for content in append.contents { batches += stage(content, in: append.space, &space) }
+        return .success(batches)
+    }
+
+    private mutating func stage(
+        _ content: Append.Content,
+        in id: SpaceID,
+        _ space: inout Staged
+    ) -> [AppendedBatch] {
+        switch content {
+        case .batches(let drafts):
+            return stage(drafts, by: space.home.replica, in: id, &space)
+        case .singles(let drafts):
+            return stageSingles(drafts, in: id, &space)
+        case .authority(let drafts):
+            guard let authority = space.home.manifest.authority else {
+                preconditionFailure("an append is checked before it is staged")
+            }
+            return stage(drafts, by: authority, in: id, &space)
+        case .preserved(let rows):
+            return stage(rows, in: id, &space)
+        }
+    }
+
+    /// Finds every reason to refuse an append before anything of it is staged.
+    ///
+    /// When it passes, `space` knows the last sequences of the rows that keep their own.
+    private func check(_ append: Append, _ space: inout Staged) throws(LogError) {
+        if let expected = append.firstSequence {
+            let next = lastSequence(of: space.home.replica, in: append.space, space) + 1
+            guard next == expected else {
+                throw .outOfOrder(what: "the next sequence is \(next), not \(expected)")
+            }
+        }
+        guard append.sizeEstimate < store.sizes.frameMax else {
+            throw .outOfOrder(what: "\(append.sizeEstimate) bytes do not fit in one frame")
+        }
+        for content in append.contents {
+            switch content {
+            case .batches, .singles: break
+            case .authority, .preserved:
+                guard space.isAuthority else { throw .notAuthority(append.space) }
+            }
+        }
+        guard append.contents.contains(where: \.isPreserved) else { return }
+        guard append.contents.allSatisfy(\.isPreserved) else {
+            throw .outOfOrder(what: "rows that keep their origins come apart from new events")
+        }
+        let now = store.time.now.milliseconds
+        var (sequences, acceptedAt) = (space.allSequences, space.acceptedAt)
+        for case .preserved(let blocks) in append.contents {
+            for rows in blocks {
+                try check(rows, in: append.space, &sequences, &acceptedAt, now: now)
+            }
+        }
+        space.take(sequences)
+    }
+
+    /// The space as the frame under construction leaves it so far; the caller puts it back.
+    private mutating func takeStaged(_ id: SpaceID) throws(LogError) -> Staged {
+        if let (lastID, space) = lastStaged.take() {
+            if lastID == id { return space }
+            staged[lastID] = space
+        }
+        if let known = staged.removeValue(forKey: id) { return known }
+        let home = try writableHome(id)
+        let brief = store.index.withLock { $0.brief(of: id) }
+        if brief.bytesSinceState >= store.sizes.stateInterval, ranges[id]?.size == brief.head {
+            appendState(of: id, released: nil)
+        }
+        return Staged(
+            home: home,
+            head: brief.head,
+            acceptedAt: brief.acceptedAt,
+            clock: brief.clock
+        )
+    }
+
+    /// Who writes to a space here; a copied directory takes its own ids at this point.
+    mutating func writableHome(_ id: SpaceID) throws(LogError) -> SpaceHome {
+        if let known = homes[id] { return known }
+        var home = try SpaceHome.read(id, in: store.directory)
+        try home.settle(in: store.directory, entropy: store.entropy)
+        homes[id] = home
+        return home
+    }
+
+    private mutating func stage(
+        _ batches: [DraftBatch],
+        by replica: ReplicaID,
+        in id: SpaceID,
+        _ space: inout Staged
+    ) -> [AppendedBatch] {
+        let now = store.time.now
+        space.acceptedAt = max(space.acceptedAt, now.milliseconds)
+        let isAuthority = space.home.manifest.authority == replica
+        var result: [AppendedBatch] = []
+        result.reserveCapacity(batches.count)
+        for batch in batches {
+            let sequence = lastSequence(of: replica, in: id, space) + 1
+            let count = batch.events.count
+            let clock = space.clock.next(at: now)
+            makeSeeds(batch, replica, sequence, in: id, &space)
+            openBlock(
+                for: batch,
+                BlockKey(
+                    space: id,
+                    isAuthority: isAuthority,
+                    laneReplica: space.isAuthority ? nil : replica
+                ),
+                position: space.head + 1
+            )
+            builder.append(
+                batch,
+                replica: replica,
+                firstSequence: sequence,
+                clock: clock,
+                base: space.head
+            )
+            space.clock = HybridTime(rawValue: clock.rawValue + UInt64(count - 1))
+            space.note(replica, sequence: sequence + UInt64(count - 1))
+            result.append(
+                AppendedBatch(
+                    firstOrigin: Origin(replica: replica, sequence: sequence),
+                    count: count,
+                    firstPosition: space.isAuthority ? space.head + 1 : nil
+                )
+            )
+            if space.isAuthority { space.head += UInt64(count) }
+            note(count: count, acceptedAt: space.acceptedAt)
+        }
+        return result
+    }
+
+    /// Stages events each of which is a batch of its own.
+    private mutating func stageSingles(
+        _ containers: [DraftBatch],
+        in id: SpaceID,
+        _ space: inout Staged
+    ) -> [AppendedBatch] {
+        let now = store.time.now
+        let replica = space.home.replica
+        space.acceptedAt = max(space.acceptedAt, now.milliseconds)
+        var result: [AppendedBatch] = []
+        for batch in containers {
+            let first = lastSequence(of: replica, in: id, space) + 1
+            makeSeeds(batch, replica, first, in: id, &space)
+            openBlock(
+                for: batch,
+                BlockKey(
+                    space: id,
+                    isAuthority: false,
+                    laneReplica: space.isAuthority ? nil : replica
+                ),
+                position: space.head + 1
+            )
+            let firstPosition = space.isAuthority ? space.head + 1 : nil
+            for (index, event) in batch.events.enumerated() {
+                let sequence = first + UInt64(index)
+                space.clock = space.clock.next(at: now)
+                builder.append(
+                    event: index,
+                    of: batch,
+                    envelope: RowEnvelope(
+                        replica: replica,
+                        sequence: sequence,
+                        batchFirst: sequence,
+                        batchCount: 1,
+                        clock: space.clock,
+                        at: Timestamp(
+                            milliseconds: event.atMilliseconds ?? space.clock.milliseconds
+                        ),
+                        base: space.head
+                    )
+                )
+                if space.isAuthority { space.head += 1 }
+            }
+            let count = batch.events.count
+            space.note(replica, sequence: first + UInt64(count - 1))
+            note(count: count, acceptedAt: space.acceptedAt)
+            result.append(
+                AppendedBatch(
+                    firstOrigin: Origin(replica: replica, sequence: first),
+                    count: count,
+                    firstPosition: firstPosition
+                )
+            )
+        }
+        return result
+    }
+
+    private mutating func stage(
+        _ blocks: [PreservedRows],
+        in id: SpaceID,
+        _ space: inout Staged
+    ) -> [AppendedBatch] {
+        let now = store.time.now.milliseconds
+        var result: [AppendedBatch] = []
+        for rows in blocks {
+            openBlock(
+                for: rows.batch,
+                BlockKey(space: id, isAuthority: rows.isAuthority, laneReplica: nil),
+                position: space.head + 1,
+                frill: rows.frillMax
+            )
+            for (index, envelope) in rows.envelopes.enumerated() {
+                let flags = rows.batch.events[index].flags
+                if flags.contains(.personal) {
+                    makeSeed(envelope.replica, SaltSeed.group(of: envelope.sequence), id, &space)
+                }
+                builder.append(event: index, of: rows.batch, envelope: envelope)
+                space.acceptedAt = max(
+                    space.acceptedAt,
+                    rows.acceptedAt[index]?.milliseconds ?? now
+                )
+                space.clock = max(space.clock, envelope.clock)
+                space.head += 1
+                note(count: 1, acceptedAt: space.acceptedAt)
+            }
+            if let first = rows.envelopes.first {
+                result.append(
+                    AppendedBatch(
+                        firstOrigin: first.origin,
+                        count: rows.envelopes.count,
+                        firstPosition: space.head + 1 - UInt64(rows.envelopes.count)
+                    )
+                )
+            }
+        }
+        return result
+    }
+
+    /// Makes sure that rows which keep their origins and times do not contradict the log (L4, L5).
+    private func check(
+        _ rows: PreservedRows,
+        in id: SpaceID,
+        _ sequences: inout [ReplicaID: UInt64],
+        _ lastAcceptedAt: inout Int64,
+        now: Int64
+    ) throws(LogError) {
+        for (index, envelope) in rows.envelopes.enumerated() {
+            // One look-up for each row: this loop is a good part of what an import costs.
+            let known = take(envelope.sequence, after: &sequences[envelope.replica])
+            let last =
+                known ?? store.index.withLock { $0.lastSequence(of: envelope.replica, in: id) }
+            guard envelope.sequence > last else {
+                throw .outOfOrder(
+                    what: "\(envelope.origin.text) comes after sequence \(last) of its replica"
+                )
+            }
+            // Half of all clocks are left for the events that follow: until the year 4199.
+            guard envelope.clock.rawValue >> 62 == 0 else {
+                throw .outOfOrder(what: "the clock of \(envelope.origin.text) is out of all bounds")
+            }
+            let acceptedAt = rows.acceptedAt[index]?.milliseconds ?? max(now, lastAcceptedAt)
+            guard acceptedAt >= lastAcceptedAt else {
+                throw .outOfOrder(
+                    what: "\(envelope.origin.text) was accepted before the event in front of it"
+                )
+            }
+            lastAcceptedAt = acceptedAt
+        }
+    }
+
+    /// Replaces the last sequence of a replica, and gives what it was; nil if it was not known.
+    @inline(__always)
+    private func take(_ sequence: UInt64, after last: inout UInt64?) -> UInt64? {
+        defer { last = sequence }
+        return last
+    }
+
+    private func lastSequence(
+        of replica: ReplicaID,
+        in id: SpaceID,
+        _ space: Staged
+    ) -> UInt64 {
+        if let known = space.lastSequence(of: replica) { return known }
+        return store.index.withLock { $0.lastSequence(of: replica, in: id) }
+    }
+}

@@ -1,0 +1,332 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+import DiarioSimulation
+import DiarioStorage
+import DiarioTestSupport
+import Testing
+
+/// What an append gives and leaves: positions, origins, times, roots.
+@Suite struct AppendTests {
+    private func make(isAuthority: Bool = true) throws -> (TestLog, LogStore, SpaceID) {
+        let log = try TestLog()
+        let store = try log.open()
+        return (log, store, try store.makeSpace(isAuthority: isAuthority).space)
+    }
+
+    @Test func positionsAndSequencesAreDense() throws {
+        let (log, store, space) = try make()
+        var next: UInt64 = 1
+        for count in [1, 3, 1000, 2] {
+            let batches = try store.append(log.append(count, to: space))
+            #expect(batches.count == 1)
+            let batch = try #require(batches.first)
+            #expect(batch.firstOrigin.sequence == next)
+            #expect(batch.firstPosition == next)
+            #expect(batch.count == count)
+            next += UInt64(count)
+        }
+        let view = try log.kinds.view(of: space, in: store)
+        #expect(view.canonical.map(\.position) == (1..<next).map { $0 })
+        #expect(view.canonical.map(\.origin.sequence) == Array(1..<next))
+        #expect(view.canonical.map(\.event.number) == (1..<Int64(next)).map { $0 })
+        #expect(view.canonical.map(\.envelope.batchIndex).prefix(5) == [0, 0, 1, 2, 0])
+        #expect(view.canonical.map(\.envelope.batchCount).prefix(5) == [1, 3, 3, 3, 1000])
+    }
+
+    @Test func timesAndClocksNeverGoBack() throws {
+        let (log, store, space) = try make()
+        for step: Int64 in [0, 5, -1000, 0, -5000, 7000, -1] {
+            log.clock.advance(milliseconds: step)
+            _ = try store.append(log.append(3, to: space))
+        }
+        let events = try log.kinds.view(of: space, in: store).canonical
+        for (left, right) in zip(events, events.dropFirst()) {
+            #expect(left.envelope.clock < right.envelope.clock)
+            #expect((left.acceptedAt ?? 0) <= (right.acceptedAt ?? 0))
+        }
+        // Also in a later life of the program, whose clock was set back.
+        try store.close()
+        log.clock.advance(milliseconds: -1_000_000)
+        let reopened = try log.open()
+        _ = try reopened.append(log.append(1, to: space))
+        let last = try #require(try log.kinds.view(of: space, in: reopened).canonical.last)
+        #expect(last.envelope.clock > events[events.count - 1].envelope.clock)
+        #expect(last.acceptedAt == events[events.count - 1].acceptedAt)
+    }
+
+    @Test func severalAppendsShareOneSync() throws {
+        let (log, store, first) = try make()
+        let second = try store.makeSpace(isAuthority: false).space
+        _ = try store.append(log.append(1, to: first))
+        let syncs = log.disk.counters.syncs
+        let outcomes = try store.append(
+            (0..<20).map { log.append(2, to: $0.isMultiple(of: 2) ? first : second) }
+        )
+        #expect(log.disk.counters.syncs == syncs + 1)
+        #expect(outcomes.count == 20)
+        #expect(try RawLog(log.disk).files[0].frames.count == 2)
+        for (index, outcome) in outcomes.enumerated() {
+            let batch = try #require(try outcome.get().first)
+            let isAuthority = index.isMultiple(of: 2)
+            let sequence = UInt64(1 + 2 * (index / 2)) + (isAuthority ? 1 : 0)
+            #expect(batch.firstOrigin.sequence == sequence)
+            #expect(batch.firstPosition == (isAuthority ? sequence : nil))
+        }
+        #expect(try store.root(of: first) == log.plainRoot(first, in: store))
+    }
+
+    @Test func anAppendThatIsRefusedLeavesTheOthersInItsFrame() throws {
+        let (log, store, space) = try make()
+        let nowhere = try #require(SpaceID(rawValue: 77))
+        let outcomes = try store.append(
+            [log.append(1, to: space), log.append(1, to: nowhere), log.append(1, to: space)]
+        )
+        #expect(throws: LogError.unknownSpace(nowhere)) { try outcomes[1].get() }
+        #expect(try outcomes[0].get().first?.firstPosition == 1)
+        #expect(try outcomes[2].get().first?.firstPosition == 2)
+        #expect(try log.numbers(space, in: store) == [1, 3])
+    }
+
+    @Test func writtenEventsAreSyncedByTheNextAppend() throws {
+        let (log, store, space) = try make()
+        let syncs = log.disk.counters.syncs
+        _ = try store.append(log.append(1, to: space, .written))
+        // Those of the file's header and name.
+        #expect(log.disk.counters.syncs == syncs + 1)
+        #expect(try log.numbers(space, in: store) == [])
+        _ = try store.append(log.append(1, to: space, .written))
+        #expect(try log.numbers(space, in: store) == [1])
+        try store.sync()
+        #expect(try log.numbers(space, in: store) == [1, 2])
+        log.disk.crash(using: &log.random)
+        #expect(try log.numbers(space, in: log.open()) == [1, 2])
+    }
+
+    @Test func writtenEventsSurviveTheEndOfTheProcess() throws {
+        let (log, store, space) = try make()
+        _ = try store.append(log.append(2, to: space, .written))
+        log.disk.kill(0)
+        #expect(throws: LogError.storage(.cut)) { try store.sync() }
+        #expect(try log.numbers(space, in: log.open()) == [1, 2])
+    }
+
+    @Test func eventsOfTheAuthorityHaveAnIdOfTheirOwn() throws {
+        let (log, store, space) = try make()
+        let adoption = log.kinds.batch([SimulatedEvent(kind: .adoption, number: 900)])
+        let batches = try store.append(
+            Append(
+                space: space,
+                contents: [.authority([adoption]), .batches([log.kinds.batch(log.notes(2))])],
+                durability: .synced
+            )
+        )
+        let status = try store.status(of: space)
+        #expect(batches.map(\.firstPosition) == [1, 2])
+        #expect(batches[0].firstOrigin.replica == status.manifest.authority)
+        #expect(batches[1].firstOrigin.replica == status.replica)
+        #expect(status.events == 2)
+        let expected = [Adoption(position: 1, fingerprint: EventKinds.fingerprint(of: 900))]
+        #expect(status.adoptions == expected)
+        #expect(try store.root(of: space) == log.plainRoot(space, in: store))
+        #expect(try log.open(process: 2).status(of: space).adoptions == expected)
+    }
+
+    @Test func anExpectedSequenceThatIsNotNextRefusesTheAppend() throws {
+        let (log, store, space) = try make()
+        func append(_ sequence: UInt64) -> Append {
+            Append(
+                space: space,
+                contents: [.batches([log.kinds.batch(log.notes(2))])],
+                durability: .synced,
+                firstSequence: sequence
+            )
+        }
+        _ = try store.append(append(1))
+        for sequence: UInt64 in [1, 2, 4] {
+            #expect(throws: LogError.self) { try store.append(append(sequence)) }
+        }
+        #expect(try store.append(append(3)).first?.firstPosition == 3)
+    }
+
+    // MARK: Rows that keep their origins
+
+    private func preserved(
+        _ log: TestLog,
+        _ rows: [(replica: UInt64, sequence: UInt64, acceptedAt: Int64?)],
+        textSize: Int = 4
+    ) throws -> PreservedRows {
+        var batch = DraftBatch()
+        var envelopes: [RowEnvelope] = []
+        for (row, event) in zip(rows, log.notes(rows.count, textSize: textSize)) {
+            let replica = try #require(ReplicaID(rawValue: row.replica))
+            let origin = Origin(replica: replica, sequence: row.sequence)
+            log.kinds.append(event, to: &batch, origin: origin)
+            envelopes.append(
+                RowEnvelope(
+                    replica: replica,
+                    sequence: row.sequence,
+                    batchFirst: row.sequence,
+                    batchCount: 1,
+                    clock: HybridTime(milliseconds: 1000, counter: UInt16(row.sequence)),
+                    at: Timestamp(milliseconds: 77),
+                    base: 5
+                )
+            )
+        }
+        return PreservedRows(
+            batch: batch,
+            envelopes: envelopes,
+            acceptedAt: rows.map { $0.acceptedAt.map { Timestamp(milliseconds: $0) } },
+            isAuthority: false
+        )
+    }
+
+    private func append(_ rows: PreservedRows, to space: SpaceID) -> Append {
+        Append(space: space, content: .preserved([rows]), durability: .synced)
+    }
+
+    @Test func preservedRowsKeepOriginsAndTimes() throws {
+        let (log, store, space) = try make()
+        let rows = try preserved(log, [(7, 3, 100), (8, 1, 100), (7, 9, 200), (7, 10, nil)])
+        let batches = try store.append(append(rows, to: space))
+        #expect(batches.first?.firstPosition == 1)
+        let view = try log.kinds.view(of: space, in: store)
+        #expect(view.canonical.map(\.origin.sequence) == [3, 1, 9, 10])
+        #expect(view.canonical.map(\.envelope.replica.rawValue) == [7, 8, 7, 7])
+        #expect(
+            view.canonical.map(\.acceptedAt) == [100, 100, 200, log.clock.now.milliseconds]
+        )
+        #expect(view.canonical.allSatisfy { $0.envelope.base == 5 && $0.event.at == 77 })
+        #expect(try store.root(of: space) == log.plainRoot(space, in: store))
+        let reopened = try log.open(process: 2)
+        #expect(try log.kinds.view(of: space, in: reopened) == view)
+        #expect(try reopened.root(of: space) == store.root(of: space))
+    }
+
+    @Test func preservedRowsThatContradictTheLogAreRefused() throws {
+        let (log, store, space) = try make()
+        _ = try store.append(append(preserved(log, [(7, 3, 100)]), to: space))
+        let wrong: [[(UInt64, UInt64, Int64?)]] = [
+            [(7, 3, 200)], [(7, 2, 200)], [(8, 1, 99)], [(8, 2, 200), (8, 1, 200)],
+            [(8, 1, 200), (8, 2, 199)],
+        ]
+        for rows in wrong {
+            let error = #expect(throws: LogError.self) {
+                try store.append(append(preserved(log, rows), to: space))
+            }
+            guard case .outOfOrder = error else {
+                Issue.record("\(rows): \(String(describing: error))")
+                continue
+            }
+        }
+        #expect(try store.status(of: space).head == 1)
+    }
+
+    /// New events in front of preserved ones were not counted when those were checked.
+    @Test func preservedRowsAreCheckedAgainstTheEventsInFrontOfThem() throws {
+        let (log, store, space) = try make()
+        let replica = try store.status(of: space).replica.rawValue
+        let rows = try preserved(log, [(replica, 1, nil)])
+        #expect(throws: LogError.self) {
+            try store.append(
+                Append(
+                    space: space,
+                    contents: [.batches([log.kinds.batch(log.notes(2))]), .preserved([rows])],
+                    durability: .synced
+                )
+            )
+        }
+        #expect(try store.status(of: space).head == 0)
+    }
+
+    /// The bytes of so many times were not reckoned with: the block outgrew its limit, and the
+    /// program trapped.
+    @Test func rowsOfManyTimesKeepToTheLimitsOfABlock() throws {
+        let (log, store, space) = try make()
+        var appends: [Append] = []
+        for start in 0..<UInt64(60) {
+            let rows = (0..<UInt64(1000)).map { index in
+                let number = 1000 * start + index
+                return (
+                    replica: UInt64(7), sequence: 1 + number,
+                    acceptedAt: Optional(Int64(number) * 1_000_000_000)
+                )
+            }
+            appends.append(append(try preserved(log, rows, textSize: 12), to: space))
+        }
+        for outcome in try store.append(appends) { _ = try outcome.get() }
+        #expect(try store.status(of: space).head == 60_000)
+        #expect(try log.open(process: 2).root(of: space) == store.root(of: space))
+    }
+
+    /// Behind a row with the highest clock there is, the next event had none left, and trapped.
+    @Test func aRowWhoseClockLeavesNoneForLaterEventsIsRefused() throws {
+        let (log, store, space) = try make()
+        var rows = try preserved(log, [(7, 3, 100)])
+        rows.envelopes[0].clock = HybridTime(rawValue: 1 << 63 - 1)
+        rows.envelopes[0].at = Timestamp(milliseconds: 5)
+        #expect(throws: LogError.self) { try store.append(append(rows, to: space)) }
+        _ = try store.append(log.append(1, to: space))
+        #expect(try store.root(of: space) == log.plainRoot(space, in: store))
+    }
+
+    // MARK: Roots
+
+    /// The root does not depend on frames, blocks, reopening or when it is asked for (L2).
+    @Test(arguments: UInt64(0)..<6)
+    func theRootDependsOnEventsAlone(seed: UInt64) throws {
+        var roots: [Hash32] = []
+        for isOneFrame in [true, false] {
+            let (log, first, space) = try make()
+            var store = first
+            var random = SeededRandom(seed: seed)
+            let appends = (0..<30).map { _ in log.append(1 + random.below(4), to: space) }
+            if isOneFrame {
+                for outcome in try store.append(appends) { _ = try outcome.get() }
+            } else {
+                for append in appends {
+                    _ = try store.append(append)
+                    if random.oneIn(5) { _ = try store.root(of: space) }
+                    if random.oneIn(5) {
+                        try store.close()
+                        store = try log.open()
+                    }
+                }
+            }
+            #expect(try store.root(of: space) == log.plainRoot(space, in: store))
+            roots.append(try store.root(of: space))
+        }
+        #expect(roots[0] == roots[1])
+    }
+
+    @Test func theRootCoversPersonalFieldsThroughTheirSalts() throws {
+        let (log, first, space) = try make()
+        for count in [1, 30, 1000, 5] {
+            _ = try first.append(log.append(count, secret: true, to: space))
+        }
+        let root = try log.plainRoot(space, in: first)
+        #expect(try first.root(of: space) == root)
+        try first.close()
+        #expect(try log.open().root(of: space) == root)
+    }
+
+    /// A state is written from time to time, and reading starts there, not at the first event.
+    @Test func aStateBoundsWhatIsHashedAgain() throws {
+        let log = try TestLog()
+        log.sizes = TestLog.small
+        let store = try log.open()
+        let space = try store.makeSpace(isAuthority: true).space
+        for _ in 0..<40 { _ = try store.append(log.append(1, textSize: 4000, to: space)) }
+        let states = try RawLog(log.disk).entries.filter { $0.kind == .state }
+        #expect(states.count >= 5)
+        let root = try store.root(of: space)
+        try store.close()
+        let reopened = try log.open()
+        let before = log.disk.counters.bytesRead
+        #expect(try reopened.root(of: space) == root)
+        #expect(log.disk.counters.bytesRead - before < 3 * log.sizes.stateInterval)
+        #expect(root == (try log.plainRoot(space, in: reopened)))
+    }
+}

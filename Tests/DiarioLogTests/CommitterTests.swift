@@ -1,0 +1,129 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSimulation
+import DiarioStorage
+import DiarioTestSupport
+import Synchronization
+import Testing
+
+/// Many who append at once, through the committer thread.
+@Suite struct CommitterTests {
+    private typealias Outcome = Result<[AppendedBatch], LogError>
+
+    /// Counts answers, and wakes who waits for all of them.
+    private final class Answers: Sendable {
+        private let outcomes = Mutex<[[Outcome]]>([])
+        private let done = Signal()
+
+        init(count: Int) {
+            outcomes.withLock { $0 = Array(repeating: [], count: count) }
+        }
+
+        func take(_ outcome: Outcome, of index: Int) {
+            let isComplete = outcomes.withLock { outcomes in
+                outcomes[index].append(outcome)
+                return !outcomes.contains(where: \.isEmpty)
+            }
+            if isComplete { done.raise() }
+        }
+
+        /// One outcome for each append, once all were answered.
+        func wait() -> [Outcome?] {
+            while outcomes.withLock({ $0.contains(where: \.isEmpty) }) {
+                done.wait(nanosecondsMax: 1_000_000_000)
+            }
+            return outcomes.withLock { $0.map { $0.count == 1 ? $0[0] : nil } }
+        }
+    }
+
+    private func enqueue(_ append: Append, in store: LogStore, _ index: Int, _ answers: Answers) {
+        store.enqueue(append) { answers.take($0, of: index) }
+    }
+
+    @Test(arguments: [Durability.synced, .written])
+    func eachOfAThousandAppendsIsAnsweredOnce(durability: Durability) async throws {
+        let log = try TestLog()
+        let store = try log.open(background: .thread)
+        let space = try store.makeSpace(isAuthority: true).space
+        let appends = (0..<1000).map { _ in log.append(1, to: space, durability) }
+        let answers = Answers(count: appends.count)
+        await withTaskGroup(of: Void.self) { group in
+            for (index, append) in appends.enumerated() {
+                group.addTask { enqueue(append, in: store, index, answers) }
+            }
+        }
+        var positions: Set<UInt64> = []
+        for outcome in answers.wait() {
+            let batches = try #require(try outcome?.get())
+            positions.insert(try #require(batches.first?.firstPosition))
+        }
+        #expect(positions == Set(1...1000))
+        try store.close()
+        #expect(Set(try log.numbers(space, in: log.open())) == Set(1...1000))
+    }
+
+    /// A close that found the writer busy gave up, and appends that waited were never answered.
+    @Test(arguments: 0..<20) func closingAnswersTheAppendsThatWait(round: Int) async throws {
+        let log = try TestLog()
+        log.sizes = TestLog.small
+        let store = try log.open(background: .thread)
+        let space = try store.makeSpace(isAuthority: true).space
+        let appends = (0..<100).map { _ in log.append(1, to: space) }
+        let answers = Answers(count: appends.count)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, append) in appends.enumerated() {
+                group.addTask { enqueue(append, in: store, index, answers) }
+                if index == 5 * round { group.addTask { try store.close() } }
+            }
+            try await group.waitForAll()
+        }
+        var count = 0
+        for case .success(let batches)? in answers.wait() { count += batches.count }
+        for case .failure(let error)? in answers.wait() { #expect(error == .closed) }
+        #expect(!answers.wait().contains { $0 == nil })
+        #expect(try log.numbers(space, in: log.open()).count == count)
+        #expect(throws: LogError.closed) { try store.append(log.append(1, to: space)) }
+    }
+
+    @Test func blockingAppendsAndEnqueuedOnesShareTheWriter() async throws {
+        let log = try TestLog()
+        let store = try log.open(background: .thread)
+        let space = try store.makeSpace(isAuthority: true).space
+        let blocking = (0..<100).map { _ in log.append(1, to: space) }
+        let enqueued = (0..<100).map { _ in log.append(1, to: space) }
+        let answers = Answers(count: enqueued.count)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, append) in enqueued.enumerated() {
+                group.addTask { enqueue(append, in: store, index, answers) }
+                group.addTask { _ = try store.append(blocking[index]) }
+                group.addTask { _ = try store.root(of: space) }
+            }
+            try await group.waitForAll()
+        }
+        _ = answers.wait()
+        #expect(try store.status(of: space).head == 200)
+    }
+
+    /// What was only written is synced by the thread before long, and then it is seen.
+    @Test func theThreadSyncsWhatWasOnlyWritten() throws {
+        let log = try TestLog()
+        let store = try log.open(background: .thread)
+        let space = try store.makeSpace(isAuthority: true).space
+        _ = try store.append(log.append(3, to: space, .written))
+        while try store.status(of: space).head < 3 { _ = try store.refresh() }
+        log.disk.crash(using: &log.random)
+        #expect(try log.numbers(space, in: log.open()) == [1, 2, 3])
+    }
+
+    @Test func aLogThatNobodyHoldsEndsItsThread() throws {
+        let log = try TestLog()
+        let space = try {
+            let store = try log.open(background: .thread)
+            let space = try store.makeSpace(isAuthority: true).space
+            _ = try store.append(log.append(1, to: space, .written))
+            return space
+        }()
+        #expect(try log.numbers(space, in: log.open()) == [1])
+    }
+}
