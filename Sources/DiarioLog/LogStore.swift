@@ -10,8 +10,10 @@ import Synchronization
 package final class LogStore: Sendable {
     let shared: LogShared
     let gate: Mutex<Gate>
-    private let wake = Signal()
-    private let committer = Mutex<WorkerThread?>(nil)
+    /// Commits what is enqueued and syncs what was only written.
+    private let committer: CalledThread
+    /// Hashes what was committed, if there is much of it.
+    private let hasher: CalledThread
     private let background: Background
     /// What this log may be used for, which can be less than what was asked for.
     package let access: Access
@@ -60,6 +62,13 @@ package final class LogStore: Sendable {
             adoption: adoption,
             sizes: sizes
         )
+        let weak = WeakStore()
+        committer = CalledThread { wake in weak.store?.serve(wake) ?? false }
+        hasher = CalledThread { [weak shared] _ in
+            guard let shared else { return false }
+            shared.hashes.hashQueue(in: shared)
+            return true
+        }
         var lock: (any DirectoryLock)?
         if mayWrite {
             lock = try storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }
@@ -68,6 +77,7 @@ package final class LogStore: Sendable {
         try writer.start()
         report = writer.report
         gate = Mutex(Gate(writer: writer))
+        weak.store = self
     }
 
     deinit { try? close() }
@@ -94,7 +104,7 @@ package final class LogStore: Sendable {
     ) throws(LogError) -> [Result<[AppendedBatch], LogError>] {
         var writer = try takeWriter(to: .use)
         let outcomes = commit(appends, &writer)
-        giveBack(writer)
+        finish(writer)
         return outcomes
     }
 
@@ -110,7 +120,7 @@ package final class LogStore: Sendable {
         precondition(background == .thread, "somebody must commit what is enqueued")
         if var writer = gate.withLock({ $0.takeIfFree() }) {
             let outcomes = commit([append], &writer)
-            giveBack(writer)
+            finish(writer)
             if let outcome = outcomes.first { completion(outcome) }
             return
         }
@@ -130,8 +140,16 @@ package final class LogStore: Sendable {
         let outcomes = writer.commit(appends)
         let duration = ContinuousClock.now - start
         gate.withLock { $0.lastCommit = duration }
-        writer.hashRecent()
         return outcomes
+    }
+
+    /// Gives the writer back after a commit, and sees to the hashes.
+    private func finish(_ writer: consuming Writer) {
+        let frames = writer.takeUnhashed()
+        giveBack(writer)
+        for frame in frames {
+            shared.hashes.follow(frame, in: shared, background == .thread ? hasher : nil)
+        }
     }
 
     // MARK: The writer
@@ -189,7 +207,7 @@ package final class LogStore: Sendable {
         var writer = try takeWriter(to: .use)
         let result: Result<Value, LogError>
         do { result = .success(try body(&writer)) } catch { result = .failure(error) }
-        giveBack(writer)
+        finish(writer)
         return try result.get()
     }
 
@@ -219,7 +237,7 @@ package final class LogStore: Sendable {
         }
         let outcomes = writer.commit(waiting.map(\.append))
         for (waiting, outcome) in zip(waiting, outcomes) { waiting.completion(outcome) }
-        wake.raise()
+        committer.end()
         guard access == .readWrite else { return }
         try writer.close()
     }
@@ -228,19 +246,7 @@ package final class LogStore: Sendable {
 
     private func callCommitter() {
         guard background == .thread else { return }
-        committer.withLock { thread in
-            guard thread == nil else { return }
-            // The thread must not keep the log alive; it ends when the log is gone.
-            let wake = wake
-            thread = WorkerThread { [weak self] in
-                while true {
-                    wake.wait()
-                    guard let self else { return }
-                    guard self.serve() else { return }
-                }
-            }
-        }
-        wake.raise()
+        committer.call()
     }
 
     private enum Step: ~Copyable {
@@ -251,7 +257,7 @@ package final class LogStore: Sendable {
     }
 
     /// Commits what waits until nothing does; false once the log is closed.
-    private func serve() -> Bool {
+    fileprivate func serve(_ wake: Signal) -> Bool {
         while true {
             switch nextStep() {
             case .end: return false
@@ -268,10 +274,9 @@ package final class LogStore: Sendable {
                     for (waiting, outcome) in zip(waiting, outcomes) {
                         waiting.completion(outcome)
                     }
-                    writer.hashRecent()
                     gate.withLock { $0.note(duration: duration, answered: waiting.count) }
                 }
-                giveBack(writer)
+                finish(writer)
             }
         }
     }
@@ -305,5 +310,19 @@ package final class LogStore: Sendable {
             guard let writer = gate.writer.take() else { return .sleep }
             return .work(writer, waiting)
         }
+    }
+}
+
+/// Leads from the committer thread to the log, and does not keep it alive.
+private final class WeakStore: Sendable {
+    private let reference = Mutex(Reference())
+
+    private struct Reference: Sendable {
+        weak var store: LogStore?
+    }
+
+    var store: LogStore? {
+        get { reference.withLock { $0.store } }
+        set { reference.withLock { $0.store = newValue } }
     }
 }

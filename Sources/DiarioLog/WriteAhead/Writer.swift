@@ -12,9 +12,6 @@ struct Writer: ~Copyable {
     let lock: (any DirectoryLock)?
     /// Spaces that were written to, with who writes.
     var homes: [SpaceID: SpaceHome] = [:]
-    /// Hash state of spaces as far as it was computed; at most up to their heads.
-    var ranges: [SpaceID: CompactRange] = [:]
-    var hasher = EventHasher()
     var builder = BlockBuilder()
     /// The frame under construction: room for its header, then records.
     var frame: [UInt8] = []
@@ -23,8 +20,8 @@ struct Writer: ~Copyable {
     var bodyEnd = 0
     /// The block under construction, whose rows `builder` has.
     var open: OpenBlock?
-    /// Where `frame` lies on disk, once it does.
-    var recent: FramePlace?
+    /// Frames that are on disk, until they are given to who hashes them.
+    private(set) var unhashed: [Hashes.Frame] = []
     /// What the frame under construction changes, by space.
     var staged: [SpaceID: Staged] = [:]
     /// The space that was staged last, taken out of the others: mostly it is the next one too.
@@ -77,6 +74,19 @@ struct Writer: ~Copyable {
         } catch {
             return
         }
+    }
+
+    /// Notes that the frame lies on disk at `place`.
+    mutating func noteUnhashed(at place: FramePlace) {
+        var spaces = Array(staged.keys)
+        if let (last, _) = lastStaged { spaces.append(last) }
+        unhashed.append(Hashes.Frame(bytes: frame, place: place, spaces: spaces))
+    }
+
+    /// The frames that are to be hashed now, once.
+    mutating func takeUnhashed() -> [Hashes.Frame] {
+        defer { unhashed = [] }
+        return unhashed
     }
 
     // MARK: The lock
@@ -145,7 +155,7 @@ struct Writer: ~Copyable {
     mutating func reload(mayCut: Bool) throws(LogError) {
         isPartial = true
         homes.removeAll()
-        ranges.removeAll()
+        store.hashes.removeAll()
         store.files.removeAll()
         var index = LogIndex()
         let adoption = store.adoption
