@@ -131,7 +131,9 @@ extension LogStore {
         let (folder, manifest) = (LogPaths.space(space), LogPaths.manifest(space))
         let isComplete = try storing { () throws(StorageError) in try directory.exists(manifest) }
         if isComplete, let dead = try SpaceHome.readManifest(space, in: directory).replaces,
-            try storing({ () throws(StorageError) in try directory.exists(LogPaths.manifest(dead)) })
+            try storing({ () throws(StorageError) in
+                try directory.exists(LogPaths.manifest(dead))
+            })
         {
             // Nothing would say any more that it is dead.
             try remove(dead)
