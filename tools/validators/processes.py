@@ -106,7 +106,8 @@ def check(program, folder):
     diario.good("init", space)
     total = check_writers(diario, space)
     check_copies(diario, folder, space)
-    return f"{WRITERS} processes recorded {total} events into one directory; a copy is another replica"
+    return (f"{WRITERS} processes recorded {total} events into one directory; "
+            "a copy is another replica")
 
 
 if __name__ == "__main__":

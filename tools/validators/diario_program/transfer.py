@@ -29,7 +29,7 @@ def check(diario, folder):
     space = folder / "space"
     diario.good("init", str(space))
     checks = Checks(diario, space)
-    lines = "".join(weight(number, actor="ë") + "\n" for number in range(50))
+    lines = "".join(weight(number, actor="\u00eb") + "\n" for number in range(50))
     checks.run("record", "-", "--quiet", stdin=lines)
     for examples in sorted(SCHEMA.glob("*/examples/*.jsonl")):
         checks.run("record", "-", "--quiet", stdin=examples.read_bytes())
@@ -68,7 +68,8 @@ def check_transfer(checks, diario, folder):
         other.run("import", str(file))
         found = other.run("log", "--json", "--type", "meals.weight.recorded").events
         checks.equal([event["payload"].get("weightG") for event in found[1:]],
-                     [event["payload"].get("weightG") for event in events], "events of another space")
+                     [event["payload"].get("weightG") for event in events],
+                     "events of another space")
     diario.verify("other")
     checks.bad("export", "--output", str(folder / "none" / "x"), has=["none/x"])
     checks.bad("export", "--output", str(folder), has=[str(folder)])
@@ -132,7 +133,8 @@ def check_bad_packs(checks, diario, folder):
     changed = json.loads(json.dumps(WATERED))
     changed["properties"]["amountMl"]["maximum"] = 5
     write_pack(folder / "changed", PACK, changed)
-    checks.bad("schema", "adopt", str(folder / "changed"), has=["plants.plant.watered", "version 2"])
+    checks.bad("schema", "adopt", str(folder / "changed"),
+               has=["plants.plant.watered", "version 2"])
     bad = json.loads(json.dumps(WATERED))
     bad["properties"]["amountMl"]["multipleOf"] = 5
     bad["required"].append("nothing")
