@@ -265,6 +265,7 @@ extension FrameLog {
     }
 
     /// Visits all valid frames but the last one, up to the length that the next file states.
+    @inline(never)
     private mutating func scan(
         _ content: Span<UInt8>,
         from start: Int,
