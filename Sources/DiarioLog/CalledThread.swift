@@ -5,7 +5,9 @@ import Synchronization
 final class CalledThread: Sendable {
     private let wake = Signal()
     private let thread = Mutex<WorkerThread?>(nil)
-    /// False once there is nothing more to do, ever. Must not keep alive what calls the thread.
+    /// False once there is nothing more to do, ever.
+    ///
+    /// Must not keep alive what calls the thread.
     private let work: @Sendable (Signal) -> Bool
 
     /// `work` is given the signal by which it is called, should it want to wait for the next call.

@@ -26,39 +26,51 @@ final class Hashes: Sendable {
     /// Held while hashes are computed, which may read files.
     private let state = Mutex(State())
     /// Frames that wait for the thread.
-    private let queue = Mutex<[Frame]>([])
+    private struct Queue: Sendable {
+        var frames: [Frame] = []
+        var size = 0
+    }
 
-    /// A smaller frame is hashed at once: waking a thread costs more.
-    private static let inlineSizeMax = 16 * 1024
-    /// Who finds as many frames waiting helps with them, so that memory stays bounded.
-    private static let queueCountMax = 4
+    private let queue = Mutex(Queue())
 
-    /// Brings the hashes of a frame's spaces up to their heads: now, or soon if it is a large one.
+    /// So many bytes are gathered before the thread is woken, which costs as much as hashing some
+    /// hundred of them.
+    private static let wakeSizeMin = 64 * 1024
+    /// Who finds as many bytes waiting helps with them, so that memory stays bounded.
+    private static let queueSizeMax = 8 * 1024 * 1024
+
+    /// Notes that events of a frame are to be hashed: now, or soon by the thread if there is one.
     ///
-    /// The events are acknowledged already, so a failure is left to whoever asks for the hashes.
+    /// They are acknowledged already, so a failure is left to whoever asks for the hashes.
     func follow(_ frame: Frame, in store: LogShared, _ thread: CalledThread?) {
-        guard let thread, frame.bytes.count > Self.inlineSizeMax else {
+        guard let thread else {
             hash([frame], in: store)
             return
         }
-        let isFull = queue.withLock { queue in
-            queue.append(frame)
-            return queue.count >= Self.queueCountMax
+        let size = queue.withLock { queue in
+            queue.frames.append(frame)
+            queue.size += frame.bytes.count
+            return queue.size
         }
-        if isFull { hashQueue(in: store) } else { thread.call() }
+        if size >= Self.queueSizeMax {
+            hashQueue(in: store)
+        } else if size >= Self.wakeSizeMin {
+            thread.call()
+        }
     }
 
     /// Hashes the frames that wait.
     func hashQueue(in store: LogShared) {
         let frames = queue.withLock { queue in
-            defer { queue = [] }
-            return queue
+            defer { queue = Queue() }
+            return queue.frames
         }
         if !frames.isEmpty { hash(frames, in: store) }
     }
 
     /// The hash state of all canonical events of a space.
     func range(of space: SpaceID, in store: LogShared) throws(LogError) -> CompactRange {
+        hashQueue(in: store)
         var result: Result<CompactRange, LogError> = .success(CompactRange())
         state.withLock { state in
             do throws(LogError) {

@@ -14,7 +14,10 @@ extension LogStore {
         let directory = shared.directory
         let path = LogPaths.pack(fingerprint)
         try storing { () throws(StorageError) in
-            guard try !directory.exists(path) else { return }
+            guard try !directory.exists(path) else {
+                // Its name may be the last thing that a process did before it died.
+                return try directory.syncDirectory(LogPaths.packs)
+            }
             // Filled under another name, so that a folder of that name is always whole.
             let temporaryPath = path + ".new"
             try directory.removeTree(temporaryPath)

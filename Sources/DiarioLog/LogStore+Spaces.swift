@@ -128,15 +128,27 @@ extension LogStore {
     /// Removes a space and all its events.
     package func remove(_ space: SpaceID) throws(LogError) {
         let directory = shared.directory
+        let (folder, manifest) = (LogPaths.space(space), LogPaths.manifest(space))
+        let isComplete = try storing { () throws(StorageError) in try directory.exists(manifest) }
+        if isComplete, let dead = try SpaceHome.readManifest(space, in: directory).replaces,
+            try storing({ () throws(StorageError) in
+                try directory.exists(LogPaths.manifest(dead))
+            })
+        {
+            // Nothing would say any more that it is dead.
+            try remove(dead)
+        }
+        try storing { () throws(StorageError) in
+            // The manifest goes first, before the events: without one the rest is not a space any
+            // more, and is removed by `removeRemains`.
+            if isComplete {
+                try directory.remove(manifest)
+                try directory.syncDirectory(folder)
+            }
+        }
         try withWriter { (writer) throws(LogError) in try writer.drop(space) }
         try storing { () throws(StorageError) in
-            // The manifest goes first: without one the rest is not a space any more.
-            for path in [
-                LogPaths.manifest(space), LogPaths.replica(space), LogPaths.stagingLock(space),
-            ] where try directory.exists(path) {
-                try directory.remove(path)
-            }
-            try directory.remove(LogPaths.space(space))
+            try directory.removeTree(folder)
             try directory.syncDirectory(LogPaths.spaces)
         }
     }

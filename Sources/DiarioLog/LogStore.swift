@@ -118,15 +118,17 @@ package final class LogStore: Sendable {
         completion: @escaping @Sendable (Result<[AppendedBatch], LogError>) -> Void
     ) {
         precondition(background == .thread, "somebody must commit what is enqueued")
-        if var writer = gate.withLock({ $0.takeIfFree() }) {
+        var isCalled: Bool?
+        let free = gate.withLock { gate -> Writer? in
+            if let writer = gate.takeIfFree() { return writer }
+            isCalled = gate.isClosed ? nil : gate.add(append, completion)
+            return nil
+        }
+        if var writer = free {
             let outcomes = commit([append], &writer)
             finish(writer)
             if let outcome = outcomes.first { completion(outcome) }
             return
-        }
-        let isCalled: Bool? = gate.withLock { gate in
-            gate.isClosed
-                ? nil : gate.add(Gate.Waiting(append: append, completion: completion))
         }
         switch isCalled {
         case .some(true): callCommitter()
@@ -231,12 +233,9 @@ package final class LogStore: Sendable {
         guard isFirst else { return }
         // Those who waited for the writer had their turn before this.
         var writer = try takeWriter(to: .close)
-        let waiting = gate.withLock { gate in
-            defer { gate.queue = [] }
-            return gate.queue
-        }
-        let outcomes = writer.commit(waiting.map(\.append))
-        for (waiting, outcome) in zip(waiting, outcomes) { waiting.completion(outcome) }
+        let (waiting, completions) = gate.withLock { $0.takeQueue() }
+        let outcomes = writer.commit(waiting)
+        for (completion, outcome) in zip(completions, outcomes) { completion(outcome) }
         committer.end()
         guard access == .readWrite else { return }
         try writer.close()
@@ -253,7 +252,7 @@ package final class LogStore: Sendable {
         case end
         case sleep
         case wait(Duration)
-        case work(Writer, [Gate.Waiting])
+        case work(Writer, [Append], [Gate.Completion])
     }
 
     /// Commits what waits until nothing does; false once the log is closed.
@@ -264,16 +263,14 @@ package final class LogStore: Sendable {
             case .sleep: return true
             case .wait(let duration):
                 wake.wait(nanosecondsMax: Int64(duration / .nanoseconds(1)))
-            case .work(var writer, let waiting):
+            case .work(var writer, let waiting, let completions):
                 let start = ContinuousClock.now
                 if waiting.isEmpty {
                     writer.syncInBackground()
                 } else {
-                    let outcomes = writer.commit(waiting.map(\.append))
+                    let outcomes = writer.commit(waiting)
                     let duration = ContinuousClock.now - start
-                    for (waiting, outcome) in zip(waiting, outcomes) {
-                        waiting.completion(outcome)
-                    }
+                    for (completion, outcome) in zip(completions, outcomes) { completion(outcome) }
                     gate.withLock { $0.note(duration: duration, answered: waiting.count) }
                 }
                 finish(writer)
@@ -305,10 +302,9 @@ package final class LogStore: Sendable {
                 return .wait(rest)
             }
             gate.committer = .busy
-            let waiting = gate.queue
-            gate.queue = []
             guard let writer = gate.writer.take() else { return .sleep }
-            return .work(writer, waiting)
+            let (waiting, completions) = gate.takeQueue()
+            return .work(writer, waiting, completions)
         }
     }
 }

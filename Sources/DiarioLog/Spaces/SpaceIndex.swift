@@ -27,9 +27,13 @@ struct SpaceIndex: Sendable {
     /// Bytes of rows since the newest state.
     var bytesSinceState = 0
 
-    struct SeedKey: Hashable, Sendable {
+    struct SeedKey: Hashable, Comparable, Sendable {
         let replica: ReplicaID
         let group: UInt64
+
+        static func < (left: SeedKey, right: SeedKey) -> Bool {
+            (left.replica, left.group) < (right.replica, right.group)
+        }
 
         /// One word is enough: replicas are random numbers already.
         func hash(into hasher: inout Hasher) {

@@ -201,7 +201,9 @@ extension FrameLog {
     }
 
     /// Whether a file whose header is damaged was in use: it holds a frame that comes next or
-    /// later. Those of an older use have lower numbers.
+    /// later.
+    ///
+    /// Those of an older use have lower numbers.
     private func holdsFrames(_ file: any LogFile) throws(LogError) -> Bool {
         var content: [UInt8] = []
         try storing { () throws(StorageError) in

@@ -181,6 +181,20 @@ struct FrameLog: ~Copyable {
         spareCount = max(spareCount, count)
     }
 
+    /// Removes files that may be used again, the oldest first, as long as the log has more bytes.
+    ///
+    /// A file that cannot be removed stays a spare; it does no harm.
+    mutating func removeSpares(beyond sizeMax: Int) {
+        var size = spareCount * sizes.fileMax
+        size += files.dropFirst(spareCount).reduce(0) { $0 + $1.length }
+        while spareCount > 0, size > sizeMax {
+            guard (try? directory.remove(LogPaths.logFile(files[0].number))) != nil else { return }
+            files.removeFirst()
+            spareCount -= 1
+            size -= sizes.fileMax
+        }
+    }
+
     /// Begins the next file: header and name are on disk when this returns (W3).
     private mutating func beginFile(previousLength: Int) throws(LogError) {
         let number = (files.last?.number ?? 0) + 1

@@ -46,12 +46,22 @@ extension Writer {
     /// Writes what is live in the oldest files again, as long as the log is too long for its worth.
     mutating func copyForward() throws(LogError) {
         while log.files.count > log.spareCount + 1 {
-            let live = store.index.withLock { $0.liveBytesTotal }
             let length = log.files.dropFirst(log.spareCount).reduce(0) { $0 + $1.length }
-            guard length > max(store.sizes.quietMax, 2 * live) else { return }
-            try copyForward(file: log.files[log.spareCount].number)
+            guard length > worthMax else { break }
+            let file = log.files[log.spareCount].number
+            try copyForward(file: file)
+            let rest = store.index.withLock { $0.liveBytes[file] ?? 0 }
+            precondition(rest == 0, "all that is live in a file is copied, or this never ends")
             recycle()
         }
+        log.removeSpares(beyond: worthMax)
+        // What is open of a removed file would still take its space.
+        store.files.removeAll()
+    }
+
+    /// Bytes that the log may have for what it holds.
+    private var worthMax: Int {
+        max(store.sizes.quietMax, 2 * store.index.withLock { $0.liveBytesTotal })
     }
 
     private mutating func copyForward(file: UInt64) throws(LogError) {
@@ -59,7 +69,9 @@ extension Writer {
         beginFrame()
         for id in spaces {
             let space = store.index.withLock { $0[id] }
-            for (key, entry) in space.seeds where entry.file == file {
+            // In order, so that the same log is written again in the same way.
+            let seeds = space.seeds.filter { $0.value.file == file }
+            for (key, entry) in seeds.sorted(by: { $0.key < $1.key }) {
                 try makeRoom(SpaceIndex.seedSize)
                 append(SaltSeed(replica: key.replica, group: key.group, root: entry.root), of: id)
             }

@@ -33,6 +33,8 @@ struct Writer: ~Copyable {
     /// True while only a part of the log was read: reading it anew did not come to its end.
     private var isPartial = false
 
+    private static let copiedSizeMax = 16 * 1024
+
     init(store: LogShared, lock: (any DirectoryLock)?) {
         self.store = store
         self.lock = lock
@@ -80,7 +82,9 @@ struct Writer: ~Copyable {
     mutating func noteUnhashed(at place: FramePlace) {
         var spaces = Array(staged.keys)
         if let (last, _) = lastStaged { spaces.append(last) }
-        unhashed.append(Hashes.Frame(bytes: frame, place: place, spaces: spaces))
+        // A small frame is copied, since its buffer is mostly empty; a large one changes hands.
+        let bytes = frame.count < Self.copiedSizeMax ? Array(frame[...]) : frame
+        unhashed.append(Hashes.Frame(bytes: bytes, place: place, spaces: spaces))
     }
 
     /// The frames that are to be hashed now, once.

@@ -1,0 +1,245 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+import DiarioSchema
+import DiarioSimulation
+import DiarioStorage
+import DiarioTestSupport
+import Testing
+
+/// Spaces come, take the place of others, and go; packs are kept.
+///
+/// Each step may be the last one.
+@Suite struct SpaceTests {
+    private func make() throws -> (TestLog, LogStore) {
+        let log = try TestLog()
+        log.sizes = TestLog.small
+        return (log, try log.open())
+    }
+
+    private func ids(_ store: LogStore) throws -> [SpaceID] {
+        try store.manifests().filter { !$0.isStaging }.map(\.space)
+    }
+
+    /// Does `body` on a fresh log and cuts the power at each operation of it in turn, until it ends
+    /// without a cut; `check` sees the log after each, once it is open again.
+    private func forEachCut(
+        prepare: (TestLog, LogStore) throws -> SpaceID,
+        _ body: (LogStore, SpaceID) throws(LogError) -> Void,
+        check: (TestLog, LogStore, SpaceID, Bool) throws -> Void
+    ) throws {
+        for moment in CrashDisk.CutMoment.allCases {
+            var count = 0
+            var isCut = true
+            while isCut {
+                count += 1
+                for seed in 0..<UInt64(3) {
+                    let (log, store) = try make()
+                    log.random = SeededRandom(seed: seed)
+                    let space = try prepare(log, store)
+                    log.disk.cutAfter(operations: count, moment)
+                    isCut = false
+                    do {
+                        try body(store, space)
+                    } catch {
+                        #expect(error == .storage(.cut))
+                        isCut = true
+                    }
+                    log.disk.crash(using: &log.random)
+                    let reopened = try log.open()
+                    #expect(reopened.report.fault == nil)
+                    try check(log, reopened, space, !isCut)
+                    #expect(reopened.validate() == [])
+                }
+            }
+            #expect(count > 2)
+        }
+    }
+
+    @Test func aSpaceIsThereOnlyWhenItIsComplete() throws {
+        try forEachCut { log, store in
+            try store.makeSpace(isAuthority: true).space
+        } _: { (store, _) throws(LogError) in
+            _ = try store.makeSpace(isAuthority: false)
+        } check: { log, store, space, isDone in
+            var count = try ids(store).count
+            #expect(count == 2 || !isDone)
+            for id in try ids(store) { _ = try store.append(log.append(1, to: id)) }
+            // A crash in the middle left files under temporary names, and nothing removed those.
+            try store.removeRemains()
+            #expect(try ids(store).count == count)
+            #expect(try log.disk.list("spaces").count == count)
+            _ = try store.makeSpace(isAuthority: false)
+            count += 1
+            #expect(try ids(store).count == count)
+        }
+    }
+
+    /// The events went first: a crash left the space without them, and its replica counted from 1
+    /// again.
+    @Test func aSpaceIsRemovedWithAllItsEventsOrNotAtAll() throws {
+        try forEachCut { log, store in
+            let space = try store.makeSpace(isAuthority: true).space
+            _ = try store.append(log.append(3, to: space))
+            _ = try store.append(log.append(2, to: store.makeSpace(isAuthority: false).space))
+            return space
+        } _: { (store, space) throws(LogError) in
+            try store.remove(space)
+        } check: { log, store, space, isDone in
+            let isThere = try ids(store).contains(space)
+            #expect(!isThere || !isDone)
+            if isThere { #expect(try log.numbers(space, in: store) == [1, 2, 3]) }
+            try store.removeRemains()
+            #expect(try log.disk.list("spaces").count == (isThere ? 2 : 1))
+            if !isThere {
+                #expect(throws: LogError.unknownSpace(space)) {
+                    try store.append(log.append(1, to: space))
+                }
+            }
+        }
+    }
+
+    @Test func aStagedSpaceTakesThePlaceOfAnotherAtOnce() throws {
+        var staged: SpaceID?
+        try forEachCut { log, store in
+            let old = try store.makeSpace(isAuthority: true).space
+            _ = try store.append(log.append(3, to: old))
+            let new = try store.makeSpace(isAuthority: true, isStaging: true).space
+            _ = try store.append(log.append(2, to: new))
+            #expect(try ids(store) == [old])
+            staged = new
+            return old
+        } _: { (store, old) throws(LogError) in
+            guard let staged else { return }
+            try store.activate(staged, inPlaceOf: old)
+        } check: { log, store, old, isDone in
+            let new = try #require(staged)
+            let shown = try #require(try ids(store).first)
+            #expect(try ids(store).count == 1)
+            #expect(shown == new || !isDone)
+            #expect(try log.numbers(shown, in: store) == (shown == old ? [1, 2, 3] : [4, 5]))
+            try store.removeRemains()
+            #expect(try ids(store) == [shown])
+            #expect(try log.disk.list("spaces") == [shown.text])
+        }
+    }
+
+    /// A space that took the place of another one and is removed does not give it back.
+    @Test func aDeadSpaceStaysDeadWhenItsSuccessorIsRemoved() throws {
+        var found = 0
+        for count in 1...12 {
+            let (log, store) = try make()
+            let old = try store.makeSpace(isAuthority: true).space
+            let new = try store.makeSpace(isAuthority: true, isStaging: true).space
+            log.disk.cutAfter(operations: count, .before)
+            do { try store.activate(new, inPlaceOf: old) } catch {
+                #expect(error == .storage(.cut))
+            }
+            log.disk.crash(using: &log.random)
+            let reopened = try log.open()
+            guard try ids(reopened) == [new] else { continue }
+            found += 1
+            try reopened.remove(new)
+            #expect(try ids(reopened).isEmpty)
+        }
+        #expect(found > 0)
+    }
+
+    @Test func whoFillsAStagedSpaceKeepsItFromBeingClearedAway() throws {
+        let (log, store) = try make()
+        let space = try store.makeSpace(isAuthority: true, isStaging: true).space
+        let lock = try store.stagingLock(of: space)
+        let other = try log.open(process: 2)
+        try other.removeRemains()
+        #expect(try store.manifests().map(\.space) == [space])
+        lock.release()
+        try other.removeRemains()
+        #expect(try store.manifests().isEmpty)
+    }
+
+    @Test func whatIsLeftOfRemovedSpacesIsNotLive() throws {
+        let (log, store) = try make()
+        let kept = try store.makeSpace(isAuthority: true).space
+        _ = try store.append(log.append(3, to: kept))
+        for _ in 0..<12 {
+            let space = try store.makeSpace(isAuthority: true).space
+            for _ in 0..<3 { _ = try store.append(log.append(1, textSize: 20_000, to: space)) }
+            try store.remove(space)
+        }
+        #expect(store.validate() == [])
+        #expect(try store.logBytes() <= log.sizes.quietMax + 2 * log.sizes.fileMax)
+        #expect(try log.numbers(kept, in: store) == [1, 2, 3])
+        #expect(try log.numbers(kept, in: log.open(process: 2)) == [1, 2, 3])
+    }
+
+    @Test func manySpacesShareOneLog() throws {
+        let (log, store) = try make()
+        let spaces = try (0..<30).map { try store.makeSpace(isAuthority: $0 % 2 == 0).space }
+        for _ in 0..<3 {
+            for outcome in try store.append(spaces.map { log.append(1, to: $0) }) {
+                _ = try outcome.get()
+            }
+        }
+        let reopened = try log.open(process: 2)
+        for (index, space) in spaces.enumerated() {
+            let numbers = (0..<3).map { Int64(30 * $0 + index + 1) }
+            #expect(try log.numbers(space, in: reopened) == numbers)
+        }
+        #expect(try reopened.manifests().map(\.space) == spaces.sorted())
+    }
+
+    // MARK: Packs
+
+    private let files = [
+        PackFile(path: "events/a.made.1.json", bytes: Array("{}".utf8)),
+        PackFile(path: "pack.json", bytes: Array("{ \"name\": \"a\" }".utf8)),
+    ]
+
+    @Test func aPackIsKeptWholeOrNotAtAll() throws {
+        let fingerprint = Fingerprint.pack(files)
+        try forEachCut { log, store in
+            try store.makeSpace(isAuthority: true).space
+        } _: { (store, _) throws(LogError) in
+            try store.keep(files, fingerprint: fingerprint)
+        } check: { log, store, _, isDone in
+            if isDone { #expect(try store.packFiles(fingerprint) == files) }
+            try store.keep(files, fingerprint: fingerprint)
+            log.disk.crash(using: &log.random)
+            #expect(try log.open().packFiles(fingerprint) == files)
+        }
+    }
+
+    /// A folder that a process had renamed before it died was taken for kept, and could be lost.
+    @Test func aPackThatADeadProcessLeftIsMadeToLast() throws {
+        let fingerprint = Fingerprint.pack(files)
+        var count = 0
+        var isCut = true
+        while isCut {
+            count += 1
+            for seed in 0..<UInt64(8) {
+                let (log, store) = try make()
+                log.random = SeededRandom(seed: seed)
+                log.disk.cutAfter(operations: count, .after, process: 0)
+                isCut = false
+                do { try store.keep(files, fingerprint: fingerprint) } catch { isCut = true }
+                log.disk.kill(0)
+                try log.open(process: 2).keep(files, fingerprint: fingerprint)
+                log.disk.crash(using: &log.random)
+                #expect(throws: Never.self) { try log.open().packFiles(fingerprint) }
+            }
+        }
+    }
+
+    @Test func aPackWithOtherBytesIsNotTakenForTheOneKept() throws {
+        let (log, store) = try make()
+        let fingerprint = Fingerprint.pack(files)
+        try store.keep(files, fingerprint: fingerprint)
+        try log.disk.flipBit(0, at: 1, of: LogPaths.pack(fingerprint) + "/pack.json")
+        let error = #expect(throws: LogError.self) { try store.packFiles(fingerprint) }
+        guard case .corrupt = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+}

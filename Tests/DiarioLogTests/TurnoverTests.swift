@@ -1,0 +1,155 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSimulation
+import DiarioStorage
+import DiarioTestSupport
+import Testing
+
+/// The log stays bounded while its files are released, copied forward and used again.
+@Suite struct TurnoverTests {
+    /// Bytes that the files of the log may have: as much as nothing is done about, and a file.
+    private func bound(_ log: TestLog, _ store: LogStore, _ spaces: [SpaceID]) throws -> Int {
+        let live = try spaces.reduce(0) { $0 + (try store.status(of: $1).liveBytes) }
+        return max(log.sizes.quietMax, 2 * live) + 2 * log.sizes.fileMax
+    }
+
+    @Test(arguments: UInt64(0)..<4) func theLogTurnsOverAndStaysBounded(seed: UInt64) throws {
+        let log = try TestLog(seed: seed)
+        log.sizes = TestLog.small
+        var store = try log.open()
+        let busy = try store.makeSpace(isAuthority: true).space
+        let quiet = try store.makeSpace(isAuthority: true).space
+        let lane = try store.makeSpace(isAuthority: false).space
+        let spaces = [busy, quiet, lane]
+        _ = try store.append(log.append(5, secret: true, to: quiet))
+        _ = try store.append(log.append(7, secret: true, to: lane))
+        let quietView = try log.kinds.view(of: quiet, in: store)
+        let laneView = try log.kinds.view(of: lane, in: store)
+        let root = try store.root(of: quiet)
+        for step in 0..<90 {
+            _ = try store.append(log.append(1, textSize: 12_000, secret: true, to: busy))
+            let head = try store.status(of: busy).head
+            if log.random.oneIn(3) {
+                try store.release(busy, upTo: head - UInt64(log.random.below(Int(head))))
+            }
+            if log.random.oneIn(10) { try store.release(busy, upTo: head) }
+            #expect(store.validate() == [], "step \(step)")
+            #expect(try store.logBytes() <= bound(log, store, spaces), "step \(step)")
+            if log.random.oneIn(15) {
+                try store.close()
+                store = try log.open()
+            }
+        }
+        // Four files are the quiet log; so each was used at least three times.
+        let files = try RawLog(log.disk).files
+        #expect(try #require(files.last).header.number >= 3 * UInt64(files.count))
+        #expect(try log.kinds.view(of: quiet, in: store) == quietView)
+        #expect(try log.kinds.view(of: lane, in: store) == laneView)
+        #expect(try store.root(of: quiet) == root)
+        let busyRoot = try store.root(of: busy)
+        let reopened = try log.open(process: 2)
+        #expect(try log.kinds.view(of: quiet, in: reopened) == quietView)
+        #expect(try reopened.root(of: quiet) == root)
+        #expect(try reopened.root(of: busy) == busyRoot)
+        #expect(reopened.validate() == [])
+    }
+
+    @Test func promotedEventsAreCopiedWithTheirPositions() throws {
+        let log = try TestLog()
+        log.sizes = TestLog.small
+        let store = try log.open()
+        let busy = try store.makeSpace(isAuthority: true).space
+        let lane = try store.makeSpace(isAuthority: false).space
+        _ = try store.append(log.append(9, secret: true, to: lane))
+        let replica = try store.status(of: lane).replica
+        for (first, count, at): (UInt64, UInt64, Int64) in [(1, 2, 10), (3, 3, 20)] {
+            try store.promote(
+                [
+                    PromotedRun(
+                        replica: replica,
+                        firstSequence: first,
+                        count: count,
+                        firstPosition: first,
+                        acceptedAt: Timestamp(milliseconds: at)
+                    )
+                ],
+                in: lane
+            )
+        }
+        let view = try log.kinds.view(of: lane, in: store)
+        let root = try store.root(of: lane)
+        for _ in 0..<60 {
+            _ = try store.append(log.append(1, textSize: 12_000, to: busy))
+            try store.release(busy, upTo: store.status(of: busy).head)
+        }
+        #expect(try #require(try RawLog(log.disk).files.first).header.number > 4)
+        #expect(try log.kinds.view(of: lane, in: store) == view)
+        #expect(store.validate() == [])
+        let reopened = try log.open(process: 2)
+        #expect(try log.kinds.view(of: lane, in: reopened) == view)
+        #expect(try reopened.root(of: lane) == root)
+    }
+
+    @Test func releasedPositionsCannotBeReadAnyMore() throws {
+        let log = try TestLog()
+        let store = try log.open()
+        let space = try store.makeSpace(isAuthority: true).space
+        _ = try store.append(log.append(10, to: space))
+        let root = try store.root(of: space)
+        try store.release(space, upTo: 4)
+        try store.release(space, upTo: 3)
+        #expect(throws: LogError.self) { try store.release(space, upTo: 11) }
+        #expect(throws: LogError.released(position: 4, released: 4)) {
+            try store.cursor(space, positions: 4...6)
+        }
+        #expect(try log.numbers(space, in: store) == [5, 6, 7, 8, 9, 10])
+        #expect(try store.root(of: space) == root)
+        _ = try store.append(log.append(1, to: space))
+        let reopened = try log.open(process: 2)
+        #expect(try log.numbers(space, in: reopened) == [5, 6, 7, 8, 9, 10, 11])
+        #expect(try reopened.root(of: space) == store.root(of: space))
+        #expect(try reopened.status(of: space).events == 11)
+    }
+
+    /// What 64 files hold is read through fewer open ones.
+    @Test func openFilesStayWithinTheirBound() throws {
+        let log = try TestLog()
+        log.sizes = TestLog.small
+        let store = try log.open()
+        let space = try store.makeSpace(isAuthority: true).space
+        for _ in 0..<150 { _ = try store.append(log.append(1, textSize: 30_000, to: space)) }
+        #expect(try RawLog(log.disk).files.count > Limits.openFileCountMax / 4)
+        #expect(try log.numbers(space, in: store) == Array(1...150))
+        #expect(store.openFileCount <= Limits.openFileCountMax / 4)
+    }
+
+    /// With the sizes of real logs, through batches as large as they may be.
+    @Test func aFileOfSixteenMebibytesIsFollowedByAnother() throws {
+        let folder = try TemporaryFolder()
+        let directory = try folder.directory()
+        try LogStore.create(in: directory)
+        let log = TestLog(disk: CrashDisk(machineID: "unused"), seed: 1)
+        func open() throws(LogError) -> LogStore {
+            try LogStore(
+                directory,
+                access: .readWrite,
+                time: log.clock,
+                entropy: log.entropy,
+                adoption: log.kinds.adoption
+            )
+        }
+        let store = try open()
+        let space = try store.makeSpace(isAuthority: true).space
+        for _ in 0..<22 { _ = try store.append(log.append(16, textSize: 60_000, to: space)) }
+        let files = try RawLog(directory).files
+        #expect(files.count == 2)
+        #expect(files[0].size == Limits.logFileSizeMax)
+        let root = try store.root(of: space)
+        try store.close()
+        let reopened = try open()
+        #expect(try log.numbers(space, in: reopened) == Array(1...(22 * 16)))
+        #expect(try reopened.root(of: space) == root)
+        try reopened.close()
+    }
+}
