@@ -198,8 +198,9 @@ package struct DraftBatch: Sendable {
             start: start
         )
         let (publicFields, personalFields) = (plan.publicFields, plan.personalFields)
-        // The flags and two texts with their lengths lie in front of the payload.
-        let room = sizeMax + 1 + 2 + Limits.actorSizeMax + 2 + Limits.subjectSizeMax
+        // The flags and two texts with their lengths lie in front of the payload. No more room than
+        // that: most batches have one event, and large pieces of memory are dear.
+        let room = sizeMax + 1 + 2 + (actor?.count ?? 0) + 2 + (subject?.count ?? 0)
         try bytes.append(addingCapacity: room) { (output) throws(FormatError) in
             output.append(0)
             if let actor {

@@ -180,7 +180,7 @@ struct Writer: ~Copyable {
     /// Marks the oldest files of which nothing is live as free for another use.
     mutating func recycle() {
         let live = store.index.withLock { $0.liveBytes }
-        let count = log.files.dropLast().prefix { (live[$0.number] ?? 0) == 0 }.count
+        let count = log.files.dropLast().prefix { live[$0.number] == 0 }.count
         log.recycle(count)
     }
 }
