@@ -43,7 +43,9 @@ public actor Diary {
     }
 
     /// An empty batch for events of the types that this diary knows.
-    public nonisolated func makeBatch() -> EventBatch { EventBatch(catalog: space.catalog) }
+    public nonisolated func makeBatch() -> EventBatch {
+        EventBatch(catalog: space.catalog, draft: space.emptyDraft)
+    }
 
     /// Records the events of a batch, all or none, and gives their origins in the same order.
     ///

@@ -7,9 +7,12 @@ public struct EventBatch: Sendable {
     private let catalog: TypeCatalog
     private var reader = PayloadReader()
     private var line = EventLine()
-    private(set) var draft = DraftBatch()
+    private(set) var draft: DraftBatch
 
-    init(catalog: TypeCatalog) { self.catalog = catalog }
+    init(catalog: TypeCatalog, draft: DraftBatch) {
+        self.catalog = catalog
+        self.draft = draft
+    }
 
     /// The number of events.
     public var count: Int { draft.events.count }

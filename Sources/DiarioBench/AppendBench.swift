@@ -20,8 +20,8 @@ struct AppendBench {
           single   one event for each call of LogStore.append, encoded in the measured time, against
                    a C loop that overwrites a file with frames of the same size, fdatasync for each
           awaited  the same through await Diary.append, from JSON text
-          tasks    many tasks, one event for each await, against that loop with as many records for
-                   each commit, and one SHA-256 of each
+          tasks    many tasks, one event for each await, encoded before, against that loop with as
+                   many records for each commit, and one SHA-256 of each
           slow     the same with syncs that take 5 ms: events for each sync
           batches  1,000 events for each append, the root at the end, against SQLite in C: WAL,
                    synchronous FULL, one prepared statement, one transaction for each batch
@@ -108,6 +108,7 @@ struct AppendBench {
     ) async throws(BenchError) -> Measurement {
         try await scratch.withFolder("stage") { (path) throws(BenchError) in
             let loopFile = path + "/loop"
+            // Safe: a plain call into C, which keeps no pointer.
             guard unsafe baseline_fill(loopFile, 64 << 20) == 0 else {
                 throw .failed("\(loopFile) cannot be written")
             }
@@ -148,6 +149,7 @@ extension AppendBench.Stage {
         recordsForEach records: Int,
         hashes: Bool
     ) throws(BenchError) -> Sample {
+        // Safe: a plain call into C, which keeps no pointer.
         let seconds = unsafe baseline_sync_loop(
             loopFile,
             frameSize,

@@ -109,6 +109,7 @@ struct OpenBench {
         var seconds = 0.0
         for name in names where name.hasSuffix(".dwal") {
             let file = path + "/" + LogPaths.directoryName + "/wal/" + name
+            // Safe: a plain call into C, which keeps no pointer.
             seconds += unsafe baseline_read(file, &total)
         }
         guard seconds > 0 else { throw .failed("the log cannot be read") }

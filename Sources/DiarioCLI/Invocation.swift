@@ -18,7 +18,19 @@ struct Invocation {
         let space = try reporting { () throws(DiarioError) in
             try Space.open(at: folder, access: access)
         }
+        if let cut = space.store.report.cut, let keptIn = cut.keptIn {
+            remark(
+                "a crash tore the last frame of \(cut.file) at \(cut.offset), which was never "
+                    + "acknowledged. Its bytes are kept in \(keptIn)"
+            )
+        }
+        let damage = space.store.report.fault.map { LogError.corrupt($0).message }
         do throws(Failure) {
+            // Nothing can be recorded, and with a part of its history some types may be missing.
+            if access == .readWrite {
+                if let damage { throw .failed(damage) }
+                if space.store.access == .readOnly { throw .failed(Self.refusal(folder)) }
+            }
             try body(space)
         } catch {
             // The first failure is the one to report.
@@ -26,6 +38,22 @@ struct Invocation {
             throw error
         }
         try reporting { () throws(DiarioError) in try space.close() }
+        // What was printed is not all that was recorded.
+        if let damage { throw .failed(damage) }
+    }
+
+    /// Why nothing can be recorded in a space that can be read.
+    private static func refusal(_ folder: String) -> String {
+        let shown = CellText.oneLine(folder) + "/" + SpaceLocation.marker
+        let line = try? POSIXDirectory(path: folder + "/" + SpaceLocation.marker, access: .read)
+            .contents(of: "format", sizeMax: 4096)
+        let words = String(decoding: line ?? [], as: UTF8.self).split(separator: " ")
+        if words.count > 2, let version = Int(words[2]), version > Program.formatVersion {
+            return "\(shown) was written by a newer program, in format \(version). It can be read, "
+                + "but nothing can be recorded. Use a newer diario"
+        }
+        return "nothing can be recorded, because \(shown) may not be written. "
+            + "Check its permissions and the file system"
     }
 
     /// Prints something that is no result.

@@ -1,6 +1,8 @@
 /// Runs the command that was typed.
 enum Program {
     static let version = "0.1.0"
+    /// The newest version of the format that the program writes.
+    static let formatVersion = 1
 
     /// What stands in front of the command.
     private struct GlobalWords {
@@ -65,7 +67,7 @@ enum Program {
     ) throws(Failure) {
         let global = try checkingUsage { () throws(UsageError) in try GlobalWords(words) }
         if global.wantsVersion {
-            try output.line("diario \(version) (format 1)")
+            try output.line("diario \(version) (format \(formatVersion))")
             return
         }
         if global.wantsHelp {

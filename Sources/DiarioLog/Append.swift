@@ -31,6 +31,8 @@ package struct Append: Sendable {
     package let durability: Durability
     /// If given, the sequence that this replica's first event must get; else nothing is appended.
     package let firstSequence: UInt64?
+    /// About how many bytes of a frame it takes; reckoned once, on the thread that appends.
+    let sizeEstimate: Int
 
     package init(
         space: SpaceID,
@@ -42,21 +44,25 @@ package struct Append: Sendable {
         self.contents = contents
         self.durability = durability
         self.firstSequence = firstSequence
+        sizeEstimate = Self.sizeEstimate(of: contents)
     }
 
     package init(space: SpaceID, content: Content, durability: Durability) {
         self.init(space: space, contents: [content], durability: durability)
     }
 
-    /// About how many bytes of a frame it takes.
-    var sizeEstimate: Int {
-        func size(_ batch: DraftBatch) -> Int { batch.sizeInBlockMax + Self.blockFrill }
+    private static func sizeEstimate(of contents: [Content]) -> Int {
+        func size(_ batches: [DraftBatch]) -> Int {
+            var sum = 0
+            for index in batches.indices { sum += batches[index].sizeInBlockMax + blockFrill }
+            return sum
+        }
         return contents.reduce(0) { sum, content in
             switch content {
             case .batches(let batches), .singles(let batches), .authority(let batches):
-                batches.reduce(sum) { $0 + size($1) }
+                sum + size(batches)
             case .preserved(let rows):
-                rows.reduce(sum) { $0 + size($1.batch) + $1.frillMax }
+                rows.reduce(sum) { $0 + size([$1.batch]) + $1.frillMax }
             }
         }
     }

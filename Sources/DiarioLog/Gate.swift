@@ -11,8 +11,9 @@ struct Gate: ~Copyable, Sendable {
     var isClosed = false
     /// True while the writer is there for the first of the tickets that was called.
     var isReserved = false
-    /// Appends that wait for the committer thread, in order.
-    var queue: [Waiting] = []
+    /// Appends that wait for the committer thread, in order, and who is told of each.
+    var queue: [Append] = []
+    var completions: [Completion] = []
     /// Threads that wait for the writer itself; they come before the queue.
     var tickets: [Signal] = []
     /// How many appends the next commit hopes for: as many writers as lately seen.
@@ -25,10 +26,7 @@ struct Gate: ~Copyable, Sendable {
     var hasUnsynced = false
     var committer = CommitterState.idle
 
-    struct Waiting: Sendable {
-        let append: Append
-        let completion: @Sendable (Writer.Outcome) -> Void
-    }
+    typealias Completion = @Sendable (Writer.Outcome) -> Void
 
     enum CommitterState {
         /// Sleeps until it is called.
@@ -54,8 +52,9 @@ struct Gate: ~Copyable, Sendable {
     }
 
     /// Queues an append; true if the committer thread has to be called for it.
-    mutating func add(_ waiting: Waiting) -> Bool {
-        queue.append(waiting)
+    mutating func add(_ append: Append, _ completion: @escaping Completion) -> Bool {
+        queue.append(append)
+        completions.append(completion)
         switch committer {
         case .idle: break
         case .gathering where queue.count >= target: break
@@ -63,6 +62,12 @@ struct Gate: ~Copyable, Sendable {
         }
         committer = .busy
         return true
+    }
+
+    /// What waits, which the caller commits now.
+    mutating func takeQueue() -> ([Append], [Completion]) {
+        defer { (queue, completions) = ([], []) }
+        return (queue, completions)
     }
 
     /// Notes a commit that took `duration` and answered `count` appends.

@@ -11,6 +11,7 @@ final class LogShared: Sendable {
     let adoption: AdoptionReader
     let sizes: LogSizes
     let files: OpenFiles
+    let hashes = Hashes()
     /// Never held while a file is read or written.
     let index = Mutex(LogIndex())
 

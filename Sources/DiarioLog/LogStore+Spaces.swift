@@ -98,17 +98,7 @@ extension LogStore {
 
     /// The Merkle root of all canonical events.
     package func root(of space: SpaceID) throws(LogError) -> Hash32 {
-        try withWriter { (writer) throws(LogError) in
-            var range: CompactRange
-            do throws(LogError) {
-                range = try writer.range(of: space)
-            } catch {
-                // Others may have used files again that were taken up here.
-                guard try writer.refresh() else { throw error }
-                range = try writer.range(of: space)
-            }
-            return range.root(&writer.hasher)
-        }
+        try shared.hashes.root(of: space, in: shared)
     }
 
     /// Gives pending events their positions; see `Writer.promote`.
@@ -141,7 +131,9 @@ extension LogStore {
         let (folder, manifest) = (LogPaths.space(space), LogPaths.manifest(space))
         let isComplete = try storing { () throws(StorageError) in try directory.exists(manifest) }
         if isComplete, let dead = try SpaceHome.readManifest(space, in: directory).replaces,
-            try storing({ () throws(StorageError) in try directory.exists(LogPaths.manifest(dead)) })
+            try storing({ () throws(StorageError) in
+                try directory.exists(LogPaths.manifest(dead))
+            })
         {
             // Nothing would say any more that it is dead.
             try remove(dead)

@@ -41,8 +41,8 @@ extension LogIndex {
             }
             if let state = space.state { recount[state.file, default: 0] += state.size }
         }
-        for file in Set(recount.keys).union(liveBytes.keys).sorted() {
-            let (counted, kept) = (recount[file] ?? 0, liveBytes[file] ?? 0)
+        for file in Set(recount.keys).union(liveBytes.files).sorted() {
+            let (counted, kept) = (recount[file] ?? 0, liveBytes[file])
             guard counted != kept else { continue }
             problems.append("file \(file) has \(counted) live bytes, not \(kept)")
         }

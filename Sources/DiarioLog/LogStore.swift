@@ -10,8 +10,10 @@ import Synchronization
 package final class LogStore: Sendable {
     let shared: LogShared
     let gate: Mutex<Gate>
-    private let wake = Signal()
-    private let committer = Mutex<WorkerThread?>(nil)
+    /// Commits what is enqueued and syncs what was only written.
+    private let committer: CalledThread
+    /// Hashes what was committed, if there is much of it.
+    private let hasher: CalledThread
     private let background: Background
     /// What this log may be used for, which can be less than what was asked for.
     package let access: Access
@@ -60,6 +62,13 @@ package final class LogStore: Sendable {
             adoption: adoption,
             sizes: sizes
         )
+        let weak = WeakStore()
+        committer = CalledThread { wake in weak.store?.serve(wake) ?? false }
+        hasher = CalledThread { [weak shared] _ in
+            guard let shared else { return false }
+            shared.hashes.hashQueue(in: shared)
+            return true
+        }
         var lock: (any DirectoryLock)?
         if mayWrite {
             lock = try storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }
@@ -68,6 +77,7 @@ package final class LogStore: Sendable {
         try writer.start()
         report = writer.report
         gate = Mutex(Gate(writer: writer))
+        weak.store = self
     }
 
     deinit { try? close() }
@@ -94,7 +104,7 @@ package final class LogStore: Sendable {
     ) throws(LogError) -> [Result<[AppendedBatch], LogError>] {
         var writer = try takeWriter(to: .use)
         let outcomes = commit(appends, &writer)
-        giveBack(writer)
+        finish(writer)
         return outcomes
     }
 
@@ -108,15 +118,17 @@ package final class LogStore: Sendable {
         completion: @escaping @Sendable (Result<[AppendedBatch], LogError>) -> Void
     ) {
         precondition(background == .thread, "somebody must commit what is enqueued")
-        if var writer = gate.withLock({ $0.takeIfFree() }) {
+        var isCalled: Bool?
+        let free = gate.withLock { gate -> Writer? in
+            if let writer = gate.takeIfFree() { return writer }
+            isCalled = gate.isClosed ? nil : gate.add(append, completion)
+            return nil
+        }
+        if var writer = free {
             let outcomes = commit([append], &writer)
-            giveBack(writer)
+            finish(writer)
             if let outcome = outcomes.first { completion(outcome) }
             return
-        }
-        let isCalled: Bool? = gate.withLock { gate in
-            gate.isClosed
-                ? nil : gate.add(Gate.Waiting(append: append, completion: completion))
         }
         switch isCalled {
         case .some(true): callCommitter()
@@ -130,8 +142,16 @@ package final class LogStore: Sendable {
         let outcomes = writer.commit(appends)
         let duration = ContinuousClock.now - start
         gate.withLock { $0.lastCommit = duration }
-        writer.hashRecent()
         return outcomes
+    }
+
+    /// Gives the writer back after a commit, and sees to the hashes.
+    private func finish(_ writer: consuming Writer) {
+        let frames = writer.takeUnhashed()
+        giveBack(writer)
+        for frame in frames {
+            shared.hashes.follow(frame, in: shared, background == .thread ? hasher : nil)
+        }
     }
 
     // MARK: The writer
@@ -189,7 +209,7 @@ package final class LogStore: Sendable {
         var writer = try takeWriter(to: .use)
         let result: Result<Value, LogError>
         do { result = .success(try body(&writer)) } catch { result = .failure(error) }
-        giveBack(writer)
+        finish(writer)
         return try result.get()
     }
 
@@ -213,13 +233,10 @@ package final class LogStore: Sendable {
         guard isFirst else { return }
         // Those who waited for the writer had their turn before this.
         var writer = try takeWriter(to: .close)
-        let waiting = gate.withLock { gate in
-            defer { gate.queue = [] }
-            return gate.queue
-        }
-        let outcomes = writer.commit(waiting.map(\.append))
-        for (waiting, outcome) in zip(waiting, outcomes) { waiting.completion(outcome) }
-        wake.raise()
+        let (waiting, completions) = gate.withLock { $0.takeQueue() }
+        let outcomes = writer.commit(waiting)
+        for (completion, outcome) in zip(completions, outcomes) { completion(outcome) }
+        committer.end()
         guard access == .readWrite else { return }
         try writer.close()
     }
@@ -228,50 +245,35 @@ package final class LogStore: Sendable {
 
     private func callCommitter() {
         guard background == .thread else { return }
-        committer.withLock { thread in
-            guard thread == nil else { return }
-            // The thread must not keep the log alive; it ends when the log is gone.
-            let wake = wake
-            thread = WorkerThread { [weak self] in
-                while true {
-                    wake.wait()
-                    guard let self else { return }
-                    guard self.serve() else { return }
-                }
-            }
-        }
-        wake.raise()
+        committer.call()
     }
 
     private enum Step: ~Copyable {
         case end
         case sleep
         case wait(Duration)
-        case work(Writer, [Gate.Waiting])
+        case work(Writer, [Append], [Gate.Completion])
     }
 
     /// Commits what waits until nothing does; false once the log is closed.
-    private func serve() -> Bool {
+    fileprivate func serve(_ wake: Signal) -> Bool {
         while true {
             switch nextStep() {
             case .end: return false
             case .sleep: return true
             case .wait(let duration):
                 wake.wait(nanosecondsMax: Int64(duration / .nanoseconds(1)))
-            case .work(var writer, let waiting):
+            case .work(var writer, let waiting, let completions):
                 let start = ContinuousClock.now
                 if waiting.isEmpty {
                     writer.syncInBackground()
                 } else {
-                    let outcomes = writer.commit(waiting.map(\.append))
+                    let outcomes = writer.commit(waiting)
                     let duration = ContinuousClock.now - start
-                    for (waiting, outcome) in zip(waiting, outcomes) {
-                        waiting.completion(outcome)
-                    }
-                    writer.hashRecent()
+                    for (completion, outcome) in zip(completions, outcomes) { completion(outcome) }
                     gate.withLock { $0.note(duration: duration, answered: waiting.count) }
                 }
-                giveBack(writer)
+                finish(writer)
             }
         }
     }
@@ -300,10 +302,23 @@ package final class LogStore: Sendable {
                 return .wait(rest)
             }
             gate.committer = .busy
-            let waiting = gate.queue
-            gate.queue = []
             guard let writer = gate.writer.take() else { return .sleep }
-            return .work(writer, waiting)
+            let (waiting, completions) = gate.takeQueue()
+            return .work(writer, waiting, completions)
         }
+    }
+}
+
+/// Leads from the committer thread to the log, and does not keep it alive.
+private final class WeakStore: Sendable {
+    private let reference = Mutex(Reference())
+
+    private struct Reference: Sendable {
+        weak var store: LogStore?
+    }
+
+    var store: LogStore? {
+        get { reference.withLock { $0.store } }
+        set { reference.withLock { $0.store = newValue } }
     }
 }

@@ -8,7 +8,9 @@ import DiarioStorage
 import DiarioTestSupport
 import Testing
 
-/// Spaces come, take the place of others, and go; packs are kept. Each step may be the last one.
+/// Spaces come, take the place of others, and go; packs are kept.
+///
+/// Each step may be the last one.
 @Suite struct SpaceTests {
     private func make() throws -> (TestLog, LogStore) {
         let log = try TestLog()

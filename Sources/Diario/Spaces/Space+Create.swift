@@ -142,8 +142,8 @@ extension Space {
         throw DiarioError(
             .incompatible,
             "events/\(type.name.dropFirst(type.pack.utf8.count + 1)).\(type.version).json: the "
-                + "schema of \(type.name) version \(type.version) differs from the one that this space "
-                + "uses. Leave that file as it was and add the change as version "
+                + "schema of \(type.name) version \(type.version) differs from the one that this "
+                + "space uses. Leave that file as it was and add the change as version "
                 + "\(type.version + 1).",
             rule: "changed-schema"
         )

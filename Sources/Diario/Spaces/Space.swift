@@ -13,14 +13,30 @@ package final class Space: Sendable {
     package let store: LogStore
     package let id: SpaceID
     /// The types of all packs that were ever adopted, and the engine's own.
-    private let types: Mutex<TypeCatalog>
+    private let types: Mutex<Types>
 
-    package var catalog: TypeCatalog { types.withLock { $0 } }
+    /// The types, and an empty draft that knows them already.
+    private struct Types: Sendable {
+        let catalog: TypeCatalog
+        let draft: DraftBatch
+
+        init(_ catalog: TypeCatalog) {
+            self.catalog = catalog
+            var draft = DraftBatch()
+            draft.learn(catalog.types)
+            self.draft = draft
+        }
+    }
+
+    package var catalog: TypeCatalog { types.withLock { $0.catalog } }
+
+    /// An empty draft of a batch, which need not get to know the types again.
+    var emptyDraft: DraftBatch { types.withLock { $0.draft } }
 
     init(store: LogStore, id: SpaceID) throws(DiarioError) {
         self.store = store
         self.id = id
-        types = Mutex(try Self.catalog(of: id, in: store))
+        types = Mutex(Types(try Self.catalog(of: id, in: store)))
     }
 
     /// Opens the space in the folder at `path`.
@@ -81,7 +97,7 @@ package final class Space: Sendable {
     /// Reads the types again, after packs were adopted here or elsewhere.
     func reloadTypes() throws(DiarioError) {
         let catalog = try Self.catalog(of: id, in: store)
-        types.withLock { $0 = catalog }
+        types.withLock { $0 = Types(catalog) }
     }
 
     private static func noSpace(at path: String) -> DiarioError {

@@ -41,6 +41,7 @@ enum Child {
         for argument in arguments { list += argument.utf8CString }
         list.append(0)
         let variable = preload.map { "LD_PRELOAD=\($0)" } ?? ""
+        // Safe: the list holds as many texts as are told, each with its zero byte.
         let process = unsafe baseline_spawn(path, list, arguments.count, variable, output)
         guard process > 0 else { throw .failed("\(path) does not start: \(-process)") }
         return process

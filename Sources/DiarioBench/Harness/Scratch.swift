@@ -18,6 +18,7 @@ final class Scratch: Sendable {
         } catch {
             throw .failed("no folder for the files: \(error)")
         }
+        // Safe: a plain call into C, which keeps no pointer.
         guard unsafe baseline_is_memory_disk(path) == 0 else {
             throw .failed("\(root) is in memory; set TMPDIR to a folder on a disk")
         }

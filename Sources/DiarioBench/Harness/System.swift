@@ -13,8 +13,8 @@ enum System {
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(BenchError) {
         var offset = 0
         while offset < bytes.count {
+            // Safe: what is left of the array is written, and no pointer is kept.
             let count = unsafe bytes.withUnsafeBytes { source in
-                // Safe: what is left of the array is written, and no pointer is kept.
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: source[offset...])
                 #if canImport(Darwin)
                 return unsafe Darwin.write(descriptor, rest.baseAddress, rest.count)
@@ -35,6 +35,7 @@ enum System {
 
     /// Opens a file for writing, made or emptied.
     static func create(_ path: String) throws(BenchError) -> Int32 {
+        // Safe: a plain call into C, which keeps no pointer.
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw .failed("\(path) cannot be made: \(lastError)") }
         return descriptor
@@ -50,6 +51,7 @@ enum System {
 
     /// All bytes of a file, whatever the system says of its size.
     static func contents(of path: String) throws(BenchError) -> [UInt8] {
+        // Safe: C keeps no pointer, and reads no more than the size of `piece`.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .failed("\(path) cannot be read: \(lastError)") }
         defer { close(descriptor) }
@@ -65,6 +67,7 @@ enum System {
 
     /// A path from the root on.
     static func absolute(_ path: String) throws(BenchError) -> String {
+        // Safe: `realpath` gives a text that is the caller's to free, after it was copied.
         guard let found = unsafe realpath(path, nil) else { throw .failed("\(path): \(lastError)") }
         defer { unsafe free(found) }
         return unsafe String(cString: found)
@@ -72,12 +75,16 @@ enum System {
 
     /// A variable of the environment, if it is set to something.
     static func environment(_ name: String) -> String? {
+        // Safe: the text is copied at once, and nothing here changes the environment.
         guard let value = unsafe getenv(name) else { return nil }
         let text = unsafe String(cString: value)
         return text.isEmpty ? nil : text
     }
 
-    static var lastError: String { unsafe String(cString: strerror(errno)) }
+    static var lastError: String {
+        // Safe: the text is copied before anything else can fail.
+        unsafe String(cString: strerror(errno))
+    }
 }
 
 /// Why a benchmark ends early.

@@ -72,9 +72,11 @@ extension Command {
         operandCount: 1...1,
         summary: "take over the events of an export",
         details: [
-            "Reads lines as `diario export` writes them, from FILE or from the input, into a space "
-                + "without events of its own. Origins, times and positions are kept, so the root "
-                + "is that of the space which was exported. Takes all events or none."
+            "Takes over all events of FILE, or of the input, or none: lines as `diario export` "
+                + "writes them. Into a space without events of its packs they come as they are, "
+                + "with origins, positions and times; the space is then another one, of a new "
+                + "lineage. Into any other space they come as new events of this replica, each "
+                + "once, however often it is repeated."
         ],
         options: [.json, .help],
         examples: [

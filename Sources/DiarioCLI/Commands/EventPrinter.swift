@@ -67,12 +67,12 @@ struct EventPrinter {
 
     private var columns: [Table.Column] {
         [
-            Table.Column(namesOrigins ? "ORIGIN" : "POSITION", isRight: !namesOrigins),
+            Table.Column(namesOrigins ? "ORIGIN" : "POSITION", isRight: !namesOrigins, widthMin: 8),
             Table.Column("AT", widthMin: 19),
-            Table.Column("TYPE", widthMin: 12),
+            Table.Column("TYPE", widthMin: 17),
             Table.Column("SUBJECT", widthMin: 8),
             Table.Column("ACTOR", widthMin: 5),
-            Table.Column("PAYLOAD", widthMin: 10),
+            Table.Column("PAYLOAD", widthMin: 8),
         ]
     }
 

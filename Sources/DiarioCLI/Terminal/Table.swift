@@ -4,7 +4,7 @@ package struct Table: Sendable {
         package let title: String
         /// True for numbers, which line up at their ends.
         package let isRight: Bool
-        /// Columns below which it is not squeezed.
+        /// It is squeezed below that only if all others are at theirs.
         package let widthMin: Int
 
         package init(_ title: String, isRight: Bool = false, widthMin: Int = 4) {
@@ -19,6 +19,8 @@ package struct Table: Sendable {
     private var widths: [Int] = []
 
     private static let gap = 2
+    /// Room for one letter and `...`.
+    private static let widthMin = 4
 
     /// A table at most `width` columns wide.
     package init(_ columns: [Column], width: Int) {
@@ -28,20 +30,27 @@ package struct Table: Sendable {
 
     /// Settles how wide the columns are, from the first rows; later ones are cut to that.
     ///
-    /// If all of it does not fit, the widest column gives way first.
+    /// If all of it does not fit, the widest column gives way first, down to its `widthMin`.
     package mutating func fit(_ rows: [[String]]) {
         widths = columns.indices.map { index in
             rows.reduce(CellText.width(columns[index].title)) {
                 max($0, CellText.width($1[index]))
             }
         }
+        squeeze(to: columns.map(\.widthMin))
+        // On a narrow terminal even that is too much.
+        squeeze(to: columns.map { _ in Self.widthMin })
+    }
+
+    /// Takes width away, from the widest column first, but from none below its own minimum.
+    private mutating func squeeze(to minimums: [Int]) {
         let room = width - Self.gap * (columns.count - 1)
         while widths.reduce(0, +) > room {
-            let squeezable = widths.indices.filter { widths[$0] > columns[$0].widthMin }
+            let squeezable = widths.indices.filter { widths[$0] > minimums[$0] }
             guard let widest = squeezable.max(by: { widths[$0] < widths[$1] }) else { return }
             let second = squeezable.filter { $0 != widest }.map { widths[$0] }.max() ?? 0
             let excess = widths.reduce(0, +) - room
-            let target = max(second, columns[widest].widthMin, widths[widest] - excess)
+            let target = max(second, minimums[widest], widths[widest] - excess)
             widths[widest] = min(widths[widest] - 1, target)
         }
     }

@@ -58,7 +58,7 @@ extension BlockBuilder {
             "an event lies in its batch"
         )
         let event = batch.events[index]
-        let typeIndex = self.index(of: batch.entries[Int(event.typeIndex)])
+        let typeIndex = self.index(of: batch.entry(Int(event.typeIndex)))
         let place = RowPlace(
             typeIndex: UInt64(typeIndex),
             batchOffset: envelope.sequence - envelope.batchFirst,
@@ -115,6 +115,6 @@ extension BlockBuilder {
 
     private mutating func mapTypes(of batch: DraftBatch) {
         typeIndices.removeAll(keepingCapacity: true)
-        for entry in batch.entries { typeIndices.append(index(of: entry)) }
+        for place in 0..<batch.typeCount { typeIndices.append(index(of: batch.entry(place))) }
     }
 }

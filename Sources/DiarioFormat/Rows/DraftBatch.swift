@@ -5,10 +5,9 @@ package import DiarioSchema
 ///
 /// Made to be used again: it keeps its memory, and what it knows of the types.
 package struct DraftBatch: Sendable {
-    /// The types of the events, each once.
-    package private(set) var types: [EventType] = []
-    /// What a block says of each of the types.
-    package private(set) var entries: [TypeEntry] = []
+    /// The types of the events, each once; the first one apart, since mostly it is the only one.
+    private var firstType: KnownType?
+    private var otherTypes: [KnownType] = []
     package private(set) var events: [DraftEvent] = []
     /// Flags, actors, subjects and payloads, laid out as `DraftEvent` says.
     package private(set) var bytes: [UInt8] = []
@@ -52,13 +51,35 @@ package struct DraftBatch: Sendable {
 
     package var isEmpty: Bool { events.isEmpty }
 
+    /// The types of the events, each once.
+    package var types: [EventType] { (0..<typeCount).map { listed($0).plan.type } }
+
+    /// What a block says of each of the types.
+    package var entries: [TypeEntry] { (0..<typeCount).map { entry($0) } }
+
+    /// How many types the events have.
+    var typeCount: Int { firstType == nil ? 0 : 1 + otherTypes.count }
+
+    /// What a block says of one of the types.
+    func entry(_ index: Int) -> TypeEntry { listed(index).entry }
+
+    private func listed(_ index: Int) -> KnownType {
+        guard index == 0, let firstType else { return otherTypes[index - 1] }
+        return firstType
+    }
+
+    /// Gets to know types beforehand, so that copies of this batch know them too.
+    package mutating func learn(_ types: [EventType]) {
+        for type in types { _ = knownType(type) }
+    }
+
     /// Bytes of the events, with the longest ids where ids are filled in later.
     package var size: Int { bytes.count + references.count * DraftReference.sizeMax }
 
     /// Forgets all events.
     package mutating func removeAll(keepingCapacity: Bool = true) {
-        types.removeAll(keepingCapacity: keepingCapacity)
-        entries.removeAll(keepingCapacity: keepingCapacity)
+        firstType = nil
+        otherTypes.removeAll(keepingCapacity: keepingCapacity)
         events.removeAll(keepingCapacity: keepingCapacity)
         bytes.removeAll(keepingCapacity: keepingCapacity)
         references.removeAll(keepingCapacity: keepingCapacity)
@@ -177,8 +198,9 @@ package struct DraftBatch: Sendable {
             start: start
         )
         let (publicFields, personalFields) = (plan.publicFields, plan.personalFields)
-        // The flags and two texts with their lengths lie in front of the payload.
-        let room = sizeMax + 1 + 2 + Limits.actorSizeMax + 2 + Limits.subjectSizeMax
+        // The flags and two texts with their lengths lie in front of the payload. No more room than
+        // that: most batches have one event, and large pieces of memory are dear.
+        let room = sizeMax + 1 + 2 + (actor?.count ?? 0) + 2 + (subject?.count ?? 0)
         try bytes.append(addingCapacity: room) { (output) throws(FormatError) in
             output.append(0)
             if let actor {
@@ -270,13 +292,15 @@ package struct DraftBatch: Sendable {
     }
 
     private mutating func listedIndex(of known: KnownType) -> Int32 {
-        if let index = entries.firstIndex(where: known.entry.isSameType) {
-            precondition(entries[index] == known.entry, "a version of a type has one schema")
+        for index in 0..<typeCount where listed(index).entry.isSameType(as: known.entry) {
+            precondition(
+                listed(index).entry == known.entry,
+                "a version of a type has one schema"
+            )
             return Int32(index)
         }
-        types.append(known.plan.type)
-        entries.append(known.entry)
-        return Int32(types.count - 1)
+        if firstType == nil { firstType = known } else { otherTypes.append(known) }
+        return Int32(typeCount - 1)
     }
 
     private mutating func knownType(_ type: EventType) -> KnownType {
@@ -299,7 +323,9 @@ extension DraftBatch {
     /// An upper bound of the bytes that a block grows by when it takes the batch.
     package var sizeInBlockMax: Int {
         // The last summands are a run and a replica.
-        entries.reduce(rowsSizeMax + BlockBuilder.runSizeMax + 8) { $0 + $1.size }
+        var size = rowsSizeMax + BlockBuilder.runSizeMax + 8
+        for index in 0..<typeCount { size += entry(index).size }
+        return size
     }
 
     func references(of event: DraftEvent) -> ArraySlice<DraftReference> {

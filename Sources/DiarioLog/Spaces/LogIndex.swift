@@ -5,14 +5,14 @@ import DiarioFormat
 struct LogIndex: Sendable {
     private(set) var spaces: [SpaceID: SpaceIndex] = [:]
     /// Bytes that are live, by the number of the file.
-    private(set) var liveBytes: [UInt64: Int] = [:]
+    private(set) var liveBytes = LiveBytes()
 
     /// The generations of the files that were read, by number.
     private(set) var generations: [UInt64: UInt64] = [:]
 
     mutating func note(_ place: FramePlace) { generations[place.file] = place.generation }
 
-    var liveBytesTotal: Int { liveBytes.values.reduce(0, +) }
+    var liveBytesTotal: Int { liveBytes.total }
 
     subscript(space: SpaceID) -> SpaceIndex { spaces[space] ?? SpaceIndex() }
 
@@ -87,7 +87,7 @@ struct LogIndex: Sendable {
             if let first = summary.firstPosition, let last = summary.lastPosition {
                 guard last > index.released else { return }
                 run.first = first
-                live[place.file, default: 0] += Int(run.liveBytes)
+                live.add(Int(run.liveBytes), to: place.file)
                 index.canonical.insert(run) { Self.drop($0, &live) }
                 if let acceptedAt = summary.lastAcceptedAt {
                     index.acceptedAt = max(index.acceptedAt, acceptedAt.milliseconds)
@@ -97,7 +97,7 @@ struct LogIndex: Sendable {
                 if first <= index.released { index.drop(through: index.released, &live) }
             } else if let lane {
                 run.first = lane.firstSequence
-                live[place.file, default: 0] += Int(run.liveBytes)
+                live.add(Int(run.liveBytes), to: place.file)
                 index.insert(
                     run,
                     of: lane.replica,
@@ -113,9 +113,9 @@ struct LogIndex: Sendable {
             let key = SpaceIndex.SeedKey(replica: seed.replica, group: seed.group)
             let entry = SpaceIndex.SeedEntry(root: seed.root, file: file)
             if let old = index.seeds.updateValue(entry, forKey: key) {
-                live[old.file, default: 0] -= SpaceIndex.seedSize
+                live.add(-SpaceIndex.seedSize, to: old.file)
             }
-            live[file, default: 0] += SpaceIndex.seedSize
+            live.add(SpaceIndex.seedSize, to: file)
         }
     }
 
@@ -138,11 +138,11 @@ struct LogIndex: Sendable {
             for adoption in state.adoptions { index.note(adoption) }
             if let old = index.state {
                 guard old.range.size <= state.range.size else { return }
-                live[old.file, default: 0] -= old.size
+                live.add(-old.size, to: old.file)
             }
             index.state = SpaceIndex.StateEntry(range: state.range, file: file, size: size)
             index.bytesSinceState = 0
-            live[file, default: 0] += size
+            live.add(size, to: file)
             index.head = max(index.head, state.range.size)
             if state.range.size > 0 { index.acceptedAt = max(index.acceptedAt, state.acceptedAt) }
             if state.released > index.released {
@@ -159,30 +159,30 @@ struct LogIndex: Sendable {
         for lane in index.lanes {
             for run in lane.runs.runs { Self.drop(run, &liveBytes) }
         }
-        for seed in index.seeds.values { liveBytes[seed.file, default: 0] -= SpaceIndex.seedSize }
-        if let state = index.state { liveBytes[state.file, default: 0] -= state.size }
+        for seed in index.seeds.values { liveBytes.add(-SpaceIndex.seedSize, to: seed.file) }
+        if let state = index.state { liveBytes.add(-state.size, to: state.file) }
     }
 
     mutating func forget(file: UInt64) {
-        precondition((liveBytes[file] ?? 0) == 0, "a file in use again holds nothing live")
-        liveBytes[file] = nil
+        precondition(liveBytes[file] == 0, "a file in use again holds nothing live")
+        liveBytes.forget(file)
     }
 
     private mutating func update<Failure: Error>(
         _ space: SpaceID,
-        _ body: (inout SpaceIndex, inout [UInt64: Int]) throws(Failure) -> Void
+        _ body: (inout SpaceIndex, inout LiveBytes) throws(Failure) -> Void
     ) throws(Failure) {
         try body(&spaces[space, default: SpaceIndex()], &liveBytes)
     }
 
-    fileprivate static func drop(_ run: Run, _ live: inout [UInt64: Int]) {
-        live[UInt64(run.file), default: 0] -= Int(run.liveBytes)
+    fileprivate static func drop(_ run: Run, _ live: inout LiveBytes) {
+        live.add(-Int(run.liveBytes), to: UInt64(run.file))
     }
 }
 
 extension SpaceIndex {
     /// Lets go of positions up to `position`, and of the seeds that only they needed.
-    fileprivate mutating func drop(through position: UInt64, _ live: inout [UInt64: Int]) {
+    fileprivate mutating func drop(through position: UInt64, _ live: inout LiveBytes) {
         canonical.remove(from: 1, through: position) { LogIndex.drop($0, &live) }
     }
 
@@ -191,7 +191,7 @@ extension SpaceIndex {
         _ run: Run,
         of replica: ReplicaID,
         clock: HybridTime,
-        _ live: inout [UInt64: Int]
+        _ live: inout LiveBytes
     ) {
         let index = lanes.firstIndex { $0.replica == replica } ?? lanes.count
         if index == lanes.count { lanes.append(Lane(replica: replica, clock: clock)) }
@@ -202,7 +202,7 @@ extension SpaceIndex {
     }
 
     /// Gives pending events their positions; what is not in the lane was copied forward meanwhile.
-    fileprivate mutating func promote(_ promoted: PromotedRun, _ live: inout [UInt64: Int]) {
+    fileprivate mutating func promote(_ promoted: PromotedRun, _ live: inout LiveBytes) {
         guard let lane = lanes.firstIndex(where: { $0.replica == promoted.replica }) else { return }
         var found: [Run] = []
         lanes[lane].runs.remove(

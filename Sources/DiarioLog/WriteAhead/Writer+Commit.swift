@@ -57,12 +57,11 @@ extension Writer {
     mutating func takeUp(_ place: FramePlace?) throws(LogError) {
         guard let place else { return }
         try store.takeUp(frame.span, FrameHeader.size..<bodyEnd, of: place)
-        recent = place
+        noteUnhashed(at: place)
     }
 
     mutating func beginFrame() {
         precondition(builder.isEmpty, "the last frame took all rows")
-        recent = nil
         frame.removeAll(keepingCapacity: true)
         frame.append(contentsOf: repeatElement(0, count: FrameHeader.size))
         recordCount = 0

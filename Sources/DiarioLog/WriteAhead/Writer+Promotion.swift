@@ -18,7 +18,7 @@ extension Writer {
         Record.append(.promotion, id, to: &frame) { PromotedRun.append(runs, to: &$0) }
         recordCount += 1
         try finishFrame(isSynced: true)
-        try hash(id)
+        _ = try store.hashes.range(of: id, in: store)
     }
 
     private func check(_ runs: [PromotedRun], in id: SpaceID) throws(LogError) {

@@ -13,14 +13,14 @@ extension Writer {
         defer { end() }
         try syncPrevious()
         _ = try writableHome(id)
-        try hash(id)
+        let range = try store.hashes.range(of: id, in: store)
         let space = store.index.withLock { $0[id] }
         guard position <= space.head else {
             throw .outOfOrder(what: "position \(position) is not there, the head is \(space.head)")
         }
         guard position > space.released else { return }
         beginFrame()
-        appendState(of: id, released: position)
+        appendState(of: id, range, released: position)
         try finishFrame(isSynced: true)
         recycle()
         try copyForward()
@@ -38,7 +38,7 @@ extension Writer {
         recordCount += 1
         try finishFrame(isSynced: true)
         homes[id] = nil
-        ranges[id] = nil
+        store.hashes.remove(id)
         recycle()
         try copyForward()
     }
@@ -76,9 +76,9 @@ extension Writer {
                 append(SaltSeed(replica: key.replica, group: key.group, root: entry.root), of: id)
             }
             if let state = space.state, state.file == file {
-                try hash(id)
+                let range = try store.hashes.range(of: id, in: store)
                 try makeRoom(2 * state.size)
-                appendState(of: id, released: nil)
+                appendState(of: id, range, released: nil)
             }
             for run in space.canonical.runs where UInt64(run.file) == file {
                 try copy(run, lane: nil, of: id)
@@ -102,9 +102,9 @@ extension Writer {
     /// Writes the events of a run again, with their positions if they have any by now.
     private mutating func copy(_ run: Run, lane: ReplicaID?, of id: SpaceID) throws(LogError) {
         try makeRoom(Int(run.blockSize) + store.sizes.frameMax / 16)
-        let (bytes, range) = try bytes(of: run)
+        let bytes = try store.block(of: run)
         do throws(FormatError) {
-            let block = bytes.span.extracting(range)
+            let block = bytes.span
             let head = try BlockHead.parse(block, verifyChecksum: true)
             let key = BlockKey(
                 space: id,

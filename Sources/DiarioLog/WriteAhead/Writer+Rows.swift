@@ -104,8 +104,11 @@ extension Writer {
     }
 
     /// Writes down what is known of a space whose hashes are computed up to its head.
-    mutating func appendState(of id: SpaceID, released: UInt64?) {
-        guard let range = ranges[id] else { preconditionFailure("the hashes are computed first") }
+    mutating func appendState(
+        of id: SpaceID,
+        _ range: CompactRange,
+        released: UInt64?
+    ) {
         let space = store.index.withLock { $0[id] }
         precondition(range.size == space.head, "the state is that of the head")
         let state = SpaceState(

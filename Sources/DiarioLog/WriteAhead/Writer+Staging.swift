@@ -45,7 +45,9 @@ extension Writer {
         }
 
         mutating func note(_ replica: ReplicaID, sequence: UInt64) {
-            if replica == home.replica { ownSequence = sequence } else {
+            if replica == home.replica {
+                ownSequence = sequence
+            } else {
                 sequences[replica] = sequence
             }
         }
@@ -134,8 +136,9 @@ extension Writer {
         if let known = staged.removeValue(forKey: id) { return known }
         let home = try writableHome(id)
         let brief = store.index.withLock { $0.brief(of: id) }
-        if brief.bytesSinceState >= store.sizes.stateInterval, ranges[id]?.size == brief.head {
-            appendState(of: id, released: nil)
+        if brief.bytesSinceState >= store.sizes.stateInterval {
+            // Waits for the hashes, which are a few frames behind at the most.
+            appendState(of: id, try store.hashes.range(of: id, in: store), released: nil)
         }
         return Staged(
             home: home,

@@ -12,9 +12,6 @@ struct Writer: ~Copyable {
     let lock: (any DirectoryLock)?
     /// Spaces that were written to, with who writes.
     var homes: [SpaceID: SpaceHome] = [:]
-    /// Hash state of spaces as far as it was computed; at most up to their heads.
-    var ranges: [SpaceID: CompactRange] = [:]
-    var hasher = EventHasher()
     var builder = BlockBuilder()
     /// The frame under construction: room for its header, then records.
     var frame: [UInt8] = []
@@ -23,8 +20,8 @@ struct Writer: ~Copyable {
     var bodyEnd = 0
     /// The block under construction, whose rows `builder` has.
     var open: OpenBlock?
-    /// Where `frame` lies on disk, once it does.
-    var recent: FramePlace?
+    /// Frames that are on disk, until they are given to who hashes them.
+    private(set) var unhashed: [Hashes.Frame] = []
     /// What the frame under construction changes, by space.
     var staged: [SpaceID: Staged] = [:]
     /// The space that was staged last, taken out of the others: mostly it is the next one too.
@@ -35,6 +32,8 @@ struct Writer: ~Copyable {
     private var isBehind = false
     /// True while only a part of the log was read: reading it anew did not come to its end.
     private var isPartial = false
+
+    private static let copiedSizeMax = 16 * 1024
 
     init(store: LogShared, lock: (any DirectoryLock)?) {
         self.store = store
@@ -77,6 +76,21 @@ struct Writer: ~Copyable {
         } catch {
             return
         }
+    }
+
+    /// Notes that the frame lies on disk at `place`.
+    mutating func noteUnhashed(at place: FramePlace) {
+        var spaces = Array(staged.keys)
+        if let (last, _) = lastStaged { spaces.append(last) }
+        // A small frame is copied, since its buffer is mostly empty; a large one changes hands.
+        let bytes = frame.count < Self.copiedSizeMax ? Array(frame[...]) : frame
+        unhashed.append(Hashes.Frame(bytes: bytes, place: place, spaces: spaces))
+    }
+
+    /// The frames that are to be hashed now, once.
+    mutating func takeUnhashed() -> [Hashes.Frame] {
+        defer { unhashed = [] }
+        return unhashed
     }
 
     // MARK: The lock
@@ -145,7 +159,7 @@ struct Writer: ~Copyable {
     mutating func reload(mayCut: Bool) throws(LogError) {
         isPartial = true
         homes.removeAll()
-        ranges.removeAll()
+        store.hashes.removeAll()
         store.files.removeAll()
         var index = LogIndex()
         let adoption = store.adoption
@@ -166,7 +180,7 @@ struct Writer: ~Copyable {
     /// Marks the oldest files of which nothing is live as free for another use.
     mutating func recycle() {
         let live = store.index.withLock { $0.liveBytes }
-        let count = log.files.dropLast().prefix { (live[$0.number] ?? 0) == 0 }.count
+        let count = log.files.dropLast().prefix { live[$0.number] == 0 }.count
         log.recycle(count)
     }
 }

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 
-from . import weight
+from . import Diario, weight
 from .checks import Checks
 
 NOBODY = 65_534
@@ -100,23 +100,25 @@ def check_read_only(checks, data):
     if os.getuid() != 0:
         checks.true(refuses(checks, data, {}), "a directory that cannot be written")
         return
-    # Root may write anywhere, so somebody else has to try.
+    # Root may write anywhere, so somebody else has to try, with a program that he can reach.
     options = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    folder = os.path.dirname(checks.space)
+    program = os.path.join(folder, "diario")
+    shutil.copy(checks.diario.program, program)
+    while os.stat(folder).st_uid == 0 and os.path.dirname(folder) != "/":
+        os.chmod(folder, 0o755)
+        folder = os.path.dirname(folder)
+    somebody = Diario(program, checks.space)
     try:
-        able = checks.diario.run("--version", **options).code == 0
+        able = somebody.run("--version", **options).code == 0
     except (PermissionError, FileNotFoundError):
         able = False
-    for root, folders, _ in os.walk(os.path.dirname(checks.space)):
-        os.chmod(root, 0o755)
-        del folders
-    parents = [checks.space]
-    while os.path.dirname(parents[-1]) != parents[-1]:
-        parents.append(os.path.dirname(parents[-1]))
-    able = able and all(os.stat(parent).st_mode & 1 or parent == "/" for parent in parents)
     if not able:
-        print("cli.py: skipped what needs another user: this one cannot reach the program")
+        print("cli.py: skipped what needs another user: he cannot start the program")
         return
-    checks.true(refuses(checks, data, options), "a directory of somebody else")
+    foreign = Checks(somebody, checks.space)
+    checks.true(refuses(foreign, data, options), "a directory of somebody else")
+    checks.count += foreign.count
 
 
 def refuses(checks, data, options):
@@ -127,9 +129,10 @@ def refuses(checks, data, options):
         checks.run("log", "--limit", "1", **options)
         checks.run("verify", **options)
         checks.run("export", **options)
-        checks.failing("-C", checks.space, *RECORD, has=["record"], **options)
-        checks.failing("init", os.path.join(checks.space, "new"), has=["new"], **options) \
-            if options else None
+        checks.failing("-C", checks.space, *RECORD, has=["nothing can be recorded", ".diario"],
+                       **options)
+        if options:
+            checks.failing("init", os.path.join(checks.space, "new"), has=["new"], **options)
     finally:
         if not options:
             subprocess.run(["chmod", "-R", "u+w", str(data)], check=True)

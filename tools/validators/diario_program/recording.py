@@ -115,11 +115,20 @@ def check_batches(checks):
     checks.equal(len(result.lines), 3, "the batch in front")
     checks.equal(len(checks.diario.origins(checks.space)), before + 3, "no half batch")
     # Ids made within the batch.
-    lines = [
-        {"type": "music.playlist.created", "batch": "b", "payload": {"name": "Sera"}},
-        {"type": "music.playlist.track.added", "batch": "b", "payload": {"playlistId": "#9"}},
-    ]
-    checks.bad("record", "-", stdin="\n".join(map(json.dumps, lines)), has=["line 2"])
+    made = {"type": "maps.map.created", "batch": "b",
+            "payload": {"name": "Fiera", "widthMpx": 4_000_000, "heightMpx": 3_000_000}}
+    lines = [made, place("#9")]
+    checks.bad("record", "-", stdin="\n".join(map(json.dumps, lines)), has=["line 2", "#9"])
+    lines = [made, place("#1")]
+    origins = checks.run("record", "-", stdin="\n".join(map(json.dumps, lines))).lines
+    shown = checks.run("show", origins[1], "--json").json
+    checks.equal(shown["payload"]["mapId"], origins[0], "the id that the batch made")
+
+
+def place(map_id):
+    """A line with an event that refers to one of its batch."""
+    return {"type": "maps.place.added", "batch": "b",
+            "payload": {"mapId": map_id, "kind": "pavilion", "title": "x", "xMpx": 1, "yMpx": 1}}
 
 
 def check_sizes(checks):

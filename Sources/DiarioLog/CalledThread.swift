@@ -1,0 +1,33 @@
+import DiarioStorage
+import Synchronization
+
+/// A thread that does its work each time it is called; made at the first call.
+final class CalledThread: Sendable {
+    private let wake = Signal()
+    private let thread = Mutex<WorkerThread?>(nil)
+    /// False once there is nothing more to do, ever.
+    ///
+    /// Must not keep alive what calls the thread.
+    private let work: @Sendable (Signal) -> Bool
+
+    /// `work` is given the signal by which it is called, should it want to wait for the next call.
+    init(_ work: @escaping @Sendable (Signal) -> Bool) { self.work = work }
+
+    deinit {
+        // The thread finds out that there is nothing more to do, and ends.
+        wake.raise()
+    }
+
+    func call() {
+        thread.withLock { thread in
+            guard thread == nil else { return }
+            thread = WorkerThread { [wake, work] in
+                repeat { wake.wait() } while work(wake)
+            }
+        }
+        wake.raise()
+    }
+
+    /// Lets the thread, if there is one, find out that there is nothing more to do.
+    func end() { wake.raise() }
+}
