@@ -93,7 +93,7 @@ extension FrameLog {
             last: &last,
             visit
         )
-        if let stop { try judge(stop, content, next: next, mayCut: mayCut, &report) }
+        if let stop { try judge(stop, content, of: file, next: next, mayCut: mayCut, &report) }
         guard let last else { return }
         if next == nil {
             // Whether the last frame is on disk is not known, and after a sync that failed for
@@ -256,7 +256,7 @@ extension FrameLog {
                 generation: header.generation
             ), frame.number == header.firstFrame
         else { return }
-        try cut(frame, content.span, at: start, of: number, mayCut: mayCut, &report)
+        try cut(frame, content.span, at: start, of: number, file, mayCut: mayCut, &report)
     }
 
     /// The header of the file at `index`; nil if that one does not count.
@@ -345,6 +345,7 @@ extension FrameLog {
     private func judge(
         _ offset: Int,
         _ content: Span<UInt8>,
+        of file: any LogFile,
         next: LogFileHeader?,
         mayCut: Bool,
         _ report: inout RecoveryReport
@@ -388,7 +389,7 @@ extension FrameLog {
             ),
             header.number == nextFrame
         else { return }
-        try cut(header, content, at: offset, of: state.number, mayCut: mayCut, &report)
+        try cut(header, content, at: offset, of: state.number, file, mayCut: mayCut, &report)
     }
 
     /// Keeps the bytes of a torn frame aside, and reports it.
@@ -397,6 +398,7 @@ extension FrameLog {
         _ content: Span<UInt8>,
         at offset: Int,
         of number: UInt64,
+        _ file: any LogFile,
         mayCut: Bool,
         _ report: inout RecoveryReport
     ) throws(LogError) {
@@ -409,6 +411,9 @@ extension FrameLog {
                 try Reserve.spending(in: directory) { () throws(StorageError) in
                     try directory.replace(kept, with: bytes)
                 }
+                // So that it is found once only; what it takes to be a frame goes.
+                let zeros = [UInt8](repeating: 0, count: FrameHeader.size)
+                try file.write(zeros.span, at: offset)
             }
         }
         report.cut = RecoveryReport.Cut(
