@@ -45,11 +45,7 @@ extension FrameLog {
             let file = try openFile(number, forWriting: lock != nil)
             guard let header = try readHeader(of: file, number: number) else {
                 if index == numbers.count - 1, try !holdsFrames(file) { break }
-                report.fault = Fault(
-                    file: LogPaths.logFile(number),
-                    offset: 0,
-                    what: "the header does not verify; the events of this file are not read"
-                )
+                report.fault = headerFault(number)
                 return report
             }
             if let fault = linkFault(header) {
@@ -243,6 +239,14 @@ extension FrameLog {
         try readHeader(of: try openFile(number, forWriting: false), number: number)
     }
 
+    private func headerFault(_ number: UInt64) -> Fault {
+        Fault(
+            file: LogPaths.logFile(number),
+            offset: 0,
+            what: "the header does not verify; the events of this file are not read"
+        )
+    }
+
     /// A fault if the file does not follow the one read before.
     private func linkFault(_ header: LogFileHeader) -> Fault? {
         guard let last = files.last else { return nil }
@@ -267,8 +271,8 @@ extension FrameLog {
 
     /// Visits all valid frames but the last one, which it puts into `last`, up to the length that
     /// the next file states; where it had to stop before that.
-    // Not inlined, since Swift 6.3.1 then loses `last` in release builds (seen as two processes that
-    // gave the same positions). tools/check runs the log's tests in release for such faults.
+    // Not inlined, since Swift 6.3.1 then loses `last` in release builds (seen as two processes
+    // that gave the same positions). tools/check runs the log's tests in release for such faults.
     @inline(never)
     private mutating func scan(
         _ content: Span<UInt8>,
