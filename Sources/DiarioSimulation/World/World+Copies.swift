@@ -1,0 +1,142 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioStorage
+
+// What happens to copies of the directory: they are cloned, or damaged.
+
+extension World {
+    /// Copies the disk and goes on there as a backup would that is used as well.
+    func clone() throws {
+        guard !hasFaults else { return }
+        let copy = disk.copy()
+        let world = World(copyOf: self, on: copy)
+        try world.beginInCopy()
+        trace.add("clone \(world.trace.hash)")
+        guard random.oneIn(3) else { return }
+        // The original is not heard of any more; the copy is the directory from now on.
+        for process in stores.keys.sorted() { disk.kill(process) }
+        stores = [:]
+        disk = copy
+        hasPlannedCut = false
+        settled = world.settled
+        tail = []
+        known = world.known
+        strangers = world.strangers
+        lastNumber = world.lastNumber
+        trace.add("the clone goes on")
+    }
+
+    /// Opens a copy for the first time: it takes its own id, and its lane keeps its origins.
+    private func beginInCopy() throws {
+        isTailDoubtful = true
+        try open(0)
+        let store = try store(0)
+        var ids: Set<ReplicaID> = []
+        try attempt("status") { () throws(LogError) in
+            for id in settled.ids {
+                let status = try store.status(of: id)
+                ids.insert(status.replica)
+                if let authority = status.manifest.authority { ids.insert(authority) }
+            }
+        }
+        let lastNumber = lastNumber
+        for _ in 0..<3 { try append(0) }
+        try check(0)
+        for event in settled.spaces.values.flatMap(\.events) where event.event.number > lastNumber {
+            guard let replica = event.origin?.replica, !ids.contains(replica) else {
+                throw Violation("a copy of the directory goes on under the ids of the original")
+            }
+        }
+    }
+
+    /// Spoils one bit of a copy after a clean stop: that is noticed, or it does not matter.
+    func flip() throws {
+        guard !hasFaults, !hasPlannedCut else { return }
+        try settle()
+        for process in stores.keys.sorted() { try close(process) }
+        let copy = disk.copy()
+        let (path, offset) = try drawByte(copy)
+        let bit = random.below(8)
+        trace.add("flip \(path) \(offset) \(bit)")
+        try attempt("flip") { () throws(LogError) in
+            do throws(StorageError) { try copy.flipBit(bit, at: offset, of: path) } catch {
+                throw .storage(error)
+            }
+        }
+        try readDamaged(copy, path)
+        try open(0)
+    }
+
+    private func drawByte(_ copy: CrashDisk) throws -> (String, Int) {
+        do throws(StorageError) {
+            var paths = [LogPaths.format, LogPaths.syncedMark]
+            for id in settled.ids { paths += [LogPaths.manifest(id), LogPaths.replica(id)] }
+            let files = try copy.list(LogPaths.log).compactMap { LogPaths.logFileNumber($0) }
+            if let last = files.last {
+                paths += Array(repeating: LogPaths.logFile(last), count: 10)
+            }
+            paths += files.map { LogPaths.logFile($0) }
+            let path = paths[random.below(paths.count)]
+            var size = 0
+            do throws(StorageError) {
+                size = try copy.open(path, .read).size()
+            } catch .notFound {
+                return (LogPaths.format, 3)
+            }
+            // What is in use is in front.
+            let end = random.oneIn(4) ? size : min(size, 12_000)
+            return (path, random.below(max(end, 1)))
+        } catch {
+            throw Violation("a copy cannot be read: \(error)")
+        }
+    }
+
+    private func readDamaged(_ copy: CrashDisk, _ path: String) throws {
+        let store: LogStore
+        do throws(LogError) {
+            store = try makeStore(copy.process(0), access: .readWrite)
+        } catch {
+            switch error {
+            case .corrupt: return
+            case .newerFormat, .notALog:
+                guard path == LogPaths.format else { throw Violation("\(path): \(error)") }
+                return
+            default: throw Violation("a flipped bit of \(path) gives \(error)")
+            }
+        }
+        defer { copy.kill(0) }
+        if store.report.cut != nil { throw Violation("damage after a clean stop was cut") }
+        guard store.report.fault != nil else { return try readUndamaged(store, path) }
+        for id in settled.ids {
+            let view: SpaceView
+            do throws(LogError) { view = try kinds.view(of: id, in: store) } catch {
+                guard case .corrupt = error else { throw Violation("damage gives \(error)") }
+                continue
+            }
+            for seen in view.events where known[id]?[seen.origin] != seen.event.number {
+                throw Violation("damage shows \(seen.origin.text) as another event")
+            }
+        }
+    }
+
+    /// No fault was found, so everything must be as it was.
+    private func readUndamaged(_ store: LogStore, _ path: String) throws {
+        do throws(LogError) {
+            for manifest in try store.manifests() {
+                let view = try kinds.view(of: manifest.space, in: store)
+                guard let what = settled.spaces[manifest.space]?.difference(view) else { continue }
+                trace.add("\(path): \(what)")
+                throw .outOfOrder(what: what)
+            }
+            for id in settled.ids {
+                guard let root = settled.spaces[id]?.root() else { continue }
+                guard try store.root(of: id) == root else { throw .outOfOrder(what: "the root") }
+            }
+        } catch {
+            guard case .corrupt = error, path.hasPrefix("spaces/") else {
+                throw Violation("a flipped bit of \(path) goes unnoticed: \(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,326 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioStorage
+
+// Operations that change the log.
+
+extension World {
+    // MARK: Appending
+
+    private struct Planned {
+        let append: Append
+        let space: SpaceID
+        let events: [ModelEvent]
+    }
+
+    func append(_ process: Int32) throws {
+        let store = try store(process)
+        var planned: [Planned] = []
+        for _ in 0..<(random.oneIn(3) ? 1 + random.below(4) : 1) {
+            guard let id = drawSpace(settled), let space = current.spaces[id] else { return }
+            planned.append(plan(id, space))
+        }
+        let outcomes: [Result<[AppendedBatch], LogError>]
+        do throws(LogError) {
+            outcomes = try store.append(planned.map(\.append))
+        } catch {
+            throw Violation("append: \(error)")
+        }
+        var line = "p\(process) append"
+        var failure: LogError?
+        for (planned, outcome) in zip(planned, outcomes) {
+            line += " \(planned.space.text.suffix(3)):\(planned.events.count)"
+            switch outcome {
+            case .success(let batches):
+                line += planned.append.durability == .synced ? "" : "w"
+                try take(planned, batches)
+            case .failure(let error):
+                line += " \(name(error))"
+                failure = failure ?? error
+                note(.append(planned.space, planned.events), lostBy: error)
+            }
+        }
+        trace.add(line)
+        if let failure { try judge(failure, of: process, "append") }
+        try checkIndex(process)
+    }
+
+    /// Notes a change whose answer may have got lost with an error.
+    private func note(_ effect: Effect, lostBy error: LogError) {
+        switch error {
+        case .storage(.cut), .stopped: tail.append(TailEffect(effect: effect, isWritten: false))
+        default: break
+        }
+    }
+
+    /// Notes events that were acknowledged.
+    private func take(_ planned: Planned, _ batches: [AppendedBatch]) throws {
+        var events = planned.events
+        let isAuthority = current.spaces[planned.space]?.isAuthority ?? false
+        var position = (current.spaces[planned.space]?.head ?? 0) + 1
+        var index = 0
+        for batch in batches {
+            guard batch.firstPosition == (isAuthority ? position : nil) else {
+                throw Violation(
+                    "an append got position \(String(describing: batch.firstPosition)), not "
+                        + "\(position)"
+                )
+            }
+            for offset in 0..<batch.count {
+                guard index < events.count else { throw Violation("more events than appended") }
+                // Rows that keep their origins know them already, and may have gaps.
+                let next = batch.firstOrigin.sequence + UInt64(offset)
+                let origin =
+                    events[index].origin
+                    ?? Origin(replica: batch.firstOrigin.replica, sequence: next)
+                events[index].origin = origin
+                try register(origin, events[index].event.number, in: planned.space)
+                index += 1
+                position += 1
+            }
+        }
+        guard index == events.count else { throw Violation("fewer events than appended") }
+        tail.append(TailEffect(effect: .append(planned.space, events), isWritten: true))
+        guard planned.append.durability == .synced else { return }
+        // At most one frame is not synced (W1), so all before is.
+        settled = current
+        tail = []
+    }
+
+    private func plan(_ id: SpaceID, _ space: ModelSpace) -> Planned {
+        let durability: Durability = random.oneIn(4) ? .written : .synced
+        var contents: [Append.Content] = []
+        var events: [ModelEvent] = []
+        if space.isAuthority, random.oneIn(8) {
+            let (rows, found) = drawStrangers(in: id, space)
+            contents.append(.preserved([rows]))
+            events += found
+        } else {
+            for _ in 0..<(random.oneIn(4) ? 2 : 1) {
+                contents.append(drawContent(space, &events))
+            }
+        }
+        return Planned(
+            append: Append(space: id, contents: contents, durability: durability),
+            space: id,
+            events: events
+        )
+    }
+
+    private func drawContent(_ space: ModelSpace, _ events: inout [ModelEvent]) -> Append.Content {
+        let isAuthority = space.isAuthority && random.oneIn(6)
+        let isSingle = !isAuthority && random.oneIn(4)
+        var batches: [DraftBatch] = []
+        for _ in 0..<(random.oneIn(4) ? 1 + random.below(4) : 1) {
+            let count = random.oneIn(10) ? 1 + random.below(40) : 1 + random.below(4)
+            let drawn = (0..<count).map { _ in drawEvent(isAuthority: isAuthority) }
+            batches.append(kinds.batch(drawn))
+            for (index, event) in drawn.enumerated() {
+                events.append(
+                    ModelEvent(
+                        event: event,
+                        batchIndex: isSingle ? 0 : index,
+                        batchCount: isSingle ? 1 : count,
+                        isAuthority: isAuthority
+                    )
+                )
+            }
+        }
+        if isAuthority { return .authority(batches) }
+        return isSingle ? .singles(batches) : .batches(batches)
+    }
+
+    private func drawEvent(isAuthority: Bool) -> SimulatedEvent {
+        lastNumber += 1
+        return SimulatedEvent.draw(
+            number: lastNumber,
+            isAuthority: isAuthority,
+            textSizeMax: random.oneIn(6) ? 2000 : 200,
+            now: clock.now.milliseconds,
+            using: &random
+        )
+    }
+
+    /// Rows of other replicas, with gaps between their sequences.
+    private func drawStrangers(
+        in id: SpaceID,
+        _ space: ModelSpace
+    ) -> (PreservedRows, [ModelEvent]) {
+        var batch = DraftBatch()
+        var envelopes: [RowEnvelope] = []
+        var events: [ModelEvent] = []
+        for _ in 0..<1 + random.below(6) {
+            guard let replica = ReplicaID(rawValue: UInt64(1 + random.below(3))) else { continue }
+            var last = strangers[id, default: [:]][replica] ?? (0, 1_000_000)
+            let count = 1 + random.below(3)
+            let first = last.sequence + UInt64(1 + random.below(3))
+            for index in 0..<count {
+                last = (first + UInt64(index), last.clock + UInt64(1 + random.below(1000)))
+                let event = drawEvent(isAuthority: false)
+                let origin = Origin(replica: replica, sequence: last.sequence)
+                kinds.append(event, to: &batch, origin: origin)
+                let time = HybridTime(rawValue: last.clock)
+                envelopes.append(
+                    RowEnvelope(
+                        replica: replica,
+                        sequence: last.sequence,
+                        batchFirst: first,
+                        batchCount: count,
+                        clock: time,
+                        at: Timestamp(milliseconds: event.at ?? time.milliseconds),
+                        base: space.head
+                    )
+                )
+                var found = ModelEvent(
+                    event: event,
+                    batchIndex: index,
+                    batchCount: count,
+                    isAuthority: false
+                )
+                found.origin = origin
+                events.append(found)
+            }
+            // Also if the append fails: sequences may have gaps.
+            strangers[id, default: [:]][replica] = last
+        }
+        let rows = PreservedRows(
+            batch: batch,
+            envelopes: envelopes,
+            acceptedAt: envelopes.map { _ in nil },
+            isAuthority: false
+        )
+        return (rows, events)
+    }
+
+    // MARK: Promoting and releasing
+
+    func promote(_ process: Int32) throws {
+        let state = current
+        let lanes = state.ids.filter { state.spaces[$0]?.pending.isEmpty == false }
+        guard !lanes.isEmpty else { return }
+        let id = lanes[random.below(lanes.count)]
+        guard let space = state.spaces[id] else { return }
+        let runs = drawRuns(space)
+        guard !runs.isEmpty else { return }
+        let effect = Effect.promote(id, runs)
+        let store = try store(process)
+        do throws(LogError) {
+            try store.promote(runs, in: id)
+        } catch {
+            trace.add("p\(process) promote \(id.text.suffix(3)): \(name(error))")
+            note(effect, lostBy: error)
+            return try judge(error, of: process, "promote")
+        }
+        let texts = runs.map { "\($0.firstSequence)+\($0.count)@\($0.firstPosition)" }
+        trace.add("p\(process) promote \(id.text.suffix(3)) \(texts.joined(separator: " "))")
+        settled = current
+        settled.apply(effect)
+        tail = []
+        try checkIndex(process)
+    }
+
+    private func drawRuns(_ space: ModelSpace) -> [PromotedRun] {
+        var pending = space.pending.compactMap(\.origin)
+        guard pending.count == space.pending.count else { return [] }
+        var runs: [PromotedRun] = []
+        var position = space.head + 1
+        var acceptedAt = space.canonical.compactMap(\.acceptedAt).last ?? clock.now.milliseconds
+        for _ in 0..<1 + random.below(3) {
+            guard !pending.isEmpty else { break }
+            let replica = pending[random.below(pending.count)].replica
+            let own = pending.filter { $0.replica == replica }
+            let count = random.oneIn(2) ? own.count : 1 + random.below(own.count)
+            acceptedAt += Int64(random.below(1000))
+            runs.append(
+                PromotedRun(
+                    replica: replica,
+                    firstSequence: own[0].sequence,
+                    count: UInt64(count),
+                    firstPosition: position,
+                    acceptedAt: Timestamp(milliseconds: acceptedAt)
+                )
+            )
+            position += UInt64(count)
+            let last = own[count - 1].sequence
+            pending.removeAll { $0.replica == replica && $0.sequence <= last }
+        }
+        return runs
+    }
+
+    func release(_ process: Int32) throws {
+        let state = current
+        guard let id = drawSpace(settled), let space = state.spaces[id] else { return }
+        // What was never read cannot be compared any more, so it stays.
+        let seen = space.canonical.prefix { $0.seen != nil }.count
+        guard seen > Int(space.released) else { return }
+        let count = random.oneIn(3) ? seen : 1 + random.below(seen)
+        let position = max(space.released, UInt64(count))
+        let effect = Effect.release(id, position)
+        let store = try store(process)
+        do throws(LogError) {
+            try store.release(id, upTo: position)
+        } catch {
+            trace.add("p\(process) release \(id.text.suffix(3)) \(position): \(name(error))")
+            // It may fail after it was done, while the log is tidied.
+            tail.append(TailEffect(effect: effect, isWritten: false))
+            try judge(error, of: process, "release")
+            return try settle()
+        }
+        trace.add("p\(process) release \(id.text.suffix(3)) \(position)")
+        settled = current
+        settled.apply(effect)
+        tail = []
+        try checkIndex(process)
+    }
+
+    // MARK: Spaces and packs
+
+    func makeSpace(_ process: Int32) throws {
+        let store = try store(process)
+        guard settled.spaces.count < 3 else { return }
+        let isAuthority = random.oneIn(2)
+        do throws(LogError) {
+            if random.oneIn(2) { try store.removeRemains() }
+            let id = try store.makeSpace(isAuthority: isAuthority).space
+            settled.apply(.make(id, isAuthority: isAuthority))
+            trace.add("p\(process) make \(id.text.suffix(3)) \(isAuthority)")
+        } catch {
+            trace.add("p\(process) make: \(name(error))")
+            mayHaveLostSpaces = true
+            try judge(error, of: process, "make")
+            try settle()
+        }
+    }
+
+    func remove(_ process: Int32) throws {
+        let store = try store(process)
+        guard settled.spaces.count > 1, let id = drawSpace(settled) else { return }
+        do throws(LogError) {
+            try store.remove(id)
+        } catch {
+            trace.add("p\(process) remove \(id.text.suffix(3)): \(name(error))")
+            tail.append(TailEffect(effect: .remove(id), isWritten: false))
+            try judge(error, of: process, "remove")
+            return try settle()
+        }
+        trace.add("p\(process) remove \(id.text.suffix(3))")
+        settled = current
+        settled.apply(.remove(id))
+        tail = []
+        try checkIndex(process)
+    }
+
+    func keepPack(_ process: Int32) throws {
+        let store = try store(process)
+        let pack = SimulatedPack(number: random.below(3))
+        do throws(LogError) {
+            try store.keep(pack.files, fingerprint: pack.fingerprint)
+        } catch {
+            trace.add("p\(process) keep \(pack.number): \(name(error))")
+            return try judge(error, of: process, "keep")
+        }
+        trace.add("p\(process) keep \(pack.number)")
+        keptPacks.insert(pack.number)
+    }
+}

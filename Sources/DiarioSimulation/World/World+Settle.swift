@@ -1,0 +1,265 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioStorage
+
+// Finding out what the log holds, and whether it may.
+
+extension World {
+    /// A name that says the same in each run.
+    func name(_ error: LogError) -> String {
+        switch error {
+        case .storage(let error): "storage \(error)"
+        case .stopped: "stopped"
+        default: "\(error)"
+        }
+    }
+
+    /// Decides whether an error may be; goes on after the end of a process, or of the power.
+    func judge(_ error: LogError, of process: Int32, _ what: String) throws {
+        switch error {
+        case .storage(.cut) where hasPlannedCut:
+            hasPlannedCut = false
+            guard let victim = cutVictim else { return try crash() }
+            guard victim == process else { throw Violation("\(what): the wrong process died") }
+            stores[process] = nil
+            try settle()
+        case .storage(.full), .storage(.failed):
+            guard hasFaults else { throw Violation("\(what) fails without a fault: \(error)") }
+        case .stopped:
+            guard hasFaults else { throw Violation("\(what) stops without a fault: \(error)") }
+            // Even a frame that was acknowledged as written may have got lost with two syncs.
+            disk.kill(process)
+            stores[process] = nil
+            isTailDoubtful = true
+            try settle()
+        default:
+            throw Violation("\(what) fails: \(error)")
+        }
+    }
+
+    /// Finds out how much of the tail is there.
+    func settle() throws {
+        guard !tail.isEmpty || mayHaveLostSpaces else { return }
+        clearFaults()
+        guard let process = drawProcess() else { return try open(Int32(random.below(3))) }
+        do throws(LogError) {
+            try store(process, or: .closed).sync()
+        } catch {
+            try judge(error, of: process, "sync")
+            return try settle()
+        }
+        try resolve(process, isAfterPowerCut: false)
+    }
+
+    private func store(_ process: Int32, or error: LogError) throws(LogError) -> LogStore {
+        guard let store = stores[process] else { throw error }
+        return store
+    }
+
+    /// Compares what a process sees with each state in which the log may be.
+    ///
+    /// The process must know all that is there.
+    func resolve(_ process: Int32, isAfterPowerCut: Bool) throws {
+        let store = try store(process)
+        try adoptSpaces(store)
+        let views = try views(in: store)
+        let mayLack = isAfterPowerCut || isTailDoubtful
+        let certain = mayLack ? 0 : tail.prefix { $0.isWritten }.count
+        var what = ""
+        for count in (certain...tail.count).reversed() {
+            var state = state(withTail: count)
+            guard let found = difference(state, views) else {
+                if count < tail.count { forget(tail[count...]) }
+                for (id, view) in views { state.spaces[id]?.learn(view) }
+                settled = state
+                tail = []
+                isTailDoubtful = false
+                try register(views)
+                return
+            }
+            if what.isEmpty { what = found }
+        }
+        throw Violation(what)
+    }
+
+    /// Lets go of events that are not in the log: their origins may be given again.
+    private func forget(_ lost: ArraySlice<TailEffect>) {
+        trace.add("lost \(lost.count) of the tail")
+        for case .append(let id, let events) in lost.map(\.effect) {
+            for origin in events.compactMap(\.origin) { known[id]?[origin] = nil }
+        }
+    }
+
+    /// Takes up spaces that were made while the answer got lost.
+    private func adoptSpaces(_ store: LogStore) throws {
+        let manifests = try attempt("manifests") { () throws(LogError) in try store.manifests() }
+        let state = current
+        for manifest in manifests where state.spaces[manifest.space] == nil {
+            guard settled.spaces[manifest.space] == nil else { continue }
+            guard mayHaveLostSpaces else { throw Violation("nobody made \(manifest.space.text)") }
+            settled.apply(.make(manifest.space, isAuthority: manifest.authority != nil))
+        }
+        mayHaveLostSpaces = false
+    }
+
+    func views(in store: LogStore) throws -> [(SpaceID, SpaceView)] {
+        try attempt("a read") { () throws(LogError) in
+            var views: [(SpaceID, SpaceView)] = []
+            for manifest in try store.manifests() {
+                views.append((manifest.space, try kinds.view(of: manifest.space, in: store)))
+            }
+            return views
+        }
+    }
+
+    private func difference(
+        _ state: ModelState,
+        _ views: [(SpaceID, SpaceView)]
+    ) -> String? {
+        guard views.map(\.0) == state.ids else {
+            return "\(views.count) spaces are there, not \(state.ids.count)"
+        }
+        for (id, view) in views {
+            let what = ModelSpace.brokenRule(view) ?? state.spaces[id]?.difference(view)
+            if let what { return "space \(id.text): \(what)" }
+        }
+        return nil
+    }
+
+    /// Notes the origins that were seen; none may ever stand for another event.
+    private func register(_ views: [(SpaceID, SpaceView)]) throws {
+        for (id, view) in views {
+            for seen in view.events { try register(seen.origin, seen.event.number, in: id) }
+        }
+    }
+
+    func register(_ origin: Origin, _ number: Int64, in space: SpaceID) throws {
+        let old = known[space, default: [:]].updateValue(number, forKey: origin) ?? number
+        guard old == number else {
+            throw Violation("\(origin.text) stands for event \(number) and for \(old)")
+        }
+    }
+
+    // MARK: Checks
+
+    /// Catches up and compares all that a process shows with the model.
+    func check(_ process: Int32) throws {
+        guard try catchUp(process, "check") else { return }
+        try resolve(process, isAfterPowerCut: false)
+        trace.add("p\(process) check")
+    }
+
+    func sync(_ process: Int32) throws {
+        guard try catchUp(process, "sync") else { return }
+        trace.add("p\(process) sync")
+        settled = current
+        tail = []
+    }
+
+    private func catchUp(_ process: Int32, _ what: String) throws -> Bool {
+        let store = try store(process)
+        do throws(LogError) { try store.sync() } catch {
+            trace.add("p\(process) \(what): \(name(error))")
+            try judge(error, of: process, what)
+            return false
+        }
+        try checkIndex(process)
+        return true
+    }
+
+    /// What must hold of a process's memory at any time.
+    func checkIndex(_ process: Int32) throws {
+        guard let store = stores[process] else { return }
+        if let problem = store.validate().first { throw Violation("index: \(problem)") }
+        let count = current.spaces.values.reduce(0) { sum, space in
+            sum + 2 * space.events.count - Int(space.released) + 8
+        }
+        let replicas = known.values.reduce(0) { $0 + 4 * Set($1.keys.map(\.replica)).count }
+        guard store.indexEntryCount <= 2 * count + replicas + 64 else {
+            throw Violation("the index has \(store.indexEntryCount) entries for \(count) events")
+        }
+    }
+
+    /// Compares the roots with those that the plainest code computes.
+    func checkRoots(process: Int32) throws {
+        guard try catchUp(process, "root") else { return }
+        try resolve(process, isAfterPowerCut: false)
+        let store = try store(process)
+        for id in settled.ids {
+            guard let expected = settled.spaces[id]?.root() else { continue }
+            let root = try attempt("root") { () throws(LogError) in try store.root(of: id) }
+            guard root == expected else { throw Violation("the root of \(id.text) is wrong") }
+        }
+        trace.add("p\(process) roots")
+    }
+
+    /// Reads the packs that were kept.
+    func checkPacks(process: Int32) throws {
+        let store = try store(process)
+        for pack in keptPacks.sorted().map(SimulatedPack.init) {
+            let files = try attempt("pack \(pack.number)") { () throws(LogError) in
+                try store.packFiles(pack.fingerprint)
+            }
+            guard files == pack.files else { throw Violation("pack \(pack.number) changed") }
+        }
+    }
+
+    /// Takes up what others wrote, without the lock.
+    func refresh(_ process: Int32) throws {
+        // A sync that fails without the lock cannot be mended, only reported.
+        guard !hasFaults else { return }
+        let store = try store(process)
+        do throws(LogError) {
+            let isNew = try store.refresh()
+            trace.add("p\(process) refresh \(isNew)")
+        } catch {
+            trace.add("p\(process) refresh: \(name(error))")
+            return try judge(error, of: process, "refresh")
+        }
+        try checkIndex(process)
+        try resolve(process, isAfterPowerCut: false)
+    }
+
+    /// Reads what a process knows, which may be old, but never wrong.
+    func readStale(_ process: Int32) throws {
+        let store = try store(process)
+        var positions: [SpaceID: [Origin: UInt64]] = [:]
+        for (id, space) in current.spaces {
+            for (index, event) in space.canonical.enumerated() {
+                guard let origin = event.origin else { continue }
+                positions[id, default: [:]][origin] = UInt64(index) + 1
+            }
+        }
+        for id in current.ids {
+            let view: SpaceView
+            do throws(LogError) { view = try kinds.view(of: id, in: store) } catch {
+                switch error {
+                case .released, .outOfOrder, .unknownSpace: continue
+                default: return try judge(error, of: process, "read")
+                }
+            }
+            for seen in view.events {
+                guard known[id]?[seen.origin] == seen.event.number else {
+                    throw Violation("\(seen.origin.text) is shown and was never appended")
+                }
+                if let position = seen.position, positions[id]?[seen.origin] != position {
+                    throw Violation("\(seen.origin.text) is shown at position \(position)")
+                }
+            }
+        }
+        trace.add("p\(process) read")
+    }
+
+    /// Opens the log for reading alone, beside those that write.
+    func readOnly() throws {
+        guard !hasFaults, !hasPlannedCut else { return }
+        let reader = try attempt("a reader") { () throws(LogError) in
+            try makeStore(disk.process(7), access: .readOnly)
+        }
+        if let what = difference(current, try views(in: reader)) {
+            throw Violation("a reader sees something else: \(what)")
+        }
+        trace.add("reader")
+    }
+}

@@ -1,0 +1,144 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+package import DiarioStorage
+
+/// One data directory with all that can happen to it, drawn from one seed.
+///
+/// A model remembers what was asked for and what was answered. The state that the log may be in is
+/// known but for a tail of changes: those that were only written, which a power cut may take, and
+/// those whose answer got lost. Of the tail always the first so many are there.
+package final class World {
+    package let seed: UInt64
+    package internal(set) var trace: Trace
+    var random: SeededRandom
+    package internal(set) var disk: CrashDisk
+    let clock = ManualClock(milliseconds: 1_700_000_000_000)
+    let entropy: SeededEntropy
+    let kinds: EventKinds
+    let sizes: LogSizes
+    /// The running processes that use the directory.
+    var stores: [Int32: LogStore] = [:]
+    /// What certainly holds.
+    var settled = ModelState()
+    var tail: [TailEffect] = []
+    var lastNumber: Int64 = 0
+    /// Strangers whose rows are taken up with their origins, and their last sequences.
+    var strangers: [SpaceID: [ReplicaID: (sequence: UInt64, clock: UInt64)]] = [:]
+    /// All origins that were ever seen, with the number of their event.
+    var known: [SpaceID: [Origin: Int64]] = [:]
+    /// True while syncs or writes may fail, or the disk may be full.
+    var hasFaults = false
+    /// True while a cut of the power, or the end of a process, is planned.
+    var hasPlannedCut = false
+    /// The process that the planned cut ends; nil if it is the power for all.
+    var cutVictim: Int32?
+    /// True if even what was acknowledged as written may be gone: two syncs of it failed.
+    var isTailDoubtful = false
+    /// True if a space may have been made whose id got lost with the answer.
+    var mayHaveLostSpaces = false
+    var keptPacks: Set<Int> = []
+
+    struct TailEffect {
+        let effect: Effect
+        /// True if it was acknowledged as written; false if its answer got lost.
+        let isWritten: Bool
+    }
+
+    package init(seed: UInt64, kinds: EventKinds, lineCountMax: Int) {
+        self.seed = seed
+        self.kinds = kinds
+        random = SeededRandom(seed: seed)
+        entropy = SeededEntropy(seed: seed ^ 0x5eed)
+        trace = Trace(lineCountMax: lineCountMax)
+        disk = CrashDisk(machineID: "simulated")
+        var sizes = LogSizes()
+        sizes.frameMax = 16 * 1024 << random.below(2)
+        sizes.fileMax = 2 * sizes.frameMax + LogFileHeader.size
+        sizes.growthMin = 1024 << random.below(4)
+        sizes.growthMax = 16 * 1024
+        sizes.quietMax = sizes.fileMax * (1 + random.below(4))
+        sizes.stateInterval = 2048 << random.below(3)
+        sizes.reserve = 4096
+        self.sizes = sizes
+    }
+
+    /// Lives through `stepCount` operations, and checks all that is there at the end.
+    package func run(stepCount: Int) throws {
+        try attempt("create") { () throws(LogError) in try LogStore.create(in: disk) }
+        try open(0)
+        try makeSpace(0)
+        for _ in 0..<stepCount { try step() }
+        try finish()
+    }
+
+    /// A world that goes on in a copy of another one's directory.
+    init(copyOf original: World, on disk: CrashDisk) {
+        seed = original.seed
+        kinds = original.kinds
+        sizes = original.sizes
+        random = SeededRandom(seed: original.random.next())
+        entropy = SeededEntropy(seed: original.random.next())
+        trace = Trace(lineCountMax: 20)
+        clock.set(milliseconds: original.clock.now.milliseconds)
+        self.disk = disk
+        settled = original.settled
+        // Only what is durable was copied.
+        tail = original.tail.map { TailEffect(effect: $0.effect, isWritten: false) }
+        lastNumber = original.lastNumber
+        strangers = original.strangers
+        known = original.known
+        keptPacks = original.keptPacks
+    }
+
+    private func finish() throws {
+        clearFaults()
+        try settle()
+        for process in stores.keys.sorted() { try close(process) }
+        try open(0)
+        try settle()
+        try checkRoots(process: 0)
+        try checkPacks(process: 0)
+        try close(0)
+        let counters = disk.counters
+        trace.add("end \(counters.operations) operations, \(counters.bytesWritten) bytes")
+    }
+
+    /// The state if the first `count` changes of the tail are there.
+    func state(withTail count: Int) -> ModelState {
+        var state = settled
+        for entry in tail.prefix(count) { state.apply(entry.effect) }
+        return state
+    }
+
+    /// What a process that knows everything sees, if no answer got lost.
+    var current: ModelState { state(withTail: tail.count) }
+
+    /// A running process, drawn by chance.
+    func drawProcess() -> Int32? {
+        let running = stores.keys.sorted()
+        guard !running.isEmpty else { return nil }
+        return running[random.below(running.count)]
+    }
+
+    func store(_ process: Int32) throws -> LogStore {
+        guard let store = stores[process] else { throw Violation("process \(process) runs not") }
+        return store
+    }
+
+    func drawSpace(_ state: ModelState) -> SpaceID? {
+        let ids = state.ids
+        guard !ids.isEmpty else { return nil }
+        return ids[random.below(ids.count)]
+    }
+
+    /// Does what must not fail here; a failure breaks a promise.
+    func attempt<Result>(
+        _ what: String,
+        _ body: () throws(LogError) -> Result
+    ) throws -> Result {
+        do throws(LogError) { return try body() } catch {
+            throw Violation("\(what) fails: \(error)")
+        }
+    }
+}
