@@ -50,7 +50,7 @@ extension Writer {
             guard length > worthMax else { break }
             let file = log.files[log.spareCount].number
             try copyForward(file: file)
-            let rest = store.index.withLock { $0.liveBytes[file] ?? 0 }
+            let rest = store.index.withLock { $0.liveBytes[file] }
             precondition(rest == 0, "all that is live in a file is copied, or this never ends")
             recycle()
         }
