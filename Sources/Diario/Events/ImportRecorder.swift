@@ -10,6 +10,8 @@ struct ImportRecorder {
     private var reader: EventLineReader
     private var line = EventLine()
     private var origins: ImportedOrigins
+    /// The last sequence that each replica had here before: their events need no taking up.
+    private let own: [ReplicaID: UInt64]
     /// Who wrote events of the engine in the lines: what they wrote is not recorded again.
     private var authorities: Set<ReplicaID> = []
     private var group = Group()
@@ -30,6 +32,9 @@ struct ImportRecorder {
         self.space = space
         reader = EventLineReader(catalog: space.catalog, options: [.exportKeys])
         origins = try ImportedOrigins(of: space)
+        let status = try logging { () throws(LogError) in try space.store.status(of: space.id) }
+        own = Dictionary(
+            status.tallies.map { ($0.replica, $0.lastSequence) }, uniquingKeysWith: { max($0, $1) })
     }
 
     mutating func record(
@@ -86,7 +91,7 @@ struct ImportRecorder {
         try read(text, 0)
         if let origin = line.origin {
             guard !authorities.contains(origin.replica) else { return }
-            guard origins[origin] == nil else {
+            guard origins[origin] == nil, origin.sequence > own[origin.replica] ?? 0 else {
                 known += 1
                 return
             }

@@ -46,6 +46,16 @@ package struct LineRecorder {
             endBatch(unlessIn: text)
             throw DiarioError(error, line: lineNumber)
         }
+        guard line.type.pack != "engine" else {
+            endBatch(unlessIn: text)
+            throw DiarioError(
+                .invalid,
+                "line \(lineNumber): \(line.type.name) is of the pack engine, whose events only the "
+                    + "engine records; record an event of another pack",
+                line: lineNumber,
+                rule: "engine-type"
+            )
+        }
         do throws(FormatError) {
             if let name = line.batch.map({ Array(line.arena[$0]) }) {
                 if open?.name != name { beginBatch(name) }

@@ -97,7 +97,7 @@ package enum PackSource {
                 return [Group(name: "", files: try files(in: folder, below: ""))]
             }
             var groups: [Group] = []
-            for name in try folder.list("") where try folder.exists(name + "/pack.json") {
+            for name in try folder.list("") where try isPack(name, in: folder) {
                 guard name != engineName else { continue }
                 groups.append(Group(name: name, files: try files(in: folder, below: name + "/")))
             }
@@ -113,6 +113,18 @@ package enum PackSource {
                 )
             }
             throw DiarioError(error)
+        }
+    }
+
+    /// Whether there is a folder of that name with a pack in it; files beside packs are none.
+    private static func isPack(
+        _ name: String,
+        in folder: POSIXDirectory
+    ) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            return try folder.exists(name + "/pack.json")
+        } catch .notDirectory {
+            return false
         }
     }
 

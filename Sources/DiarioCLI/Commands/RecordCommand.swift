@@ -154,8 +154,13 @@ private struct RecordStream: ~Copyable {
             progress.update(done: recordedCount, total: nil)
             return
         }
-        for origin in origins { try call.output.line(origin.text) }
-        try call.output.flush()
+        do throws(Failure) {
+            for origin in origins { try call.output.line(origin.text) }
+            try call.output.flush()
+        } catch .outputClosed {
+            // Nobody reads the origins, so what is left is not recorded: quiet, but not done.
+            throw .found
+        }
     }
 
     private func summarize() throws(Failure) {

@@ -80,13 +80,20 @@ extension FrameLog {
                 try file.read(at: 0, count: try file.size(), into: &content)
             }
             allocatedSize = content.count
-            let end = try scan(content.span, from: LogFileHeader.size, next: next, visit)
-            if let stop = end.stop {
+            var last: ValidFrame?
+            let stop = try scan(
+                content.span,
+                from: LogFileHeader.size,
+                next: next,
+                last: &last,
+                visit
+            )
+            if let stop {
                 try judge(stop, content.span, next: next, mayCut: mayCut, &report)
             }
             // A damaged log takes nothing, not even a frame that moves.
             let cause = report.fault == nil ? failure : nil
-            try finish(end.last, content.span, after: cause, visit)
+            try finish(last, content.span, after: cause, visit)
             if report.fault != nil { return report }
         }
         syncedLength = files.last?.length ?? 0
@@ -112,7 +119,7 @@ extension FrameLog {
     /// If the sync of its file failed, it may not be there for ever, and goes to a new file. The
     /// frames before it were synced before it was written (W1).
     private mutating func finish(
-        _ last: ScanEnd.Frame?,
+        _ last: ValidFrame?,
         _ content: Span<UInt8>,
         after failure: StorageError?,
         _ visit: FrameVisitor
@@ -146,9 +153,10 @@ extension FrameLog {
             )
         }
         let before = nextFrame
-        let end = try scan(content.span, from: state.length, next: nil, visit)
+        var last: ValidFrame?
+        _ = try scan(content.span, from: state.length, next: nil, last: &last, visit)
         allocatedSize = max(allocatedSize, content.count)
-        try finish(end.last, content.span, after: failure, visit)
+        try finish(last, content.span, after: failure, visit)
         syncedLength = files[files.count - 1].length
         return Int(nextFrame - before)
     }
@@ -250,31 +258,28 @@ extension FrameLog {
         return nil
     }
 
-    /// Where reading the frames of a file came to its end.
-    private struct ScanEnd {
-        struct Frame {
-            let place: FramePlace
-            let header: FrameHeader
-            let body: Range<Int>
-        }
-
-        /// Where there was no valid frame before the end of the file; nil if there were to its end.
-        var stop: Int?
-        /// The last valid frame, which was not visited yet.
-        var last: Frame?
+    /// A valid frame in the bytes of its file.
+    private struct ValidFrame {
+        let place: FramePlace
+        let header: FrameHeader
+        let body: Range<Int>
     }
 
-    /// Visits all valid frames but the last one, up to the length that the next file states.
+    /// Visits all valid frames but the last one, which it puts into `last`, up to the length that
+    /// the next file states; where it had to stop before that.
+    // Not inlined, since Swift 6.3.1 then loses `last` in release builds (seen as two processes that
+    // gave the same positions). tools/check runs the log's tests in release for such faults.
+    @inline(never)
     private mutating func scan(
         _ content: Span<UInt8>,
         from start: Int,
         next: LogFileHeader?,
+        last: inout ValidFrame?,
         _ visit: FrameVisitor
-    ) throws(LogError) -> ScanEnd {
+    ) throws(LogError) -> Int? {
         let state = files[files.count - 1]
         let end = next.map { Int(clamping: $0.previousLength) } ?? content.count
         var offset = start
-        var result = ScanEnd()
         while offset < end {
             guard
                 case .frame(let header) = FrameHeader.read(
@@ -283,13 +288,10 @@ extension FrameLog {
                     generation: state.generation
                 ),
                 header.number == nextFrame, offset + header.frameSize <= end
-            else {
-                result.stop = offset
-                return result
-            }
-            if let last = result.last { try visit(last.place, content, last.body) }
+            else { return offset }
+            if let last { try visit(last.place, content, last.body) }
             let body = offset + FrameHeader.size
-            result.last = ScanEnd.Frame(
+            last = ValidFrame(
                 place: FramePlace(
                     file: state.number,
                     generation: state.generation,
@@ -302,7 +304,7 @@ extension FrameLog {
             nextFrame += 1
             files[files.count - 1].length = offset
         }
-        return result
+        return nil
     }
 
     /// Decides whether frames end at `offset`, or a crash tore the last one, or bytes are damaged.
