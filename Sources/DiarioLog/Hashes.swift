@@ -109,11 +109,13 @@ final class Hashes: Sendable {
         let known = state.ranges.removeValue(forKey: id)
         let (stated, head, runs) = store.index.withLock { index in
             let space = index[id]
-            let start = known?.size ?? space.state?.range.size ?? 0
+            let stated = space.state?.range ?? CompactRange()
+            let start = max(known?.size ?? 0, stated.size)
             let first = space.canonical.firstIndex(endingFrom: start + 1)
-            return (space.state?.range, space.head, Array(space.canonical.runs[first...]))
+            return (stated, space.head, Array(space.canonical.runs[first...]))
         }
-        var range = known ?? stated ?? CompactRange()
+        // Another process may have come further, and released the events up to there.
+        var range = known.map { $0.size >= stated.size ? $0 : stated } ?? stated
         var seeds = Seeds(store: store, space: id)
         for run in runs {
             let (bytes, block) = try bytes(of: run, in: store, state.frames)

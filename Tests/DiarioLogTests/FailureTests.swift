@@ -129,24 +129,53 @@ import Testing
     /// The frame that another process wrote and did not sync was taken for synced after a sync that
     /// failed and one that did not; a power cut could then lose it below later frames.
     @Test(arguments: UInt64(0)..<30, [false, true])
-    func aFrameOfOthersThatCannotBeSyncedMovesToANewFile(seed: UInt64, isOpening: Bool) throws {
+    func aFrameOfOthersIsWrittenAgainBeforeItIsTrusted(seed: UInt64, isOpening: Bool) throws {
         let log = try TestLog(seed: seed)
         log.sizes = TestLog.small
         let first = try log.open(process: 1)
         let space = try first.makeSpace(isAuthority: true).space
-        let known = isOpening ? nil : try log.open(process: 2)
-        _ = try known?.append(log.append(1, to: space))
+        var second = isOpening ? nil : try log.open(process: 2)
+        _ = try second?.append(log.append(1, to: space))
         _ = try first.append(log.append(2, textSize: 3000, to: space, .written))
         log.disk.kill(1)
         log.disk.failNextSyncs(1)
-        let second = try known ?? log.open(process: 2)
-        _ = try second.append(log.append(1, to: space))
-        let numbers = try log.numbers(space, in: second)
+        if let second {
+            #expect(throws: LogError.self) { try second.append(log.append(1, to: space)) }
+        } else {
+            #expect(throws: LogError.self) { try log.open(process: 2) }
+        }
+        second = try second ?? log.open(process: 2)
+        let store = try #require(second)
+        _ = try store.append(log.append(1, to: space))
+        let numbers = try log.numbers(space, in: store)
         #expect(numbers.count == (isOpening ? 3 : 4))
         log.disk.crash(using: &log.random)
         let reopened = try log.open()
         #expect(reopened.report.fault == nil)
         #expect(try log.numbers(space, in: reopened) == numbers)
+    }
+
+    /// The header of the file to which a frame moved said that the old file ends before it. With
+    /// nothing in the new one, a frame that was acknowledged was in no file.
+    @Test(arguments: 1...4, UInt64(0)..<10)
+    func aFrameIsThereUntilItHasMoved(failureCount: Int, seed: UInt64) throws {
+        let (log, store, space) = try make()
+        log.random = SeededRandom(seed: seed)
+        _ = try store.append(log.append(3, to: space))
+        log.disk.kill(0)
+        log.disk.failNextSyncs(failureCount)
+        var isOpen = false
+        while !isOpen {
+            do {
+                let other = try log.open(process: 2)
+                #expect(try log.numbers(space, in: other) == [1, 2, 3])
+                isOpen = true
+            } catch {
+                log.disk.kill(2)
+            }
+        }
+        log.disk.crash(using: &log.random)
+        #expect(try log.numbers(space, in: log.open()) == [1, 2, 3])
     }
 
     // MARK: Full disks

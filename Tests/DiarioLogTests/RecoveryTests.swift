@@ -127,6 +127,18 @@ import Testing
         #expect(try log.open(process: 2).report.cut == nil)
     }
 
+    /// Until something was written in its place, each start cut it and reported it again.
+    @Test func aTornFrameIsReportedOnce() throws {
+        let (log, space) = try makeKilled(2)
+        let file = try newest(log)
+        try log.disk.flipBit(2, at: file.length - 9, of: LogPaths.logFile(1))
+        #expect(try log.open(process: 2).report.cut != nil)
+        let again = try log.open(process: 3)
+        #expect(again.report.cut == nil)
+        #expect(try log.numbers(space, in: again) == [1])
+        #expect(try again.cuts().count == 1)
+    }
+
     @Test func aReaderReportsATornFrameAndLeavesIt() throws {
         let (log, space) = try makeKilled(2)
         let file = try newest(log)

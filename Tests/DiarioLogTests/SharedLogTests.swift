@@ -187,6 +187,23 @@ import Testing
         #expect(try second.root(of: space) == first.root(of: space))
     }
 
+    /// Its hashes had come less far than what was released then, so the events in between could not
+    /// be read any more; the state that came with the release says what they hash to.
+    @Test func hashesThatAreBehindAReleaseGoOnFromTheState() throws {
+        let (log, first, second, space) = try makeTwo()
+        _ = try first.append(log.append(3, to: space))
+        _ = try first.root(of: space)
+        _ = try second.append(log.append(5, to: space))
+        try second.release(space, upTo: 7)
+        try first.sync()
+        #expect(try first.root(of: space) == second.root(of: space))
+        _ = try second.append(log.append(3, to: space))
+        try second.release(space, upTo: 10)
+        try first.release(space, upTo: 11)
+        try second.sync()
+        #expect(try first.root(of: space) == second.root(of: space))
+    }
+
     @Test func aLockThatIsHeldNamesItsOwner() throws {
         let (log, first, _, space) = try makeTwo()
         let lock = try log.disk.process(7).lock("lock")

@@ -33,32 +33,27 @@ extension FrameLog {
         var report = RecoveryReport()
         files = []
         newest = nil
+        firstNumber = 1
         nextFrame = 1
         // What was written is among what is read; what was spare may be in use again.
         unsynced = nil
         spareCount = 0
-        isEnded = false
         let numbers = try storing { () throws(StorageError) in try listFiles() }
         var content: [UInt8] = []
         for (index, number) in numbers.enumerated() {
+            let isLast = index == numbers.count - 1
             // Also by a refresh, which cuts nothing: the next append goes to this very file.
             let file = try openFile(number, forWriting: lock != nil)
-            guard let header = try readHeader(of: file, number: number) else {
-                if index == numbers.count - 1, try !holdsFrames(file) { break }
-                report.fault = headerFault(number)
-                return report
+            let header = try readHeader(of: file, number: number)
+            if isLast, try !isBegun(file, header) {
+                try noteUnbegun(number, file, header, mayCut: mayCut, &report)
+                break
             }
-            if let fault = linkFault(header) {
+            if let fault = linkFault(header, number) {
                 report.fault = fault
                 return report
             }
-            let mayBeEmpty = index == numbers.count - 1 && (!files.isEmpty || number == 1)
-            if mayBeEmpty, try !isStarted(file, generation: header.generation) {
-                // Whether its header is on disk is not known, so it is written again when there is
-                // a frame for it.
-                isEnded = !files.isEmpty
-                break
-            }
+            guard let header else { preconditionFailure("without a header there is a fault") }
             if files.isEmpty { nextFrame = header.firstFrame }
             files.append(
                 LogFileState(
@@ -68,79 +63,63 @@ extension FrameLog {
                 )
             )
             newest = file
-            let next = index + 1 < numbers.count ? try nextHeader(numbers[index + 1]) : nil
-            // A frame that was written and not synced must be on disk before it is shown.
-            let failure = next == nil ? try sync(file, mayMove: mayCut) : nil
             content.removeAll(keepingCapacity: true)
             try storing { () throws(StorageError) in
                 try file.read(at: 0, count: try file.size(), into: &content)
             }
             allocatedSize = content.count
-            var last: ValidFrame?
-            let stop = try scan(
-                content.span,
-                from: LogFileHeader.size,
-                next: next,
-                last: &last,
-                visit
-            )
-            if let stop {
-                try judge(stop, content.span, next: next, mayCut: mayCut, &report)
-            }
-            // A damaged log takes nothing, not even a frame that moves.
-            let cause = report.fault == nil ? failure : nil
-            try finish(last, content.span, after: cause, visit)
+            let next = isLast ? nil : try nextHeader(numbers, index + 1)
+            try read(content.span, of: file, next: next, mayCut: mayCut, &report, visit)
             if report.fault != nil { return report }
         }
         syncedLength = files.last?.length ?? 0
         return report
     }
 
-    /// Syncs the newest file; what went wrong if the caller can move its last frame.
-    private func sync(
-        _ file: any LogFile,
-        mayMove: Bool
-    ) throws(LogError) -> StorageError? {
-        do {
-            try file.sync()
-            return nil
-        } catch {
-            guard mayMove, error != .cut else { throw .storage(error) }
-            return error
-        }
-    }
-
-    /// Visits the last frame that was read, after it is on disk.
-    ///
-    /// If the sync of its file failed, it may not be there for ever, and goes to a new file. The
-    /// frames before it were synced before it was written (W1).
-    private mutating func finish(
-        _ last: ValidFrame?,
+    /// Reads the frames of one file, of which `content` are all bytes.
+    private mutating func read(
         _ content: Span<UInt8>,
-        after failure: StorageError?,
+        of file: any LogFile,
+        next: LogFileHeader?,
+        mayCut: Bool,
+        _ report: inout RecoveryReport,
         _ visit: FrameVisitor
     ) throws(LogError) {
-        guard let last else { return }
-        guard let failure else { return try visit(last.place, content, last.body) }
-        var bytes: [UInt8] = []
-        let range = last.place.offset..<last.place.offset + last.header.frameSize
-        bytes.append(contentsOf: content.extracting(range).raw)
-        let place = try move(
-            UnsyncedFrame(bytes: bytes, header: last.header, place: last.place),
-            after: failure
+        var last: ValidFrame?
+        let stop = try scan(
+            content,
+            from: LogFileHeader.size,
+            next: next,
+            last: &last,
+            visit
         )
-        let body = FrameHeader.size..<FrameHeader.size + last.header.bodySize
-        try visit(place, bytes.span, body)
+        if let stop { try judge(stop, content, of: file, next: next, mayCut: mayCut, &report) }
+        guard let last else { return }
+        if next == nil {
+            // Whether the last frame is on disk is not known, and after a sync that failed for
+            // somebody else a later one says nothing: only bytes that are written anew are synced
+            // anew. The frames before it were synced before it was written (W1).
+            try storing { () throws(StorageError) in
+                if mayCut {
+                    let offset = last.place.offset
+                    let range = offset..<offset + last.header.frameSize
+                    try file.write(content.extracting(range), at: offset)
+                }
+                try file.sync()
+            }
+        }
+        try visit(last.place, content, last.body)
     }
 
     /// Reads the frames that other processes appended to the newest file since; the count of them.
     ///
-    /// They are synced before `visit` sees them, because it is unknown whether they are.
-    mutating func readOn(mayMove: Bool, _ visit: FrameVisitor) throws(LogError) -> Int {
+    /// They are synced before `visit` sees them, because it is unknown whether they are. When that
+    /// fails, all has to be read anew before more is appended.
+    mutating func readOn(_ visit: FrameVisitor) throws(LogError) -> Int {
         guard let newest, let state = files.last, try hasMore() else { return 0 }
         var content: [UInt8] = []
-        let failure = try sync(newest, mayMove: mayMove)
         try storing { () throws(StorageError) in
+            try newest.sync()
             content.append(contentsOf: repeatElement(0, count: state.length))
             try newest.read(
                 at: state.length,
@@ -152,8 +131,8 @@ extension FrameLog {
         var last: ValidFrame?
         _ = try scan(content.span, from: state.length, next: nil, last: &last, visit)
         allocatedSize = max(allocatedSize, content.count)
-        try finish(last, content.span, after: failure, visit)
         syncedLength = files[files.count - 1].length
+        if let last { try visit(last.place, content.span, last.body) }
         return Int(nextFrame - before)
     }
 
@@ -176,9 +155,7 @@ extension FrameLog {
             number != files.last?.number
         else { return false }
         let file = try openFile(number, forWriting: false)
-        // Until there is a frame in it, nothing is to be read there.
-        guard let header = try readHeader(of: file, number: number) else { return false }
-        return try isStarted(file, generation: header.generation)
+        return try isBegun(file, readHeader(of: file, number: number))
     }
 
     private func listFiles() throws(StorageError) -> [UInt64] {
@@ -204,51 +181,104 @@ extension FrameLog {
         return header
     }
 
-    /// Whether a file whose header is damaged was in use: it holds a frame that comes next or
-    /// later.
+    /// Whether a file counts: whether it has a frame of its own, even if an earlier one is damaged.
     ///
-    /// Those of an older use have lower numbers.
-    private func holdsFrames(_ file: any LogFile) throws(LogError) -> Bool {
-        var content: [UInt8] = []
+    /// Until then nothing is known to be in it, neither its header to be on disk, and the file
+    /// before it goes on. A file that was to be used again has frames with lower numbers.
+    private func isBegun(
+        _ file: any LogFile,
+        _ header: LogFileHeader?
+    ) throws(LogError) -> Bool {
+        let first = header?.firstFrame ?? nextFrame
+        let start = LogFileHeader.size
+        var bytes: [UInt8] = []
         try storing { () throws(StorageError) in
-            try file.read(at: 0, count: try file.size(), into: &content)
+            try file.read(at: 0, count: start + FrameHeader.size, into: &bytes)
         }
-        let bytes = content.span
+        // Mostly there is a whole first frame, and the rest need not be read for that.
+        if let header, bytes.count == start + FrameHeader.size,
+            case .broken(let frame) = FrameHeader.read(
+                bytes.span,
+                at: start,
+                generation: header.generation
+            ), frame.bodySize <= Limits.frameSizeMax
+        {
+            try storing { () throws(StorageError) in
+                try file.read(at: bytes.count, count: frame.frameSize, into: &bytes)
+            }
+        }
+        if holdsFrame(bytes.span, from: first) { return true }
+        if let header, let mark = try readMark(), mark.generation == header.generation,
+            mark.length > UInt64(start)
+        {
+            return true
+        }
+        bytes.removeAll()
+        try storing { () throws(StorageError) in
+            try file.read(at: 0, count: try file.size(), into: &bytes)
+        }
+        return holdsFrame(bytes.span, from: first)
+    }
+
+    /// Whether there is a valid frame with that number or a higher one.
+    private func holdsFrame(_ bytes: Span<UInt8>, from first: UInt64) -> Bool {
         var offset = LogFileHeader.size
         while bytes.count - offset >= FrameHeader.size {
             let generation = bytes.littleEndian(UInt64.self, at: offset + 8)
             let reading = FrameHeader.read(bytes, at: offset, generation: generation)
-            if case .frame(let header) = reading, header.number >= nextFrame { return true }
+            if case .frame(let header) = reading, header.number >= first { return true }
             offset += FrameHeader.alignment
         }
         return false
     }
 
-    /// Whether the first frame of a file was written, whole or torn; or damaged, if others follow.
-    private func isStarted(_ file: any LogFile, generation: UInt64) throws(LogError) -> Bool {
-        var bytes: [UInt8] = []
+    /// Notes what a newest file says that does not count: where to begin it again, and its torn
+    /// first frame.
+    private mutating func noteUnbegun(
+        _ number: UInt64,
+        _ file: any LogFile,
+        _ header: LogFileHeader?,
+        mayCut: Bool,
+        _ report: inout RecoveryReport
+    ) throws(LogError) {
+        if files.isEmpty { firstNumber = number }
+        guard let header else { return }
+        if files.isEmpty { nextFrame = header.firstFrame }
+        var content: [UInt8] = []
         try storing { () throws(StorageError) in
-            try file.read(at: LogFileHeader.size, count: FrameHeader.size, into: &bytes)
+            try file.read(at: 0, count: try file.size(), into: &content)
         }
-        if FrameHeader.read(bytes.span, at: 0, generation: generation) != .none { return true }
-        return try holdsFrames(file)
+        let start = LogFileHeader.size
+        guard
+            case .broken(let frame) = FrameHeader.read(
+                content.span,
+                at: start,
+                generation: header.generation
+            ), frame.number == header.firstFrame
+        else { return }
+        try cut(frame, content.span, at: start, of: number, file, mayCut: mayCut, &report)
     }
 
-    /// The header of the file that follows; nil if that one is not begun.
-    private func nextHeader(_ number: UInt64) throws(LogError) -> LogFileHeader? {
-        try readHeader(of: try openFile(number, forWriting: false), number: number)
-    }
-
-    private func headerFault(_ number: UInt64) -> Fault {
-        Fault(
-            file: LogPaths.logFile(number),
-            offset: 0,
-            what: "the header does not verify; the events of this file are not read"
-        )
+    /// The header of the file at `index`; nil if that one does not count.
+    private func nextHeader(
+        _ numbers: [UInt64],
+        _ index: Int
+    ) throws(LogError) -> LogFileHeader? {
+        let file = try openFile(numbers[index], forWriting: false)
+        guard let header = try readHeader(of: file, number: numbers[index]) else { return nil }
+        if index < numbers.count - 1 { return header }
+        return try isBegun(file, header) ? header : nil
     }
 
     /// A fault if the file does not follow the one read before.
-    private func linkFault(_ header: LogFileHeader) -> Fault? {
+    private func linkFault(_ header: LogFileHeader?, _ number: UInt64) -> Fault? {
+        guard let header else {
+            return Fault(
+                file: LogPaths.logFile(number),
+                offset: 0,
+                what: "the header does not verify; the events of this file are not read"
+            )
+        }
         guard let last = files.last else { return nil }
         guard header.previousGeneration == last.generation, header.number == last.number + 1,
             header.firstFrame == nextFrame, header.previousLength == UInt64(last.length)
@@ -271,8 +301,8 @@ extension FrameLog {
 
     /// Visits all valid frames but the last one, which it puts into `last`, up to the length that
     /// the next file states; where it had to stop before that.
-    // Not inlined, since Swift 6.3.1 then loses `last` in release builds (seen as two processes
-    // that gave the same positions). tools/check runs the log's tests in release for such faults.
+    // Not inlined, since Swift 6.3.1 then loses `last` in release builds (seen as two processes that
+    // gave the same positions). tools/check runs the log's tests in release for such faults.
     @inline(never)
     private mutating func scan(
         _ content: Span<UInt8>,
@@ -315,6 +345,7 @@ extension FrameLog {
     private func judge(
         _ offset: Int,
         _ content: Span<UInt8>,
+        of file: any LogFile,
         next: LogFileHeader?,
         mayCut: Bool,
         _ report: inout RecoveryReport
@@ -358,8 +389,21 @@ extension FrameLog {
             ),
             header.number == nextFrame
         else { return }
+        try cut(header, content, at: offset, of: state.number, file, mayCut: mayCut, &report)
+    }
+
+    /// Keeps the bytes of a torn frame aside, and reports it.
+    private func cut(
+        _ header: FrameHeader,
+        _ content: Span<UInt8>,
+        at offset: Int,
+        of number: UInt64,
+        _ file: any LogFile,
+        mayCut: Bool,
+        _ report: inout RecoveryReport
+    ) throws(LogError) {
         let size = min(header.frameSize, content.count - offset)
-        let kept = mayCut ? LogPaths.cut(state.number, offset: offset) : nil
+        let kept = mayCut ? LogPaths.cut(number, offset: offset) : nil
         if let kept {
             var bytes: [UInt8] = []
             bytes.append(contentsOf: content.extracting(offset..<offset + size).raw)
@@ -367,9 +411,17 @@ extension FrameLog {
                 try Reserve.spending(in: directory) { () throws(StorageError) in
                     try directory.replace(kept, with: bytes)
                 }
+                // So that it is found once only; what it takes to be a frame goes.
+                let zeros = [UInt8](repeating: 0, count: FrameHeader.size)
+                try file.write(zeros.span, at: offset)
             }
         }
-        report.cut = RecoveryReport.Cut(file: path, offset: offset, size: size, keptIn: kept)
+        report.cut = RecoveryReport.Cut(
+            file: LogPaths.logFile(number),
+            offset: offset,
+            size: size,
+            keptIn: kept
+        )
     }
 
     /// The offset of a valid frame of this generation with a later number, if there is one.

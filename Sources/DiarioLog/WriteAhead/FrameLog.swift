@@ -34,16 +34,14 @@ struct FrameLog: ~Copyable {
     /// The newest file, open; nil before the first frame and for a reader of an empty log.
     var newest: (any LogFile)?
     var nextFrame: UInt64 = 1
+    /// The number of the first file, while there is none with frames.
+    var firstNumber: UInt64 = 1
     /// Where the frames of the newest file are known to be synced to.
     var syncedLength = 0
     /// The newest file's size on disk: zeros or an older use follow its frames.
     var allocatedSize = 0
     /// The frame that is written and not synced yet; there is one at most (W1).
     var unsynced: UnsyncedFrame?
-    /// True if the next file may have a header already, which says where the newest one ends.
-    ///
-    /// No frame goes to the newest file then: it would lie beyond that end.
-    var isEnded = false
     /// Why nothing more is taken.
     var stopped: StorageError?
     /// How many of the oldest files hold nothing that is needed, and may be used again.
@@ -78,7 +76,7 @@ struct FrameLog: ~Copyable {
         precondition(bodySize <= sizes.frameMax, "a frame is cut before it grows too long")
         let frameSize = FrameHeader.frameSize(body: bodySize)
         frame.append(contentsOf: repeatElement(0, count: frameSize - frame.count))
-        if newest == nil || isEnded || length + frameSize > sizes.fileMax {
+        if newest == nil || length + frameSize > sizes.fileMax {
             try beginFile(previousLength: syncedLength)
         }
         try allocate(length + frameSize)
@@ -118,7 +116,7 @@ struct FrameLog: ~Copyable {
     }
 
     /// Moves the last frame of the newest file to a new one, and syncs it there; its new place.
-    mutating func move(
+    private mutating func move(
         _ frame: UnsyncedFrame,
         after cause: StorageError
     ) throws(LogError) -> FramePlace {
@@ -197,7 +195,7 @@ struct FrameLog: ~Copyable {
 
     /// Begins the next file: header and name are on disk when this returns (W3).
     private mutating func beginFile(previousLength: Int) throws(LogError) {
-        let number = (files.last?.number ?? 0) + 1
+        let number = files.last.map { $0.number + 1 } ?? firstNumber
         let header = LogFileHeader(
             number: number,
             generation: drawGeneration(),
@@ -221,13 +219,11 @@ struct FrameLog: ~Copyable {
                 try directory.syncDirectory(LogPaths.log)
             }
             let file = try directory.open(path, .create)
-            isEnded = true
             try file.write(header.encoded().span, at: 0)
             try file.sync()
             if !usesSpare { try directory.syncDirectory(LogPaths.log) }
             allocatedSize = try file.size()
             newest = file
-            isEnded = false
         } catch {
             throw .storage(error)
         }

@@ -122,7 +122,7 @@ struct Writer: ~Copyable {
         if !isPartial, note == log.files.last?.number ?? 0, note != 0 {
             // What this process wrote comes before what others wrote since.
             if log.isUnsynced, try log.hasMore() { try takeUp(log.settle()) }
-            if try readOn(mayMove: true) > 0 { homes.removeAll() }
+            if try readOn() > 0 { homes.removeAll() }
         } else {
             try reload(mayCut: true)
         }
@@ -142,15 +142,19 @@ struct Writer: ~Copyable {
             try reload(mayCut: false)
             return true
         }
-        return try readOn(mayMove: false) > 0
+        return try readOn() > 0
     }
 
     /// Takes up the frames that follow in the newest file; the count of them.
-    private mutating func readOn(mayMove: Bool) throws(LogError) -> Int {
+    private mutating func readOn() throws(LogError) -> Int {
         let store = store
-        return try log.readOn(mayMove: mayMove) { (place, bytes, body) throws(LogError) in
+        // Until it came to its end: a sync that failed must not be taken for done by the next one.
+        isPartial = true
+        let count = try log.readOn { (place, bytes, body) throws(LogError) in
             try store.takeUp(bytes, body, of: place)
         }
+        isPartial = false
+        return count
     }
 
     // MARK: Reading the log

@@ -52,12 +52,27 @@ package struct RawLog: Sendable {
         } catch {
             throw .storage(error)
         }
+        // A newest file counts from its first frame on.
+        if let (header, bytes) = contents.last, !Self.isBegun(header, bytes) {
+            contents.removeLast()
+        }
         for (index, (header, bytes)) in contents.enumerated() {
             let end =
                 index + 1 < contents.count
                 ? Int(clamping: contents[index + 1].header.previousLength) : bytes.count
             read(header, bytes, end: end)
         }
+    }
+
+    private static func isBegun(_ header: LogFileHeader, _ bytes: [UInt8]) -> Bool {
+        guard
+            case .frame(let frame) = FrameHeader.read(
+                bytes.span,
+                at: LogFileHeader.size,
+                generation: header.generation
+            )
+        else { return false }
+        return frame.number == header.firstFrame
     }
 
     private mutating func read(_ header: LogFileHeader, _ bytes: [UInt8], end: Int) {

@@ -84,9 +84,10 @@ extension World {
             } catch .notFound {
                 return (LogPaths.format, 3)
             }
+            guard size > 0 else { return (LogPaths.format, 5) }
             // What is in use is in front.
             let end = random.oneIn(4) ? size : min(size, 12_000)
-            return (path, random.below(max(end, 1)))
+            return (path, random.below(end))
         } catch {
             throw Violation("a copy cannot be read: \(error)")
         }
