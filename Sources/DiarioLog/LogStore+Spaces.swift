@@ -141,10 +141,10 @@ extension LogStore {
         try storing { () throws(StorageError) in
             // The manifest goes first, before the events: without one the rest is not a space any
             // more, and is removed by `removeRemains`.
-            if isComplete {
-                try directory.remove(manifest)
-                try directory.syncDirectory(folder)
-            }
+            if isComplete { try directory.remove(manifest) }
+            // Also where it is gone already: a process may have died before this, and then the
+            // manifest would come back after a power cut, to a space without events.
+            if try directory.exists(folder) { try directory.syncDirectory(folder) }
         }
         try withWriter { (writer) throws(LogError) in try writer.drop(space) }
         try storing { () throws(StorageError) in

@@ -125,6 +125,28 @@ import Testing
         }
     }
 
+    /// A process died while it removed a space, another one cleared up, and then the power went.
+    @Test func aSpaceThatADeadProcessBeganToRemoveIsRemovedForGood() throws {
+        for count in 1...8 {
+            for (seed, later) in (1...12).flatMap({ later in (0..<3).map { (UInt64($0), later) } }) {
+                let (log, store) = try make()
+                log.random = SeededRandom(seed: seed)
+                let space = try store.makeSpace(isAuthority: true).space
+                _ = try store.append(log.append(3, to: space))
+                log.disk.cutAfter(operations: count, .after, process: 0)
+                do { try store.remove(space) } catch { #expect(error == .storage(.cut)) }
+                log.disk.kill(0)
+                let other = try log.open(process: 2)
+                log.disk.cutAfter(operations: later, .before)
+                do { try other.removeRemains() } catch { #expect(error == .storage(.cut)) }
+                log.disk.crash(using: &log.random)
+                let reopened = try log.open()
+                guard try ids(reopened) == [space] else { continue }
+                #expect(try log.numbers(space, in: reopened) == [1, 2, 3])
+            }
+        }
+    }
+
     /// A space that took the place of another one and is removed does not give it back.
     @Test func aDeadSpaceStaysDeadWhenItsSuccessorIsRemoved() throws {
         var found = 0

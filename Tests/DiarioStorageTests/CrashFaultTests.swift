@@ -194,6 +194,18 @@ import Testing
         #expect(try disk.contents(of: "a/file", sizeMax: 9) == [1, 2])
     }
 
+    /// As Linux does: who wrote to the file learns of it even if another one's sync failed.
+    @Test func eachHandleLearnsOnceOfAFailedSync() throws {
+        let first = try disk.open("file", .create)
+        let second = try disk.open("file", .readWrite)
+        disk.failNextSyncs(1)
+        #expect(failure { try first.sync() } == "failed")
+        #expect(failure { try second.sync() } == "failed")
+        try first.sync()
+        try second.sync()
+        try disk.open("file", .read).sync()
+    }
+
     @Test func everythingIsCounted() throws {
         let file = try disk.open("file", .create)
         try file.write([1, 2, 3], at: 0)

@@ -107,7 +107,9 @@ extension World {
             }
         }
         defer { copy.kill(0) }
-        if store.report.cut != nil { throw Violation("damage after a clean stop was cut") }
+        if let cut = store.report.cut {
+            throw Violation("damage after a clean stop was cut at \(cut.file) \(cut.offset)")
+        }
         guard store.report.fault != nil else { return try readUndamaged(store, path) }
         for id in settled.ids {
             let view: SpaceView

@@ -300,6 +300,7 @@ extension World {
             try store.remove(id)
         } catch {
             trace.add("p\(process) remove \(id.text.suffix(3)): \(name(error))")
+            ghosts[id] = current.spaces[id]
             tail.append(TailEffect(effect: .remove(id), isWritten: false))
             try judge(error, of: process, "remove")
             return try settle()

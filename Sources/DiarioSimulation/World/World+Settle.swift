@@ -24,6 +24,9 @@ extension World {
             guard victim == process else { throw Violation("\(what): the wrong process died") }
             stores[process] = nil
             try settle()
+        case .storage(.failed(.sync, _, _)) where mayOweFailures:
+            // A handle that was not used since is told of an old failure only now.
+            break
         case .storage(.full), .storage(.failed):
             guard hasFaults else { throw Violation("\(what) fails without a fault: \(error)") }
         case .stopped:
@@ -97,6 +100,10 @@ extension World {
         let state = current
         for manifest in manifests where state.spaces[manifest.space] == nil {
             guard settled.spaces[manifest.space] == nil else { continue }
+            if let ghost = ghosts[manifest.space] {
+                settled.spaces[manifest.space] = ghost
+                continue
+            }
             guard mayHaveLostSpaces else { throw Violation("nobody made \(manifest.space.text)") }
             settled.apply(.make(manifest.space, isAuthority: manifest.authority != nil))
         }

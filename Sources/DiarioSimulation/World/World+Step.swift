@@ -88,6 +88,7 @@ extension World {
 
     private func planFault() {
         hasFaults = true
+        mayOweFailures = true
         switch random.below(5) {
         case 0:
             let period = 3 + random.below(10)
@@ -167,6 +168,7 @@ extension World {
         trace.add("power cut")
         disk.crash(using: &random)
         hasPlannedCut = false
+        mayOweFailures = false
         stores = [:]
         clearFaults()
         let process = Int32(random.below(3))

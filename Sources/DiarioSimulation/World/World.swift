@@ -29,6 +29,8 @@ package final class World {
     var known: [SpaceID: [Origin: Int64]] = [:]
     /// True while syncs or writes may fail, or the disk may be full.
     var hasFaults = false
+    /// True if syncs failed that not every process knows of yet.
+    var mayOweFailures = false
     /// True while a cut of the power, or the end of a process, is planned.
     var hasPlannedCut = false
     /// The process that the planned cut ends; nil if it is the power for all.
@@ -38,6 +40,8 @@ package final class World {
     /// True if a space may have been made whose id got lost with the answer.
     var mayHaveLostSpaces = false
     var keptPacks: Set<Int> = []
+    /// Spaces whose removal was not acknowledged: a power cut may bring them back as they were.
+    var ghosts: [SpaceID: ModelSpace] = [:]
 
     struct TailEffect {
         let effect: Effect
@@ -92,6 +96,7 @@ package final class World {
     }
 
     private func finish() throws {
+        if hasPlannedCut { try crash() }
         clearFaults()
         try settle()
         for process in stores.keys.sorted() { try close(process) }

@@ -1,3 +1,6 @@
+import CPlatform
+import Synchronization
+
 /// An open file of a `CrashDisk`.
 final class CrashFile: LogFile {
     private let disk: CrashDisk
@@ -5,8 +8,11 @@ final class CrashFile: LogFile {
     private let node: UInt64
     private let path: String
     private let isWritable: Bool
+    /// Of how many failed syncs this handle knows.
+    private let failedSyncCount: Mutex<Int>
 
     init(disk: CrashDisk, session: CrashSession, node: UInt64, path: String, isWritable: Bool) {
+        failedSyncCount = Mutex(disk.withState { $0.files[node]?.failedSyncCount ?? 0 })
         self.disk = disk
         self.session = session
         self.node = node
@@ -64,8 +70,13 @@ final class CrashFile: LogFile {
     }
 
     func sync() throws(StorageError) {
-        try disk.withState { state throws(StorageError) in
+        let known = failedSyncCount.withLock { $0 }
+        let count = try disk.withState { state throws(StorageError) in
             try state.sync(node, path: path, session)
+            return state.files[node]?.failedSyncCount ?? 0
         }
+        guard count > known else { return }
+        failedSyncCount.withLock { $0 = count }
+        throw StorageError(.sync, path, code: diario_error_io)
     }
 }

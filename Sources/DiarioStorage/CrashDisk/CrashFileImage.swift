@@ -8,7 +8,8 @@
 // a file short is an entry in the file system's journal: if one is lost, so is all after it.
 //
 // After a sync that failed, the kernel takes the pages for clean: readers see them, a later sync
-// succeeds without writing them, and after a power cut they may be there or not.
+// succeeds without writing them, and after a power cut they may be there or not. The next sync
+// through each other handle that was open then fails too, and so everyone who wrote learns of it.
 
 import DiarioCore
 
@@ -28,6 +29,8 @@ struct CrashFileImage {
     private(set) var bytes: [UInt8] = []
     private(set) var durable: [UInt8] = []
     private var changes: [Change] = []
+    /// How many syncs failed; a handle that knows of fewer has to be told.
+    private(set) var failedSyncCount = 0
 
     init(identity: FileIdentity) { self.identity = identity }
 
@@ -71,6 +74,7 @@ struct CrashFileImage {
 
     /// What a failed sync does: from now on no sync writes what was not written by then.
     mutating func abandonChanges() {
+        failedSyncCount += 1
         var size = durable.count
         var rest: [Change] = []
         var lostSectors: Set<Int> = []

@@ -161,8 +161,9 @@ extension CrashState {
             // Half a sync is what a power cut without one may leave as well.
             if isTorn { return }
             guard !state.faults.nextSyncFails() else {
+                // Every handle throws that did not know of it yet, and this is one of them.
                 state.files[node]?.abandonChanges()
-                throw StorageError(.sync, path, code: diario_error_io)
+                return
             }
             state.files[node]?.sync()
         }
