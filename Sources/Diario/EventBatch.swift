@@ -49,6 +49,14 @@ public struct EventBatch: Sendable {
                     + (version.map { ", version \($0)" } ?? "") + "."
             )
         }
+        guard type.pack != "engine" else {
+            throw DiarioError(
+                .invalid,
+                "\(name) is of the pack engine, whose events only the engine records. "
+                    + "Record an event of another pack.",
+                rule: "engine-type"
+            )
+        }
         line.reset()
         line.type = type
         line.at = at

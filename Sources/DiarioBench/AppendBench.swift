@@ -149,6 +149,7 @@ extension AppendBench.Stage {
         recordsForEach records: Int,
         hashes: Bool
     ) throws(BenchError) -> Sample {
+        let processBefore = baseline_process_nanoseconds()
         // Safe: a plain call into C, which keeps no pointer.
         let seconds = unsafe baseline_sync_loop(
             loopFile,
@@ -158,7 +159,15 @@ extension AppendBench.Stage {
             frameSize / records
         )
         guard seconds > 0 else { throw .failed("the C loop fails with \(-seconds)") }
-        return Sample(seconds: seconds, events: commits * records)
+        let processTime = baseline_process_nanoseconds() - processBefore
+        let count = commits * records
+        return Sample(
+            seconds: seconds,
+            events: count,
+            figures: [
+                ("processor us for each event", Double(processTime) / 1000 / Double(count))
+            ]
+        )
     }
 
     func append(_ draft: DraftBatch) throws(BenchError) {

@@ -1,6 +1,6 @@
 package import DiarioCore
 package import DiarioCrypto
-import DiarioFormat
+package import DiarioFormat
 import DiarioStorage
 import Synchronization
 
@@ -143,5 +143,32 @@ private struct SpaceCheck: ~Copyable {
             publicPart: block.raw.extracting(row.publicPart),
             commitment: commitment
         )
+    }
+}
+
+extension LogStore {
+    /// The hash of an event, which is the same for its author and everybody else.
+    package func eventHash(
+        of row: BlockRow,
+        in events: StoredEvents,
+        of space: SpaceID
+    ) throws(LogError) -> Hash32 {
+        var hasher = EventHasher()
+        var seeds = Seeds(store: shared, space: space)
+        do throws(FormatError) {
+            let block = events.bytes.span
+            let type = events.head.types[row.typeIndex]
+            let name = type.name
+            return hasher.eventHash(
+                typeName: name.span,
+                version: type.version,
+                replica: row.replica,
+                sequence: row.sequence,
+                publicPart: block.raw.extracting(row.publicPart),
+                commitment: try hasher.commitment(of: row, in: block, seeds: &seeds)
+            )
+        } catch {
+            throw .format(error)
+        }
     }
 }

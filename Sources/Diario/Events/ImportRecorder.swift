@@ -34,7 +34,9 @@ struct ImportRecorder {
         origins = try ImportedOrigins(of: space)
         let status = try logging { () throws(LogError) in try space.store.status(of: space.id) }
         own = Dictionary(
-            status.tallies.map { ($0.replica, $0.lastSequence) }, uniquingKeysWith: { max($0, $1) })
+            status.tallies.map { ($0.replica, $0.lastSequence) },
+            uniquingKeysWith: { max($0, $1) }
+        )
     }
 
     mutating func record(

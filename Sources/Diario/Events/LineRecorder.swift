@@ -50,8 +50,8 @@ package struct LineRecorder {
             endBatch(unlessIn: text)
             throw DiarioError(
                 .invalid,
-                "line \(lineNumber): \(line.type.name) is of the pack engine, whose events only the "
-                    + "engine records; record an event of another pack",
+                "line \(lineNumber): \(line.type.name) is of the pack engine, whose events only "
+                    + "the engine records; record an event of another pack",
                 line: lineNumber,
                 rule: "engine-type"
             )

@@ -93,6 +93,7 @@ struct Measurement: Sendable {
             judged = Spread(pairs.map { $0.ours.eventsPerSecond / $0.baseline.eventsPerSecond })
         }
         figures = Self.figures(pairs.map(\.ours))
+        figures += Self.figures(pairs.map(\.baseline)).map { ("baseline: \($0.name)", $0.spread) }
     }
 
     /// The figures that the samples have in common.

@@ -11,7 +11,7 @@ enum ShowCommand {
     private struct Place {
         var position: UInt64?
         var replica: ReplicaID
-        var hash: Hash32?
+        var hash: Hash32
     }
 
     static func run(_ call: Invocation) throws(Failure) {
@@ -41,7 +41,7 @@ enum ShowCommand {
         _ origin: Origin?,
         _ position: UInt64?,
         in space: Space
-    ) throws(Failure) -> (EventLine, Hash32?)? {
+    ) throws(Failure) -> (EventLine, Hash32)? {
         guard let place = try place(origin, position, in: space) else { return nil }
         var filter = EventFilter()
         filter.replica = place.replica
@@ -78,54 +78,30 @@ enum ShowCommand {
                 return Place(
                     position: found.position,
                     replica: found.row.replica,
-                    hash: hash(of: found.row, in: events)
+                    hash: try space.store.eventHash(of: found.row, in: events, of: space.id)
                 )
             }
             return nil
         }
     }
 
-    /// The event hash; nil if it needs a salt.
-    private static func hash(of row: BlockRow, in events: StoredEvents) -> Hash32? {
-        let block = events.bytes
-        var commitment: Hash32?
-        switch row.personal {
-        case .absent: break
-        case .erased(let range): commitment = Hash32(block.span.extracting(range))
-        case .present: return nil
-        }
-        let type = events.head.types[row.typeIndex]
-        let name = type.name
-        var hasher = EventHasher()
-        return hasher.eventHash(
-            typeName: name.span,
-            version: type.version,
-            replica: row.replica,
-            sequence: row.sequence,
-            publicPart: block.span.raw.extracting(row.publicPart),
-            commitment: commitment
-        )
-    }
-
     /// The event as `export` writes it, with its hash as one more key.
     private static func printJSON(
         _ line: EventLine,
-        _ hash: Hash32?,
+        _ hash: Hash32,
         _ output: Output
     ) throws(Failure) {
         try output.append { bytes in
             EventLineWriter.append(line, to: &bytes)
-            if let hash {
-                bytes.removeLast()
-                bytes += Array(",\"eventHash\":\"\(hash.text)\"}".utf8)
-            }
+            bytes.removeLast()
+            bytes += Array(",\"eventHash\":\"\(hash.text)\"}".utf8)
             bytes.append(0x0a)
         }
     }
 
     private static func print(
         _ line: EventLine,
-        _ hash: Hash32?,
+        _ hash: Hash32,
         _ output: Output
     ) throws(Failure) {
         let fields = EventFields(line)
@@ -144,7 +120,7 @@ enum ShowCommand {
         if let batch = line.batch {
             lines.append(("batch", String(decoding: line.arena[batch], as: UTF8.self)))
         }
-        if let hash { lines.append(("hash", hash.text)) }
+        lines.append(("hash", hash.text))
         for (name, value) in lines where value != "-" {
             try output.line(name + pad(name) + value)
         }

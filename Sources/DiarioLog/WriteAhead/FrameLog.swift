@@ -79,7 +79,9 @@ struct FrameLog: ~Copyable {
         if newest == nil || length + frameSize > sizes.fileMax {
             try beginFile(previousLength: syncedLength)
         }
-        try allocate(length + frameSize)
+        if let failure = try allocate(length + frameSize) {
+            try leaveFile(after: failure, frameSize)
+        }
         let header = FrameHeader(
             generation: files[files.count - 1].generation,
             number: nextFrame,
@@ -137,9 +139,12 @@ struct FrameLog: ~Copyable {
         return FramePlace(file: state.number, generation: state.generation, offset: length)
     }
 
-    /// Makes sure that the newest file has `size` bytes, by writing zeros ahead of its end.
-    private mutating func allocate(_ size: Int) throws(LogError) {
-        guard size > allocatedSize, let newest else { return }
+    /// Makes sure that the newest file has `size` bytes on disk, by writing zeros ahead of its end.
+    ///
+    /// They are synced, so that syncing a frame never waits for the file's size or its blocks to
+    /// get to the disk, and a full disk is noticed here. Gives the reason if that sync fails.
+    private mutating func allocate(_ size: Int) throws(LogError) -> StorageError? {
+        guard size > allocatedSize, let newest else { return nil }
         let growth = min(max(allocatedSize, sizes.growthMin), sizes.growthMax)
         let target = min(max(size, allocatedSize + growth), sizes.fileMax)
         let zeros = [UInt8](repeating: 0, count: sizes.growthMin)
@@ -151,12 +156,30 @@ struct FrameLog: ~Copyable {
                 offset += count
             }
         } catch {
-            // What was gained stays; a later append goes on from there.
-            allocatedSize = offset
-            if size <= allocatedSize { return }
-            throw .storage(error)
+            // What was gained may do for this frame; a later one tries again.
+            guard size <= offset, error != .cut else { throw .storage(error) }
         }
-        allocatedSize = target
+        do { try newest.sync() } catch {
+            switch error {
+            case .cut, .full: throw .storage(error)
+            default: return error
+            }
+        }
+        allocatedSize = offset
+        return nil
+    }
+
+    /// Goes on in a new file, since what the newest one has on disk behind its frames is unknown
+    /// for ever after a sync that failed.
+    private mutating func leaveFile(
+        after failure: StorageError,
+        _ frameSize: Int
+    ) throws(LogError) {
+        try beginFileWithReserve(previousLength: syncedLength)
+        if try allocate(length + frameSize) != nil {
+            stopped = failure
+            throw .stopped(failure)
+        }
     }
 
     // MARK: Other processes
@@ -278,9 +301,11 @@ struct FrameLog: ~Copyable {
     }
 
     private mutating func allocateWithReserve(_ size: Int) throws(LogError) {
-        do { try allocate(size) } catch {
+        var failure: StorageError?
+        do { failure = try allocate(size) } catch {
             guard case .storage(.full) = error, Reserve.release(in: directory) else { throw error }
-            try allocate(size)
+            failure = try allocate(size)
         }
+        if let failure { throw .storage(failure) }
     }
 }
