@@ -70,6 +70,21 @@ import Testing
         #expect(batches.first?.firstPosition == (try reopened.status(of: space).head))
     }
 
+    /// The error of the frame hid why an append had not been in it.
+    @Test func anAppendThatWasRefusedKeepsItsReasonWhenTheFrameFails() throws {
+        let (log, store, space) = try make()
+        _ = try store.append(log.append(1, to: space))
+        let nowhere = try #require(SpaceID(rawValue: 77))
+        log.disk.failNextSyncs(2)
+        let outcomes = try store.append([log.append(1, to: nowhere), log.append(1, to: space)])
+        #expect(throws: LogError.unknownSpace(nowhere)) { try outcomes[0].get() }
+        let error = #expect(throws: LogError.self) { try outcomes[1].get() }
+        guard case .stopped = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
     /// The lock was not given up when the frame before could not be synced, and the next append
     /// trapped.
     @Test func aFrameThatWasOnlyWrittenAndCannotBeSyncedStopsTheLog() throws {

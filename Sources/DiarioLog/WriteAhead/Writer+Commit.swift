@@ -42,7 +42,10 @@ extension Writer {
             do throws(LogError) {
                 try finishFrame(isSynced: isSynced || next < appends.count)
             } catch {
-                for index in first..<next { outcomes[index] = .failure(error) }
+                for index in first..<next {
+                    // What was refused has its own reason.
+                    if case .success = outcomes[index] { outcomes[index] = .failure(error) }
+                }
             }
         }
         return outcomes
