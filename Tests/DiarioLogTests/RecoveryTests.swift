@@ -72,7 +72,8 @@ import Testing
     }
 
     /// Only the bytes of the mark were synced, not its name: the first one could get lost.
-    @Test(arguments: UInt64(0)..<10) func theMarkOfACleanStopSurvivesAPowerCut(seed: UInt64) throws {
+    @Test(arguments: UInt64(0)..<10) func theMarkOfACleanStopSurvivesAPowerCut(seed: UInt64) throws
+    {
         let (log, store, space) = try make(2)
         log.random = SeededRandom(seed: seed)
         let file = try newest(log)

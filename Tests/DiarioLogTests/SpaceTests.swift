@@ -128,7 +128,8 @@ import Testing
     /// A process died while it removed a space, another one cleared up, and then the power went.
     @Test func aSpaceThatADeadProcessBeganToRemoveIsRemovedForGood() throws {
         for count in 1...8 {
-            for (seed, later) in (1...12).flatMap({ later in (0..<3).map { (UInt64($0), later) } }) {
+            for (seed, later) in (1...12).flatMap({ later in (0..<3).map { (UInt64($0), later) } })
+            {
                 let (log, store) = try make()
                 log.random = SeededRandom(seed: seed)
                 let space = try store.makeSpace(isAuthority: true).space
