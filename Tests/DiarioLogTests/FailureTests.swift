@@ -155,8 +155,9 @@ import Testing
         #expect(try log.numbers(space, in: reopened) == numbers)
     }
 
-    /// The header of the file to which a frame moved said that the old file ends before it. With
-    /// nothing in the new one, a frame that was acknowledged was in no file.
+    /// The header of the file to which a frame moved said that the old file ends before it.
+    ///
+    /// With nothing in the new one, a frame that was acknowledged was in no file.
     @Test(arguments: 1...4, UInt64(0)..<10)
     func aFrameIsThereUntilItHasMoved(failureCount: Int, seed: UInt64) throws {
         let (log, store, space) = try make()

@@ -301,8 +301,8 @@ extension FrameLog {
 
     /// Visits all valid frames but the last one, which it puts into `last`, up to the length that
     /// the next file states; where it had to stop before that.
-    // Not inlined, since Swift 6.3.1 then loses `last` in release builds (seen as two processes that
-    // gave the same positions). tools/check runs the log's tests in release for such faults.
+    // Not inlined, since Swift 6.3.1 then loses `last` in release builds (seen as two processes
+    // that gave the same positions). tools/check runs the log's tests in release for such faults.
     @inline(never)
     private mutating func scan(
         _ content: Span<UInt8>,
