@@ -155,9 +155,10 @@ import Testing
         #expect(try log.numbers(space, in: reopened) == numbers)
     }
 
-    /// The header of the file to which a frame moved said that the old file ends before it.
+    /// A frame that moves is in one of the two files at any time.
     ///
-    /// With nothing in the new one, a frame that was acknowledged was in no file.
+    /// The header of the new file said that the old one ends before the frame. With nothing in the
+    /// new one, a frame that was acknowledged was in neither.
     @Test(arguments: 1...4, UInt64(0)..<10)
     func aFrameIsThereUntilItHasMoved(failureCount: Int, seed: UInt64) throws {
         let (log, store, space) = try make()

@@ -125,6 +125,28 @@ import Testing
         }
     }
 
+    /// The name of the manifest was not synced by who made the space and died; another process saw
+    /// it, and what it appended was in no space after a power cut.
+    @Test func eventsOfASpaceThatADeadProcessMadeSurviveAPowerCut() throws {
+        var found = 0
+        for (count, seed) in (1...30).flatMap({ count in (0..<4).map { (count, UInt64($0)) } }) {
+            let (log, store) = try make()
+            log.random = SeededRandom(seed: seed)
+            log.disk.cutAfter(operations: count, .before, process: 0)
+            do { _ = try store.makeSpace(isAuthority: true) } catch {
+                #expect(error == .storage(.cut))
+            }
+            log.disk.kill(0)
+            let other = try log.open(process: 2)
+            guard let space = try ids(other).first else { continue }
+            found += 1
+            _ = try other.append(log.append(2, to: space))
+            log.disk.crash(using: &log.random)
+            #expect(try log.numbers(space, in: log.open()) == [1, 2])
+        }
+        #expect(found > 0)
+    }
+
     /// A process died while it removed a space, another one cleared up, and then the power went.
     @Test func aSpaceThatADeadProcessBeganToRemoveIsRemovedForGood() throws {
         for count in 1...8 {

@@ -459,11 +459,10 @@ extension FrameLog {
         let mark = SyncedMark(generation: state.generation, length: UInt64(state.length))
         try storing { () throws(StorageError) in
             try Reserve.spending(in: directory) { () throws(StorageError) in
-                let isNew = try !directory.exists(LogPaths.syncedMark)
                 let file = try directory.open(LogPaths.syncedMark, .create)
                 try file.write(mark.encoded().span, at: 0)
                 try file.sync()
-                if isNew { try directory.syncDirectory(LogPaths.log) }
+                try directory.syncDirectory(LogPaths.log)
             }
         }
     }

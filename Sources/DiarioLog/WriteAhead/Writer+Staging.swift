@@ -151,7 +151,16 @@ extension Writer {
     /// Who writes to a space here; a copied directory takes its own ids at this point.
     mutating func writableHome(_ id: SpaceID) throws(LogError) -> SpaceHome {
         if let known = homes[id] { return known }
-        var home = try SpaceHome.read(id, in: store.directory)
+        let directory = store.directory
+        var home = try SpaceHome.read(id, in: directory)
+        if !lastingSpaces.contains(id) {
+            // Whoever made the space may have died before its name was on disk.
+            try storing { () throws(StorageError) in
+                try directory.syncDirectory(LogPaths.space(id))
+                try directory.syncDirectory(LogPaths.spaces)
+            }
+            lastingSpaces.insert(id)
+        }
         try home.settle(in: store.directory, entropy: store.entropy)
         homes[id] = home
         return home

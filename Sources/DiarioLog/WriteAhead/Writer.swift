@@ -12,6 +12,8 @@ struct Writer: ~Copyable {
     let lock: (any DirectoryLock)?
     /// Spaces that were written to, with who writes.
     var homes: [SpaceID: SpaceHome] = [:]
+    /// Spaces that survive a power cut, as this process has made sure.
+    var lastingSpaces: Set<SpaceID> = []
     var builder = BlockBuilder()
     /// The frame under construction: room for its header, then records.
     var frame: [UInt8] = []
