@@ -68,7 +68,7 @@ extension FrameLog {
                 try file.read(at: 0, count: try file.size(), into: &content)
             }
             allocatedSize = content.count
-            let next = isLast ? nil : try nextHeader(numbers, index + 1)
+            let next = isLast ? .none : try nextFile(numbers, index + 1)
             try read(content.span, of: file, next: next, mayCut: mayCut, &report, visit)
             if report.fault != nil { return report }
         }
@@ -80,7 +80,7 @@ extension FrameLog {
     private mutating func read(
         _ content: Span<UInt8>,
         of file: any LogFile,
-        next: LogFileHeader?,
+        next: NextFile,
         mayCut: Bool,
         _ report: inout RecoveryReport,
         _ visit: FrameVisitor
@@ -95,7 +95,7 @@ extension FrameLog {
         )
         if let stop { try judge(stop, content, of: file, next: next, mayCut: mayCut, &report) }
         guard let last else { return }
-        if next == nil {
+        if case .none = next {
             // Whether the last frame is on disk is not known, and after a sync that failed for
             // somebody else a later one says nothing: only bytes that are written anew are synced
             // anew. The frames before it were synced before it was written (W1).
@@ -129,7 +129,7 @@ extension FrameLog {
         }
         let before = nextFrame
         var last: ValidFrame?
-        _ = try scan(content.span, from: state.length, next: nil, last: &last, visit)
+        _ = try scan(content.span, from: state.length, next: .none, last: &last, visit)
         allocatedSize = max(allocatedSize, content.count)
         syncedLength = files[files.count - 1].length
         if let last { try visit(last.place, content.span, last.body) }
@@ -259,15 +259,20 @@ extension FrameLog {
         try cut(frame, content.span, at: start, of: number, file, mayCut: mayCut, &report)
     }
 
-    /// The header of the file at `index`; nil if that one does not count.
-    private func nextHeader(
-        _ numbers: [UInt64],
-        _ index: Int
-    ) throws(LogError) -> LogFileHeader? {
+    /// What is known of the file that follows one.
+    private enum NextFile {
+        /// There is none that counts.
+        case none
+        case begun(LogFileHeader)
+        /// There is one, and where this one ends is not known.
+        case damaged
+    }
+
+    private func nextFile(_ numbers: [UInt64], _ index: Int) throws(LogError) -> NextFile {
         let file = try openFile(numbers[index], forWriting: false)
-        guard let header = try readHeader(of: file, number: numbers[index]) else { return nil }
-        if index < numbers.count - 1 { return header }
-        return try isBegun(file, header) ? header : nil
+        let header = try readHeader(of: file, number: numbers[index])
+        if index == numbers.count - 1, try !isBegun(file, header) { return .none }
+        return header.map { .begun($0) } ?? .damaged
     }
 
     /// A fault if the file does not follow the one read before.
@@ -307,12 +312,17 @@ extension FrameLog {
     private mutating func scan(
         _ content: Span<UInt8>,
         from start: Int,
-        next: LogFileHeader?,
+        next: NextFile,
         last: inout ValidFrame?,
         _ visit: FrameVisitor
     ) throws(LogError) -> Int? {
         let state = files[files.count - 1]
-        let end = next.map { Int(clamping: $0.previousLength) } ?? content.count
+        let end: Int
+        if case .begun(let header) = next {
+            end = Int(clamping: header.previousLength)
+        } else {
+            end = content.count
+        }
         var offset = start
         while offset < end {
             guard
@@ -346,17 +356,21 @@ extension FrameLog {
         _ offset: Int,
         _ content: Span<UInt8>,
         of file: any LogFile,
-        next: LogFileHeader?,
+        next: NextFile,
         mayCut: Bool,
         _ report: inout RecoveryReport
     ) throws(LogError) {
         let state = files[files.count - 1]
         let path = LogPaths.logFile(state.number)
-        if let next {
+        switch next {
+        case .none: break
+        // The fault is in the next file, and is found there.
+        case .damaged: return
+        case .begun(let header):
             report.fault = Fault(
                 file: path,
                 offset: offset,
-                what: "a frame below the synced length \(next.previousLength) does not verify; "
+                what: "a frame below the synced length \(header.previousLength) does not verify; "
                     + "the events from here on are not read"
             )
             return
@@ -414,6 +428,7 @@ extension FrameLog {
                 // So that it is found once only; what it takes to be a frame goes.
                 let zeros = [UInt8](repeating: 0, count: FrameHeader.size)
                 try file.write(zeros.span, at: offset)
+                try file.sync()
             }
         }
         report.cut = RecoveryReport.Cut(

@@ -109,6 +109,14 @@ extension World {
             }
             guard mayHaveLostSpaces else { throw Violation("nobody made \(manifest.space.text)") }
             settled.apply(.make(manifest.space, isAuthority: manifest.authority != nil))
+            frailSpaces.insert(manifest.space)
+        }
+        for id in frailSpaces.sorted() {
+            guard state.spaces[id]?.events.contains(where: { $0.origin != nil }) != true else {
+                frailSpaces.remove(id)
+                continue
+            }
+            if !manifests.contains(where: { $0.space == id }) { settled.spaces[id] = nil }
         }
         mayHaveLostSpaces = false
     }

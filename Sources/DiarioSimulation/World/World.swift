@@ -40,6 +40,8 @@ package final class World {
     /// True if a space may have been made whose id got lost with the answer.
     var mayHaveLostSpaces = false
     var keptPacks: Set<Int> = []
+    /// Spaces that may be gone after a power cut: who made them died, and nothing is in them yet.
+    var frailSpaces: Set<SpaceID> = []
     /// Spaces whose removal was not acknowledged: a power cut may bring them back as they were.
     var ghosts: [SpaceID: ModelSpace] = [:]
 
@@ -93,6 +95,8 @@ package final class World {
         strangers = original.strangers
         known = original.known
         keptPacks = original.keptPacks
+        ghosts = original.ghosts
+        frailSpaces = Set(original.settled.ids)
     }
 
     private func finish() throws {
