@@ -41,7 +41,7 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
             "CBaseline",
         ]
     ),
-    ("DiarioSim", ["DiarioCore", "DiarioSimulation"]),
+    ("DiarioSim", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),
 ]
 
 // Each test target with what it may import beyond `DiarioTestSupport`.
@@ -67,7 +67,7 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         "DiarioTests",
         ["Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
     ),
-    ("DiarioSimulationTests", ["DiarioCore", "DiarioSimulation"]),
+    ("DiarioSimulationTests", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),
     (
         "DiarioCLITests",
         ["DiarioCore", "DiarioSchema", "DiarioFormat", "Diario", "DiarioCLI"]

@@ -1,4 +1,5 @@
 import DiarioSimulation
+import DiarioStorage
 
 /// What the program was asked for.
 struct SimulationCommand {
@@ -6,6 +7,7 @@ struct SimulationCommand {
         case help
         case seeds(Range<UInt64>)
         case trace(UInt64)
+        case crashes
         case mistake(String)
     }
 
@@ -17,6 +19,7 @@ struct SimulationCommand {
         use: diario-sim --seeds A..B           the worlds of seeds A to B - 1
              diario-sim --seed N               one world
              diario-sim --seed N --trace       one world, and each of its operations
+             diario-sim --crashes              short scripts, cut at each of their operations
 
         Exit status: 0 if all promises held, 1 if one did not, 2 if the arguments are wrong.
         """
@@ -31,6 +34,7 @@ struct SimulationCommand {
             switch argument {
             case "--help", "-h": return .help
             case "--trace": hasTrace = true
+            case "--crashes": return .crashes
             case "--seed":
                 guard let text = rest.popFirst(), let seed = UInt64(text), seed < .max else {
                     return .mistake("--seed needs a number, as in --seed 7")
@@ -69,6 +73,7 @@ struct SimulationCommand {
             return 2
         case .trace(let seed): return runTrace(seed)
         case .seeds(let seeds): return run(seeds)
+        case .crashes: return runCrashes()
         }
     }
 
@@ -103,6 +108,24 @@ struct SimulationCommand {
                 + "\(Double(Int(seconds * 10)) / 10) s"
         )
         return failed.isEmpty ? 0 : 1
+    }
+
+    private func runCrashes() -> Int32 {
+        let kinds = EventKinds()
+        var cutCount = 0
+        var failureCount = 0
+        for script in CrashScript.all {
+            for end in CrashScript.End.allCases {
+                for moment in CrashDisk.CutMoment.allCases {
+                    do { cutCount += try script.run(moment, end, kinds: kinds) } catch {
+                        failureCount += 1
+                        print("BROKEN: \((error as? Violation)?.what ?? "\(error)")")
+                    }
+                }
+            }
+        }
+        print("\(CrashScript.all.count) scripts, \(cutCount) cuts, \(failureCount) failed")
+        return failureCount == 0 ? 0 : 1
     }
 
     private func show(_ result: SimulationResult, _ violation: String) {

@@ -34,6 +34,9 @@ struct Writer: ~Copyable {
     private var isBehind = false
     /// True while only a part of the log was read: reading it anew did not come to its end.
     private var isPartial = false
+    /// True if the last frame of others could not be synced: it has to be written again, under the
+    /// lock, before another one follows it.
+    private var isDoubtful = false
 
     private static let copiedSizeMax = 16 * 1024
 
@@ -108,7 +111,7 @@ struct Writer: ~Copyable {
             // The lock alone does not tell: it was held last by this process as well if catching up
             // failed then.
             isBehind = isBehind || !lock.wasLastHolder
-            if isBehind || isPartial { try catchUp() }
+            if isBehind || isPartial || isDoubtful { try catchUp() }
             isBehind = false
         } catch {
             lock.release()
@@ -121,7 +124,7 @@ struct Writer: ~Copyable {
 
     private mutating func catchUp() throws(LogError) {
         let note = try storing { () throws(StorageError) in try lock?.note ?? 0 }
-        if !isPartial, note == log.files.last?.number ?? 0, note != 0 {
+        if !isPartial, !isDoubtful, note == log.files.last?.number ?? 0, note != 0 {
             // What this process wrote comes before what others wrote since.
             if log.isUnsynced, try log.hasMore() { try takeUp(log.settle()) }
             if try readOn() > 0 { homes.removeAll() }
@@ -150,12 +153,13 @@ struct Writer: ~Copyable {
     /// Takes up the frames that follow in the newest file; the count of them.
     private mutating func readOn() throws(LogError) -> Int {
         let store = store
+        let wasDoubtful = isDoubtful
         // Until it came to its end: a sync that failed must not be taken for done by the next one.
-        isPartial = true
+        isDoubtful = true
         let count = try log.readOn { (place, bytes, body) throws(LogError) in
             try store.takeUp(bytes, body, of: place)
         }
-        isPartial = false
+        isDoubtful = wasDoubtful
         return count
     }
 
@@ -176,6 +180,7 @@ struct Writer: ~Copyable {
         store.index.withLock { $0 = found }
         recycle()
         isPartial = false
+        if mayCut { isDoubtful = false }
         if mayCut, let lock {
             try storing { () throws(StorageError) in
                 try lock.setNote(log.files.last?.number ?? 0)

@@ -57,6 +57,9 @@ extension World {
         guard !hasFaults, !hasPlannedCut else { return }
         try settle()
         for process in stores.keys.sorted() { try close(process) }
+        // What a dead process left torn is cut here, and not mistaken for the damage to come.
+        try open(0)
+        try close(0)
         let copy = disk.copy()
         let (path, offset) = try drawByte(copy)
         let bit = random.below(8)

@@ -34,9 +34,16 @@ extension World {
         return .append
     }
 
+    /// Lets something happen, drawn by chance.
     func step() throws {
-        guard let process = drawProcess() else { return try open(Int32(random.below(3))) }
-        switch drawStep() {
+        if stores.isEmpty { return try open(Int32(random.below(3))) }
+        try perform(drawStep())
+    }
+
+    /// Does one thing, through a process that is running.
+    func perform(_ step: Step) throws {
+        guard let process = drawProcess() else { return }
+        switch step {
         case .append: try append(process)
         case .promote: try promote(process)
         case .release: try release(process)

@@ -71,11 +71,16 @@ package final class World {
 
     /// Lives through `stepCount` operations, and checks all that is there at the end.
     package func run(stepCount: Int) throws {
+        try begin()
+        for _ in 0..<stepCount { try step() }
+        try finish()
+    }
+
+    /// Makes the directory, and a first space in it.
+    func begin() throws {
         try attempt("create") { () throws(LogError) in try LogStore.create(in: disk) }
         try open(0)
         try makeSpace(0)
-        for _ in 0..<stepCount { try step() }
-        try finish()
     }
 
     /// A world that goes on in a copy of another one's directory.
@@ -99,7 +104,8 @@ package final class World {
         frailSpaces = Set(original.settled.ids)
     }
 
-    private func finish() throws {
+    /// Ends all faults, and checks all that is there.
+    func finish() throws {
         if hasPlannedCut { try crash() }
         clearFaults()
         try settle()

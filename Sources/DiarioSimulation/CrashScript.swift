@@ -1,0 +1,110 @@
+import DiarioCore
+package import DiarioStorage
+
+/// A short sequence of operations that is cut at each of its disk operations in turn.
+///
+/// Where chance draws worlds, this leaves nothing out: before, half-way through and after every
+/// single operation, by a power cut or by the end of the process.
+package struct CrashScript: Sendable {
+    /// What ends at the cut.
+    package enum End: Sendable, CaseIterable {
+        case power
+        case process
+    }
+
+    package let name: String
+    private let seed: UInt64
+    private let act: @Sendable (World) throws -> Void
+
+    /// The scripts that there are.
+    package static let all: [CrashScript] = [
+        CrashScript("append", 1) { try $0.repeating(2, .append) },
+        CrashScript("written", 2) { world in
+            try world.repeating(3, .append)
+            try world.perform(.sync)
+        },
+        CrashScript("roll file", 3) { try $0.repeating(14, .append) },
+        CrashScript("turn over", 4) { world in
+            for _ in 0..<10 {
+                try world.repeating(2, .append)
+                try world.repeating(1, .check, .release)
+            }
+        },
+        CrashScript("promote", 5) { try $0.repeating(3, .append, .promote) },
+        CrashScript("release", 6) { try $0.repeating(2, .check, .release, .append) },
+        CrashScript("failed sync", 7) { world in
+            world.disk.failNextSyncs(1)
+            world.hasFaults = true
+            world.mayOweFailures = true
+            try world.repeating(3, .append)
+        },
+        CrashScript("close and open", 8) { try $0.repeating(2, .append, .reopen) },
+        CrashScript("make space", 9) { try $0.repeating(1, .makeSpace, .append) },
+        CrashScript("remove space", 10) { try $0.repeating(1, .sync, .remove, .append) },
+        CrashScript("keep pack", 11) { try $0.repeating(3, .keep, .append) },
+    ]
+
+    private init(_ name: String, _ seed: UInt64, _ act: @escaping @Sendable (World) throws -> Void) {
+        self.name = name
+        self.seed = seed
+        self.act = act
+    }
+
+    /// Cuts at every `stride`-th operation from `first` on until the script ends without a cut.
+    ///
+    /// Gives the count of cuts; throws with what broke, and where.
+    package func run(
+        _ moment: CrashDisk.CutMoment,
+        _ end: End,
+        from first: Int = 1,
+        stride: Int = 1,
+        kinds: EventKinds
+    ) throws -> Int {
+        var operation = first
+        var cutCount = 0
+        while true {
+            let world = World(seed: seed, kinds: kinds, lineCountMax: 30)
+            do {
+                try world.prepareForScript()
+                world.disk.cutAfter(
+                    operations: operation,
+                    moment,
+                    process: end == .process ? 0 : nil
+                )
+                world.hasPlannedCut = true
+                world.cutVictim = end == .process ? 0 : nil
+                try act(world)
+                let wasCut = !world.hasPlannedCut
+                try world.finish()
+                guard wasCut else { return cutCount }
+            } catch {
+                let what = (error as? Violation)?.what ?? "\(error)"
+                let lines = world.trace.lines.joined(separator: "\n  ")
+                throw Violation(
+                    "\(name), \(end) cut \(moment) operation \(operation): \(what)\n  \(lines)"
+                )
+            }
+            cutCount += 1
+            operation += stride
+        }
+    }
+}
+
+extension World {
+    /// A log with two spaces, one of each kind, and some events in each.
+    fileprivate func prepareForScript() throws {
+        try begin()
+        for _ in 0..<20 where Set(settled.spaces.values.map(\.isAuthority)).count < 2 {
+            try perform(.makeSpace)
+        }
+        try repeating(6, .append)
+        try perform(.check)
+    }
+
+    /// Does these steps in order, so many times.
+    fileprivate func repeating(_ count: Int, _ steps: Step...) throws {
+        for _ in 0..<count {
+            for step in steps { try perform(step) }
+        }
+    }
+}
