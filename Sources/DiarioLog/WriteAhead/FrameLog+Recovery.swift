@@ -35,6 +35,7 @@ extension FrameLog {
         newest = nil
         firstNumber = 1
         nextFrame = 1
+        lastOffset = nil
         // What was written is among what is read; what was spare may be in use again.
         unsynced = nil
         spareCount = 0
@@ -96,30 +97,45 @@ extension FrameLog {
         if let stop { try judge(stop, content, of: file, next: next, mayCut: mayCut, &report) }
         guard let last else { return }
         if case .none = next {
-            // Whether the last frame is on disk is not known, and after a sync that failed for
-            // somebody else a later one says nothing: only bytes that are written anew are synced
-            // anew. The frames before it were synced before it was written (W1).
-            try storing { () throws(StorageError) in
-                if mayCut {
-                    let offset = last.place.offset
-                    let range = offset..<offset + last.header.frameSize
-                    try file.write(content.extracting(range), at: offset)
-                }
-                try file.sync()
-            }
+            try makeLast(mayCut ? .writtenAgain : .synced)
         }
         try visit(last.place, content, last.body)
     }
 
+    /// How it is made sure that the last frame is on disk.
+    enum Trust {
+        /// Enough while this process would have been told of a sync that failed.
+        case synced
+        /// After a sync that failed for somebody else a later one says nothing: only bytes that are
+        /// written anew are synced anew. Only under the lock.
+        case writtenAgain
+    }
+
+    /// Makes sure that the last frame is on disk, whoever wrote it.
+    ///
+    /// The frames before it were synced before it was written (W1).
+    func makeLast(_ trust: Trust) throws(LogError) {
+        guard let newest, let lastOffset, let state = files.last else { return }
+        try storing { () throws(StorageError) in
+            if trust == .writtenAgain {
+                var bytes: [UInt8] = []
+                try newest.read(at: lastOffset, count: state.length - lastOffset, into: &bytes)
+                try newest.write(bytes.span, at: lastOffset)
+            }
+            try newest.sync()
+        }
+    }
+
     /// Reads the frames that other processes appended to the newest file since; the count of them.
     ///
-    /// They are synced before `visit` sees them, because it is unknown whether they are. When that
-    /// fails, all has to be read anew before more is appended.
-    mutating func readOn(_ visit: FrameVisitor) throws(LogError) -> Int {
-        guard let newest, let state = files.last, try hasMore() else { return 0 }
+    /// The last one is on disk before `visit` sees it, because it is unknown whether it is.
+    mutating func readOn(_ trust: Trust, _ visit: FrameVisitor) throws(LogError) -> Int {
+        guard let newest, let state = files.last, try hasMore() else {
+            if trust == .writtenAgain { try makeLast(trust) }
+            return 0
+        }
         var content: [UInt8] = []
         try storing { () throws(StorageError) in
-            try newest.sync()
             content.append(contentsOf: repeatElement(0, count: state.length))
             try newest.read(
                 at: state.length,
@@ -131,8 +147,18 @@ extension FrameLog {
         var last: ValidFrame?
         _ = try scan(content.span, from: state.length, next: .none, last: &last, visit)
         allocatedSize = max(allocatedSize, content.count)
+        guard let last else { return 0 }
+        do throws(LogError) {
+            try makeLast(trust)
+        } catch {
+            // It was not visited, so it is still to be read.
+            files[files.count - 1].length = last.place.offset
+            nextFrame = last.header.number
+            lastOffset = nil
+            throw error
+        }
         syncedLength = files[files.count - 1].length
-        if let last { try visit(last.place, content.span, last.body) }
+        try visit(last.place, content.span, last.body)
         return Int(nextFrame - before)
     }
 
@@ -344,6 +370,7 @@ extension FrameLog {
                 header: header,
                 body: body..<body + header.bodySize
             )
+            lastOffset = offset
             offset += header.frameSize
             nextFrame += 1
             files[files.count - 1].length = offset

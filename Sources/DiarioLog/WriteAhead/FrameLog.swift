@@ -34,6 +34,8 @@ struct FrameLog: ~Copyable {
     /// The newest file, open; nil before the first frame and for a reader of an empty log.
     var newest: (any LogFile)?
     var nextFrame: UInt64 = 1
+    /// Where the last frame of the newest file starts; nil if there is none.
+    var lastOffset: Int?
     /// The number of the first file, while there is none with frames.
     var firstNumber: UInt64 = 1
     /// Where the frames of the newest file are known to be synced to.
@@ -101,6 +103,7 @@ struct FrameLog: ~Copyable {
             return
         }
         unsynced = UnsyncedFrame(bytes: frame, header: header, place: nextPlace)
+        lastOffset = length
         files[files.count - 1].length += frameSize
         nextFrame += 1
     }
@@ -254,6 +257,7 @@ struct FrameLog: ~Copyable {
             LogFileState(number: number, generation: header.generation, length: LogFileHeader.size)
         )
         syncedLength = LogFileHeader.size
+        lastOffset = nil
     }
 
     private func drawGeneration() -> UInt64 {
@@ -288,6 +292,7 @@ struct FrameLog: ~Copyable {
             stopped = cause
             throw .stopped(cause)
         }
+        lastOffset = frame.place.offset
         files[files.count - 1].length += frame.bytes.count
         nextFrame += 1
         unsynced = frame

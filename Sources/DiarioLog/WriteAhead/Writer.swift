@@ -34,8 +34,8 @@ struct Writer: ~Copyable {
     private var isBehind = false
     /// True while only a part of the log was read: reading it anew did not come to its end.
     private var isPartial = false
-    /// True if the last frame of others could not be synced: it has to be written again, under the
-    /// lock, before another one follows it.
+    /// True if it is not known whether the last frame of others is on disk: it was taken up without
+    /// the lock, or could not be synced. Then it is written again before another one follows it.
     private var isDoubtful = false
 
     private static let copiedSizeMax = 16 * 1024
@@ -124,10 +124,11 @@ struct Writer: ~Copyable {
 
     private mutating func catchUp() throws(LogError) {
         let note = try storing { () throws(StorageError) in try lock?.note ?? 0 }
-        if !isPartial, !isDoubtful, note == log.files.last?.number ?? 0, note != 0 {
+        if !isPartial, note == log.files.last?.number ?? 0, note != 0 {
             // What this process wrote comes before what others wrote since.
             if log.isUnsynced, try log.hasMore() { try takeUp(log.settle()) }
-            if try readOn() > 0 { homes.removeAll() }
+            if try readOn(isDoubtful ? .writtenAgain : .synced) > 0 { homes.removeAll() }
+            isDoubtful = false
         } else {
             try reload(mayCut: true)
         }
@@ -147,16 +148,18 @@ struct Writer: ~Copyable {
             try reload(mayCut: false)
             return true
         }
-        return try readOn() > 0
+        let count = try readOn(.synced)
+        if count > 0 { isDoubtful = true }
+        return count > 0
     }
 
     /// Takes up the frames that follow in the newest file; the count of them.
-    private mutating func readOn() throws(LogError) -> Int {
+    private mutating func readOn(_ trust: FrameLog.Trust) throws(LogError) -> Int {
         let store = store
         let wasDoubtful = isDoubtful
         // Until it came to its end: a sync that failed must not be taken for done by the next one.
         isDoubtful = true
-        let count = try log.readOn { (place, bytes, body) throws(LogError) in
+        let count = try log.readOn(trust) { (place, bytes, body) throws(LogError) in
             try store.takeUp(bytes, body, of: place)
         }
         isDoubtful = wasDoubtful
@@ -180,7 +183,7 @@ struct Writer: ~Copyable {
         store.index.withLock { $0 = found }
         recycle()
         isPartial = false
-        if mayCut { isDoubtful = false }
+        isDoubtful = !mayCut
         if mayCut, let lock {
             try storing { () throws(StorageError) in
                 try lock.setNote(log.files.last?.number ?? 0)
