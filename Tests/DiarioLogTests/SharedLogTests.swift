@@ -204,6 +204,45 @@ import Testing
         #expect(try first.root(of: space) == second.root(of: space))
     }
 
+    /// A process began a file and could write nothing to it; another one began it anew, and the
+    /// first one then wrote over what it had appended.
+    @Test func aFileThatOthersBeganAnewIsReadAnew() throws {
+        let (log, first, second, space) = try makeTwo()
+        for _ in 0..<2 { _ = try first.append(log.append(1, textSize: 25_000, to: space)) }
+        _ = try second.append(log.append(1, to: space))
+        // The header of the next file fits on the disk, and nothing more.
+        let used = try log.disk.list("wal").reduce(0) { sum, name in
+            sum + (try log.disk.open("wal/" + name, .read).size())
+        }
+        log.disk.setCapacity(used + 6000)
+        #expect(throws: LogError.self) {
+            try first.append(log.append(1, textSize: 25_000, to: space))
+        }
+        #expect(try log.disk.list("wal").contains("0000000000000002.dwal"))
+        log.disk.setCapacity(nil)
+        _ = try second.append(log.append(1, textSize: 25_000, to: space))
+        _ = try first.append(log.append(1, to: space))
+        let numbers = try log.numbers(space, in: first)
+        #expect(numbers == [1, 2, 3, 5, 6])
+        #expect(try log.numbers(space, in: log.open(process: 3)) == numbers)
+    }
+
+    /// A spare that another process had removed was missed when it was to be used again.
+    @Test func aSpareThatOthersRemovedIsNotMissed() throws {
+        let (log, first, second, space) = try makeTwo()
+        for _ in 0..<14 { _ = try first.append(log.append(1, textSize: 20_000, to: space)) }
+        _ = try second.append(log.append(1, to: space))
+        try second.release(space, upTo: 3)
+        try first.release(space, upTo: 15)
+        try second.release(space, upTo: 15)
+        for _ in 0..<8 {
+            _ = try second.append(log.append(1, textSize: 20_000, to: space))
+            _ = try first.append(log.append(1, to: space))
+        }
+        #expect(try log.numbers(space, in: first) == Array(16...31))
+        #expect(try log.numbers(space, in: log.open(process: 3)) == Array(16...31))
+    }
+
     @Test func aLockThatIsHeldNamesItsOwner() throws {
         let (log, first, _, space) = try makeTwo()
         let lock = try log.disk.process(7).lock("lock")

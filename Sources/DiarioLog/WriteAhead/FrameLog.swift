@@ -212,7 +212,13 @@ struct FrameLog: ~Copyable {
         var size = spareCount * sizes.fileMax
         size += files.dropFirst(spareCount).reduce(0) { $0 + $1.length }
         while spareCount > 0, size > sizeMax {
-            guard (try? directory.remove(LogPaths.logFile(files[0].number))) != nil else { return }
+            do throws(StorageError) {
+                try directory.remove(LogPaths.logFile(files[0].number))
+            } catch .notFound {
+                // Another process removed it.
+            } catch {
+                return
+            }
             files.removeFirst()
             spareCount -= 1
             size -= sizes.fileMax
@@ -238,7 +244,11 @@ struct FrameLog: ~Copyable {
             // the others a look.
             try lock?.setNote(number)
             if usesSpare {
-                try directory.rename(LogPaths.logFile(files[0].number), to: path)
+                do throws(StorageError) {
+                    try directory.rename(LogPaths.logFile(files[0].number), to: path)
+                } catch .notFound {
+                    // Another process removed it meanwhile, and then there is a new file.
+                }
                 files.removeFirst()
                 spareCount -= 1
                 // Or a power cut may leave the new header under the old name.
@@ -247,7 +257,7 @@ struct FrameLog: ~Copyable {
             let file = try directory.open(path, .create)
             try file.write(header.encoded().span, at: 0)
             try file.sync()
-            if !usesSpare { try directory.syncDirectory(LogPaths.log) }
+            try directory.syncDirectory(LogPaths.log)
             allocatedSize = try file.size()
             newest = file
         } catch {

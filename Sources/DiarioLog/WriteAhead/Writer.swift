@@ -126,7 +126,9 @@ struct Writer: ~Copyable {
 
     private mutating func catchUp() throws(LogError) {
         let note = try storing { () throws(StorageError) in try lock?.note ?? 0 }
-        if !isPartial, note == log.files.last?.number ?? 0, note != 0 {
+        // A file without frames may have been begun anew by others, under another generation.
+        let isSame = log.lastOffset != nil && note == log.files.last?.number
+        if isSame, !isPartial {
             // What this process wrote comes before what others wrote since.
             if log.isUnsynced, try log.hasMore() { try takeUp(log.settle()) }
             if try readOn(isDoubtful ? .writtenAgain : .synced) > 0 { homes.removeAll() }
