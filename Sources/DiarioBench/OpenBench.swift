@@ -45,6 +45,7 @@ struct OpenBench {
                 guard made.code == expected, let count = Int(made.output) else {
                     throw .failed("making the log ends with \(made.code): \(made.output)")
                 }
+                try Child.runTool("sync", [], in: scratch)
                 return try await measure(end, path, runs: runs, eventCount: count)
             }
             report.measurements.append(measurement)

@@ -9,7 +9,7 @@ struct SpacesBench {
     static let help = """
         diario-bench spaces [OPTIONS]
           Events for many spaces in turn against as many for one, with commits of the same size.
-          Each run is a process of its own, with a data directory of its own, whose memory and
+          Each run is a process of its own, which begins with an empty log, and whose memory and
           open files are looked at when it is done.
 
           --spaces N      spaces (10000)
@@ -53,11 +53,14 @@ struct SpacesBench {
         let shapes = [
             ("batches of \(batch)", "1", "\(batch)"), ("groups of \(group)", "\(group)", "1"),
         ]
+        let (many, one) = (scratch.path + "/many", scratch.path + "/one")
+        try bench.make(many, spaces: bench.spaceCount)
+        try bench.make(one, spaces: 1)
         for (name, appends, events) in shapes {
             let pairs = try await compare(runs: bench.runs) { () throws(BenchError) in
-                try await bench.runOnce(spaces: bench.spaceCount, [appends, events])
+                try bench.runOnce(many, [appends, events])
             } baseline: { () throws(BenchError) in
-                try await bench.runOnce(spaces: 1, [appends, events])
+                try bench.runOnce(one, [appends, events])
             }
             var measurement = Measurement(name, pairs, goal: .atLeast(0.8))
             measurement.figures = []
@@ -76,24 +79,39 @@ struct SpacesBench {
         report.show(asJSON: asJSON)
     }
 
-    private func runOnce(spaces: Int, _ shape: [String]) async throws(BenchError) -> Sample {
-        try await scratch.withFolder("spaces") { (path) throws(BenchError) in
-            let made = try Child.run(
-                [Self.makeName, path, "\(spaces)"],
-                preload: library,
-                in: scratch
+    /// Makes a data directory with empty spaces.
+    private func make(_ path: String, spaces: Int) throws(BenchError) {
+        let made = try Child.run([Self.makeName, path, "\(spaces)"], preload: library, in: scratch)
+        guard made.code == 0 else { throw .failed("making spaces ends with \(made.code)") }
+        // Else the syncs that are measured would have to write what was made here.
+        try Child.runTool("sync", [], in: scratch)
+    }
+
+    private func runOnce(_ path: String, _ shape: [String]) throws(BenchError) -> Sample {
+        try removeLog(path)
+        let ran = try Child.run([Self.runName, path, "\(eventCount)"] + shape, in: scratch)
+        let numbers = ran.output.split(separator: " ").compactMap { Double($0) }
+        guard ran.code == 0, numbers.count == 3 else {
+            throw .failed("appending ends with \(ran.code): \(ran.output)")
+        }
+        return Sample(
+            seconds: numbers[0],
+            events: eventCount,
+            figures: [("most memory", numbers[1] / 1000), ("open files", numbers[2])]
+        )
+    }
+
+    /// Takes all events away; the spaces stay.
+    private func removeLog(_ path: String) throws(BenchError) {
+        do throws(StorageError) {
+            let log = try POSIXDirectory(
+                path: path + "/" + LogPaths.directoryName + "/wal",
+                access: .readWrite
             )
-            guard made.code == 0 else { throw .failed("making spaces ends with \(made.code)") }
-            let ran = try Child.run([Self.runName, path, "\(eventCount)"] + shape, in: scratch)
-            let numbers = ran.output.split(separator: " ").compactMap { Double($0) }
-            guard ran.code == 0, numbers.count == 3 else {
-                throw .failed("appending ends with \(ran.code): \(ran.output)")
-            }
-            return Sample(
-                seconds: numbers[0],
-                events: eventCount,
-                figures: [("most memory", numbers[1] / 1000), ("open files", numbers[2])]
-            )
+            for name in try log.list("") { try log.remove(name) }
+            try log.syncDirectory("")
+        } catch {
+            throw .failed("\(error)")
         }
     }
 

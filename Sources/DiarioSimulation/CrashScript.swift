@@ -44,7 +44,8 @@ package struct CrashScript: Sendable {
         CrashScript("keep pack", 11) { try $0.repeating(3, .keep, .append) },
     ]
 
-    private init(_ name: String, _ seed: UInt64, _ act: @escaping @Sendable (World) throws -> Void) {
+    private init(_ name: String, _ seed: UInt64, _ act: @escaping @Sendable (World) throws -> Void)
+    {
         self.name = name
         self.seed = seed
         self.act = act

@@ -35,7 +35,9 @@ struct Writer: ~Copyable {
     /// True while only a part of the log was read: reading it anew did not come to its end.
     private var isPartial = false
     /// True if it is not known whether the last frame of others is on disk: it was taken up without
-    /// the lock, or could not be synced. Then it is written again before another one follows it.
+    /// the lock, or could not be synced.
+    ///
+    /// Then it is written again before another one follows it.
     private var isDoubtful = false
 
     private static let copiedSizeMax = 16 * 1024
