@@ -133,7 +133,10 @@ package.targets.append(
 package.targets.append(
     .executableTarget(
         name: "DiarioFuzz",
-        dependencies: ["DiarioCore", "DiarioSchema", "DiarioFormat", "DiarioLog"],
+        dependencies: [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog",
+            "DiarioSimulation",
+        ],
         path: "Tests/DiarioFuzz"
     )
 )

@@ -13,6 +13,7 @@ enum Subject: String, CaseIterable {
     case row
     case block
     case frame
+    case log
 
     /// Runs the parser once, and checks what it says about bytes that it takes.
     func run(_ bytes: [UInt8]) {
@@ -25,6 +26,7 @@ enum Subject: String, CaseIterable {
         case .row: Self.row(bytes)
         case .block: Self.block(bytes)
         case .frame: Self.frame(bytes)
+        case .log: LogSubject.run(bytes)
         }
     }
 

@@ -169,7 +169,7 @@ import Testing
                     sequence: row.sequence,
                     batchFirst: row.sequence,
                     batchCount: 1,
-                    clock: HybridTime(milliseconds: 1000, counter: UInt16(row.sequence)),
+                    clock: HybridTime(milliseconds: 1000, counter: UInt16(truncatingIfNeeded: row.sequence)),
                     at: Timestamp(milliseconds: 77),
                     base: 5
                 )
@@ -270,6 +270,37 @@ import Testing
         #expect(throws: LogError.self) { try store.append(append(rows, to: space)) }
         _ = try store.append(log.append(1, to: space))
         #expect(try store.root(of: space) == log.plainRoot(space, in: store))
+    }
+
+    /// Numbers that leave none for what comes next trapped, in an import and in a damaged log.
+    @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64(1) << 63, UInt64(1) << 62])
+    func sequencesWithoutBoundsAreRefused(sequence: UInt64) throws {
+        let (log, store, space) = try make()
+        #expect(throws: LogError.self) {
+            try store.append(append(preserved(log, [(7, sequence, 100)]), to: space))
+        }
+        _ = try store.append(log.append(1, to: space))
+        #expect(try store.status(of: space).head == 1)
+    }
+
+    @Test func aStateWithoutBoundsIsRefused() {
+        for size: UInt64 in [1 << 63, 1 << 62] {
+            let range = try? CompactRange(size: size, nodes: [Hash32(words: (1, 2, 3, 4))])
+            var bytes: [UInt8] = []
+            guard let range else {
+                Issue.record("a range has one node for each digit")
+                return
+            }
+            SpaceState(
+                released: 0,
+                acceptedAt: 0,
+                clock: 0,
+                tallies: [],
+                adoptions: [],
+                range: range
+            ).append(to: &bytes)
+            #expect(SpaceState(bytes.span) == nil)
+        }
     }
 
     // MARK: Roots

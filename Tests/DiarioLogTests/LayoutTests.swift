@@ -170,7 +170,7 @@ import Testing
             tallies: try (1..<UInt64(2 + random.below(4))).map {
                 ReplicaTally(
                     replica: try #require(ReplicaID(rawValue: $0)),
-                    lastSequence: random.next(),
+                    lastSequence: random.next() >> 2,
                     isAuthority: $0 == 1
                 )
             },

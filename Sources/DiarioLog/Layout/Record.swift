@@ -79,8 +79,8 @@ package struct PromotedRun: Hashable, Sendable {
 
     /// Whether it has events, and numbers that all of them can have.
     var isValid: Bool {
-        firstSequence > 0 && firstPosition > 0 && count > 0
-            && firstSequence <= UInt64.max - count && firstPosition <= UInt64.max - count
+        LogNumber.isValid(firstSequence, count: count)
+            && LogNumber.isValid(firstPosition, count: count)
     }
 
     private static let size = 40

@@ -103,7 +103,8 @@ package struct SpaceState: Equatable, Sendable {
             let start = Self.fixedSize + index * Self.tallySize
             let flag = bytes.littleEndian(UInt64.self, at: start + 16)
             guard let id = ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: start)),
-                flag <= 1
+                flag <= 1,
+                bytes.littleEndian(UInt64.self, at: start + 8) <= LogNumber.max
             else { return nil }
             tallies.append(
                 ReplicaTally(
@@ -128,7 +129,9 @@ package struct SpaceState: Equatable, Sendable {
             let start = nodesStart + index * Self.nodeSize
             nodes.append(bytes.hash(at: start))
         }
-        guard let range = try? CompactRange(size: size, nodes: nodes), released <= size else {
+        guard let range = try? CompactRange(size: size, nodes: nodes), released <= size,
+            size <= LogNumber.max, clock >> 63 == 0
+        else {
             return nil
         }
         self.range = range

@@ -77,6 +77,9 @@ struct LogIndex: Sendable {
             var cursor = RunCursor(block, summary)
             var lane: BlockRun?
             while let blockRun = try cursor.next() {
+                guard LogNumber.isValid(blockRun.firstSequence, count: blockRun.count) else {
+                    throw .malformed(.runs, at: 0)
+                }
                 index.note(
                     blockRun.replica,
                     sequence: blockRun.lastSequence,
@@ -85,6 +88,7 @@ struct LogIndex: Sendable {
                 lane = blockRun
             }
             if let first = summary.firstPosition, let last = summary.lastPosition {
+                guard last <= LogNumber.max else { throw .malformed(.position, at: 0) }
                 guard last > index.released else { return }
                 run.first = first
                 live.add(Int(run.liveBytes), to: place.file)

@@ -69,8 +69,10 @@ struct SpaceIndex: Sendable {
     /// Canonical and pending events without those that an authority wrote.
     var eventCount: Int {
         // An authority's sequences have no gaps, and all of them are canonical.
-        let written = tallies.filter(\.isAuthority).reduce(0) { $0 + $1.lastSequence }
-        return Int(head - min(head, written)) + pendingCount
+        // Where a damaged log says otherwise, the rest of it is not below zero.
+        var rest = head
+        for tally in tallies where tally.isAuthority { rest -= min(rest, tally.lastSequence) }
+        return Int(rest) + pendingCount
     }
 
     mutating func brief() -> LogIndex.Brief {

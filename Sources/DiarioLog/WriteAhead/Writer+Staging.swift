@@ -106,6 +106,9 @@ extension Writer {
         guard append.sizeEstimate < store.sizes.frameMax else {
             throw .outOfOrder(what: "\(append.sizeEstimate) bytes do not fit in one frame")
         }
+        guard space.clock.rawValue >> 32 < UInt64(1) << 31 - 1 else {
+            throw .outOfOrder(what: "the clock of this space cannot go on")
+        }
         for content in append.contents {
             switch content {
             case .batches, .singles: break
@@ -328,6 +331,9 @@ extension Writer {
                 throw .outOfOrder(
                     what: "\(envelope.origin.text) comes after sequence \(last) of its replica"
                 )
+            }
+            guard envelope.sequence <= LogNumber.max else {
+                throw .outOfOrder(what: "\(envelope.origin.text) is out of all bounds")
             }
             // Half of all clocks are left for the events that follow: until the year 4199.
             guard envelope.clock.rawValue >> 62 == 0 else {
