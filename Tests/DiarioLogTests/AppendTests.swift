@@ -169,7 +169,10 @@ import Testing
                     sequence: row.sequence,
                     batchFirst: row.sequence,
                     batchCount: 1,
-                    clock: HybridTime(milliseconds: 1000, counter: UInt16(truncatingIfNeeded: row.sequence)),
+                    clock: HybridTime(
+                        milliseconds: 1000,
+                        counter: UInt16(truncatingIfNeeded: row.sequence)
+                    ),
                     at: Timestamp(milliseconds: 77),
                     base: 5
                 )

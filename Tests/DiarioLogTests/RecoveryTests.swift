@@ -174,7 +174,7 @@ import Testing
         var isCut = true
         while isCut {
             count += 1
-            for seed in 0..<UInt64(4) {
+            for seed in 0..<UInt64(2) {
                 let (log, store, space) = try make(0)
                 log.random = SeededRandom(seed: seed)
                 for _ in 0..<(hasSpare ? 12 : 2) {

@@ -34,7 +34,7 @@ import Testing
             var isCut = true
             while isCut {
                 count += 1
-                for seed in 0..<UInt64(3) {
+                for seed in 0..<UInt64(2) {
                     let (log, store) = try make()
                     log.random = SeededRandom(seed: seed)
                     let space = try prepare(log, store)
@@ -150,7 +150,7 @@ import Testing
     /// A process died while it removed a space, another one cleared up, and then the power went.
     @Test func aSpaceThatADeadProcessBeganToRemoveIsRemovedForGood() throws {
         for count in 1...8 {
-            for (seed, later) in (1...12).flatMap({ later in (0..<3).map { (UInt64($0), later) } })
+            for (seed, later) in (1...12).flatMap({ later in (0..<2).map { (UInt64($0), later) } })
             {
                 let (log, store) = try make()
                 log.random = SeededRandom(seed: seed)

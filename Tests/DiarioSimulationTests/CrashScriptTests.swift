@@ -14,7 +14,7 @@ import Testing
                 moment,
                 end,
                 from: 1 + index,
-                stride: 5,
+                stride: 20,
                 kinds: Self.kinds
             )
             #expect(count > 0)
