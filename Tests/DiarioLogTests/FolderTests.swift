@@ -1,0 +1,104 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSimulation
+import DiarioStorage
+import DiarioTestSupport
+import Foundation
+import Testing
+
+/// The log on files of the operating system.
+@Suite struct FolderTests {
+    private let folder: TemporaryFolder
+    private let log = TestLog(disk: CrashDisk(machineID: "unused"), seed: 3)
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try LogStore.create(in: folder.directory())
+    }
+
+    private func open(
+        _ path: String? = nil,
+        access: POSIXDirectory.Access = .readWrite
+    ) throws -> LogStore {
+        try LogStore(
+            POSIXDirectory(path: path ?? folder.path, access: access),
+            access: .readWrite,
+            time: log.clock,
+            entropy: SystemEntropy(),
+            adoption: log.kinds.adoption,
+            sizes: TestLog.small
+        )
+    }
+
+    @Test func eventsAreThereAfterReopening() throws {
+        let store = try open()
+        let space = try store.makeSpace(isAuthority: true).space
+        for _ in 0..<8 { _ = try store.append(log.append(3, textSize: 4000, to: space)) }
+        let root = try store.root(of: space)
+        try store.close()
+        let reopened = try open()
+        #expect(reopened.report.cut == nil)
+        #expect(reopened.report.fault == nil)
+        #expect(try log.numbers(space, in: reopened) == Array(1...24))
+        #expect(try reopened.root(of: space) == root)
+        #expect(try reopened.root(of: space) == log.plainRoot(space, in: reopened))
+    }
+
+    @Test func twoLogsOnOneFolderTakeTurns() throws {
+        let (first, second) = (try open(), try open())
+        let space = try first.makeSpace(isAuthority: true).space
+        for step in 0..<30 {
+            let batches = try (step % 3 == 0 ? first : second).append(log.append(2, to: space))
+            #expect(batches.first?.firstPosition == UInt64(2 * step + 1))
+        }
+        _ = try first.refresh()
+        #expect(try log.numbers(space, in: first) == Array(1...60))
+        #expect(first.validate() == [])
+    }
+
+    @Test func theLogTurnsOverOnRealFiles() throws {
+        let store = try open()
+        let space = try store.makeSpace(isAuthority: true).space
+        for step in 1...60 {
+            _ = try store.append(log.append(1, textSize: 15_000, to: space))
+            if step.isMultiple(of: 4) { try store.release(space, upTo: UInt64(step - 2)) }
+        }
+        #expect(try store.logBytes() <= TestLog.small.quietMax + 2 * TestLog.small.fileMax)
+        #expect(try RawLog(store.directory).files.first?.header.number ?? 0 > 3)
+        try store.close()
+        #expect(try log.numbers(space, in: open()) == [59, 60])
+    }
+
+    @Test func aCopiedFolderTakesAnIdOfItsOwn() throws {
+        let store = try open()
+        let space = try store.makeSpace(isAuthority: false).space
+        _ = try store.append(log.append(2, to: space))
+        try store.close()
+        let path = folder.path + "-copy"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try FileManager.default.copyItem(atPath: folder.path, toPath: path)
+        let copy = try open(path)
+        let old = try copy.status(of: space).replica
+        let batch = try #require(try copy.append(log.append(1, to: space)).first)
+        #expect(batch.firstOrigin.replica != old)
+        let origins = try log.kinds.view(of: space, in: copy).pending.map(\.origin)
+        #expect(origins.map(\.replica) == [old, old, batch.firstOrigin.replica])
+        // Where nothing was copied, the id stays.
+        let home = try open()
+        #expect(try home.append(log.append(1, to: space)).first?.firstOrigin.replica == old)
+    }
+
+    @Test func aFolderOpenedForReadingIsReadOnly() throws {
+        let store = try open()
+        let space = try store.makeSpace(isAuthority: true).space
+        _ = try store.append(log.append(2, to: space))
+        let reader = try open(access: .read)
+        #expect(reader.access == .readOnly)
+        #expect(try log.numbers(space, in: reader) == [1, 2])
+        _ = try store.append(log.append(1, to: space))
+        #expect(try reader.refresh())
+        #expect(try log.numbers(space, in: reader) == [1, 2, 3])
+        #expect(throws: LogError.readOnly) { try reader.append(log.append(1, to: space)) }
+    }
+}
