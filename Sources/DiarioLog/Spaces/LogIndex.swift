@@ -60,52 +60,56 @@ struct LogIndex: Sendable {
         at place: BlockPlace,
         adoptions: [Adoption]
     ) throws(FormatError) {
-        var run = Run(
-            first: 0,
-            count: UInt32(summary.eventCount),
-            skip: 0,
-            file: UInt32(place.file),
-            offset: UInt32(place.offset),
-            blockSize: UInt32(place.size),
-            liveBytes: UInt32(place.size + Record.headerSize),
-            promotedAt: nil
-        )
+        var lane: BlockRun?
         // The dictionary is asked once: looking a space up again costs as much as its append.
         try update(space) { (index, live) throws(FormatError) in
-            index.clock = max(index.clock, summary.highestClock)
-            index.bytesSinceState += place.size
             var cursor = RunCursor(block, summary)
-            var lane: BlockRun?
-            while let blockRun = try cursor.next() {
-                guard LogNumber.isValid(blockRun.firstSequence, count: blockRun.count) else {
+            while let run = try cursor.next() {
+                guard LogNumber.isValid(run.firstSequence, count: run.count) else {
                     throw .malformed(.runs, at: 0)
                 }
                 index.note(
-                    blockRun.replica,
-                    sequence: blockRun.lastSequence,
+                    run.replica,
+                    sequence: run.lastSequence,
                     isAuthority: summary.isAuthority
                 )
-                lane = blockRun
+                lane = run
             }
-            if let first = summary.firstPosition, let last = summary.lastPosition {
-                guard last <= LogNumber.max else { throw .malformed(.position, at: 0) }
-                guard last > index.released else { return }
-                run.first = first
-                live.add(Int(run.liveBytes), to: place.file)
-                index.canonical.insert(run) { Self.drop($0, &live) }
-                if let acceptedAt = summary.lastAcceptedAt {
-                    index.acceptedAt = max(index.acceptedAt, acceptedAt.milliseconds)
-                }
-                index.head = max(index.head, last)
-                for adoption in adoptions { index.note(adoption) }
-                if first <= index.released { index.drop(through: index.released, &live) }
-            } else if let lane {
-                run.first = lane.firstSequence
-                live.add(Int(run.liveBytes), to: place.file)
-                index.insert(
-                    run,
-                    of: lane.replica,
-                    clock: summary.highestClock,
+            if let last = summary.lastPosition, last > LogNumber.max {
+                throw .malformed(.position, at: 0)
+            }
+            index.take(
+                summary.eventCount,
+                at: place,
+                clock: summary.highestClock,
+                position: summary.firstPosition,
+                acceptedAt: summary.lastAcceptedAt?.milliseconds,
+                lane: lane,
+                &live
+            )
+            for adoption in adoptions where adoption.position > index.released {
+                index.note(adoption)
+            }
+        }
+    }
+
+    /// Takes up rows that this process has just written.
+    mutating func takeUp(_ all: [OwnRows], of place: FramePlace) {
+        note(place)
+        for rows in all {
+            update(rows.space) { index, live in
+                index.note(rows.run.replica, sequence: rows.run.lastSequence, isAuthority: false)
+                index.take(
+                    Int(rows.run.count),
+                    at: BlockPlace(
+                        file: place.file,
+                        offset: place.offset + FrameHeader.size + rows.offset,
+                        size: rows.size
+                    ),
+                    clock: rows.clock,
+                    position: rows.position,
+                    acceptedAt: rows.acceptedAt,
+                    lane: rows.run,
                     &live
                 )
             }
@@ -184,7 +188,58 @@ struct LogIndex: Sendable {
     }
 }
 
+/// Rows as they were put into a frame: one block, which no authority wrote.
+///
+/// What is read from disk is parsed; what was just written need not be.
+struct OwnRows {
+    let space: SpaceID
+    /// Of the block in the frame's body.
+    let offset: Int
+    let size: Int
+    let run: BlockRun
+    let clock: HybridTime
+    /// Of the first row, and when the last was accepted; nil if they are pending.
+    let position: UInt64?
+    let acceptedAt: Int64?
+}
+
 extension SpaceIndex {
+    /// Takes up the rows of a block, whose replicas are noted already.
+    fileprivate mutating func take(
+        _ count: Int,
+        at place: LogIndex.BlockPlace,
+        clock: HybridTime,
+        position: UInt64?,
+        acceptedAt: Int64?,
+        lane: BlockRun?,
+        _ live: inout LiveBytes
+    ) {
+        self.clock = max(self.clock, clock)
+        bytesSinceState += place.size
+        guard let first = position ?? lane?.firstSequence else { return }
+        let run = Run(
+            first: first,
+            count: UInt32(count),
+            skip: 0,
+            file: UInt32(place.file),
+            offset: UInt32(place.offset),
+            blockSize: UInt32(place.size),
+            liveBytes: UInt32(place.size + Record.headerSize),
+            promotedAt: nil
+        )
+        if position != nil {
+            guard run.last > released else { return }
+            live.add(Int(run.liveBytes), to: place.file)
+            canonical.insert(run) { LogIndex.drop($0, &live) }
+            if let acceptedAt { self.acceptedAt = max(self.acceptedAt, acceptedAt) }
+            head = max(head, run.last)
+            if first <= released { drop(through: released, &live) }
+        } else if let lane {
+            live.add(Int(run.liveBytes), to: place.file)
+            insert(run, of: lane.replica, clock: clock, &live)
+        }
+    }
+
     /// Lets go of positions up to `position`, and of the seeds that only they needed.
     fileprivate mutating func drop(through position: UInt64, _ live: inout LiveBytes) {
         canonical.remove(from: 1, through: position) { LogIndex.drop($0, &live) }

@@ -22,12 +22,16 @@ struct Writer: ~Copyable {
     var bodyEnd = 0
     /// The block under construction, whose rows `builder` has.
     var open: OpenBlock?
-    /// Frames that are on disk, until they are given to who hashes them.
-    private(set) var unhashed: [Hashes.Frame] = []
+    /// True when so much waits to be hashed that somebody should be called for it.
+    private var isHashingDue = false
     /// What the frame under construction changes, by space.
     var staged: [SpaceID: Staged] = [:]
     /// The space that was staged last, taken out of the others: mostly it is the next one too.
     var lastStaged: (SpaceID, Staged)?
+    /// True while `lastStaged` is what an earlier commit left, and nothing happened since.
+    var isCarried = false
+    /// The rows of the frame under construction, as long as it holds nothing else.
+    var ownRows: [OwnRows] = []
     /// What reading the log found.
     private(set) var report = RecoveryReport()
     /// True while what was read of the log may lack what others wrote.
@@ -39,8 +43,6 @@ struct Writer: ~Copyable {
     ///
     /// Then it is written again before another one follows it.
     private var isDoubtful = false
-
-    private static let copiedSizeMax = 16 * 1024
 
     init(store: LogShared, lock: (any DirectoryLock)?) {
         self.store = store
@@ -85,19 +87,18 @@ struct Writer: ~Copyable {
         }
     }
 
-    /// Notes that the frame lies on disk at `place`.
+    /// Notes that the frame lies on disk at `place`, and that its events are to be hashed.
     mutating func noteUnhashed(at place: FramePlace) {
-        var spaces = Array(staged.keys)
-        if let (last, _) = lastStaged { spaces.append(last) }
-        // A small frame is copied, since its buffer is mostly empty; a large one changes hands.
-        let bytes = frame.count < Self.copiedSizeMax ? Array(frame[...]) : frame
-        unhashed.append(Hashes.Frame(bytes: bytes, place: place, spaces: spaces))
+        let others = staged.isEmpty ? [] : Array(staged.keys)
+        if store.hashes.follow(frame, at: place, lastStaged?.0, others: others) {
+            isHashingDue = true
+        }
     }
 
-    /// The frames that are to be hashed now, once.
-    mutating func takeUnhashed() -> [Hashes.Frame] {
-        defer { unhashed = [] }
-        return unhashed
+    /// Whether hashing is due, asked once.
+    mutating func takeHashingDue() -> Bool {
+        defer { isHashingDue = false }
+        return isHashingDue
     }
 
     // MARK: The lock
@@ -125,6 +126,7 @@ struct Writer: ~Copyable {
     func end() { lock?.release() }
 
     private mutating func catchUp() throws(LogError) {
+        forgetStaged()
         let note = try storing { () throws(StorageError) in try lock?.note ?? 0 }
         // A file without frames may have been begun anew by others, under another generation.
         let isSame = log.lastOffset != nil && note == log.files.last?.number
@@ -175,6 +177,7 @@ struct Writer: ~Copyable {
     /// Reads the whole log anew; what memory held of it is forgotten.
     mutating func reload(mayCut: Bool) throws(LogError) {
         isPartial = true
+        forgetStaged()
         homes.removeAll()
         store.hashes.removeAll()
         store.files.removeAll()
