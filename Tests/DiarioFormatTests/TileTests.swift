@@ -37,7 +37,7 @@ import Testing
         for _ in 0..<200 {
             let level = random.below(8)
             let bound = Tile.hashCount(level: level, size: TreeNode.sizeMax) >> 8
-            let index = bound == 0 ? 0 : random.next() % bound >> UInt64(random.below(54))
+            let index = bound == 0 ? 0 : (random.next() % bound) >> UInt64(random.below(54))
             let width = level == 7 ? 1 + random.below(63) : 1 + random.below(256)
             let tile = try #require(Tile(level: level, index: index, width: width))
             #expect(Tile(path: tile.path) == tile)

@@ -26,6 +26,14 @@ package struct TreeNode: Hashable, Sendable {
     /// The leaves below it.
     package var leaves: Range<UInt64> { index << UInt64(level)..<(index + 1) << UInt64(level) }
 
+    /// The node that it is a half of; nil where no tree reaches that high.
+    package var parent: TreeNode? {
+        guard level < Self.levelMax, index / 2 < Self.sizeMax >> UInt64(level + 1) else {
+            return nil
+        }
+        return TreeNode(level: level + 1, index: index / 2)
+    }
+
     /// The two nodes that it is made of; nil for a leaf.
     package var children: (left: TreeNode, right: TreeNode)? {
         guard level > 0 else { return nil }
