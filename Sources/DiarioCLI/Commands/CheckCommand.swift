@@ -113,7 +113,13 @@ enum CheckCommand {
     }
 
     private static func fill(_ json: inout JSONText, _ event: ProofEvent) {
-        for (name, value) in fields(event) { json.add(name, value) }
+        for (name, value) in fields(event) {
+            if name == "version" {
+                json.add(name, event.row.typeVersion)
+            } else {
+                json.add(name, value)
+            }
+        }
     }
 
     private static func print(
