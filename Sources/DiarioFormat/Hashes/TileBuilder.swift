@@ -3,7 +3,7 @@ package import DiarioCrypto
 /// Makes the hashes of levels 1 and up as leaves are appended: schema/format/proofs.md, section 7.
 package struct TileBuilder: Sendable {
     /// The size from which it went on.
-    package let start: UInt64
+    package private(set) var start: UInt64
     package private(set) var size: UInt64
     /// The new hashes of level 1, of level 2 and so on, one after the other.
     package private(set) var levels: [[UInt8]] = []
@@ -37,6 +37,12 @@ package struct TileBuilder: Sendable {
         }
         nodes.append(node)
         size += 1
+    }
+
+    /// Goes on without what it made until now, so that memory stays bounded.
+    package mutating func forgetLevels() {
+        start = size
+        levels = []
     }
 
     private mutating func keep(_ hash: Hash32, level: Int) {

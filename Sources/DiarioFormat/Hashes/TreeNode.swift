@@ -1,5 +1,5 @@
-// The tree of schema/format/log.md, section 5, as schema/format/proofs.md, section 2, sees it: leaves
-// count from 0, and every part of the tree that a proof names is made of perfect subtrees.
+// The tree of schema/format/log.md, section 5, as schema/format/proofs.md, section 2, sees it:
+// leaves count from 0, and all that a proof names is made of perfect subtrees.
 
 package import DiarioCrypto
 

@@ -86,6 +86,41 @@ package struct TileStore: Sendable {
         return bytes.count == tile.width * Hash32.size ? bytes : nil
     }
 
+    /// The first hash on disk that is not as `builder` made it; nil if all are.
+    func fault(_ builder: TileBuilder) throws(LogError) -> Fault? {
+        for (index, made) in builder.levels.enumerated() {
+            let level = index + 1
+            let first = builder.firstHash(level: level)
+            let end = min(
+                first + UInt64(made.count / Hash32.size),
+                Tile.hashCount(level: level, size: size)
+            )
+            guard first < end else { continue }
+            let found = try read(level: level, from: first, count: Int(end - first))
+            guard
+                let hash = (0..<Int(end - first)).first(where: { hash in
+                    let bytes = hash * Hash32.size..<(hash + 1) * Hash32.size
+                    return found.count < bytes.upperBound || found[bytes] != made[bytes]
+                })
+            else { continue }
+            return Fault(
+                file: LogPaths.tiles(space, level: level),
+                offset: Self.offset(first) + hash * Hash32.size,
+                what: "the hash there is not that of the events"
+            )
+        }
+        return nil
+    }
+
+    /// What is said when the mark vouches for another log.
+    var markFault: Fault {
+        Fault(
+            file: LogPaths.tileMark(space),
+            offset: 16,
+            what: "the compact range there is not that of the events"
+        )
+    }
+
     /// Fewer bytes if the file was cut since it was opened.
     private func read(level: Int, from hash: UInt64, count: Int) throws(LogError) -> [UInt8] {
         var bytes: [UInt8] = []
