@@ -15,7 +15,9 @@ import random
 from diario_format import schemas
 from diario_format.check_log import DataDirectory
 from diario_format.primitives import FormatError
-from diario_format.proofs import Proof, Tree, consistency_path, inclusion_path
+from diario_format.proofs import (
+    Proof, Tree, consistency_path, inclusion_path, read_mark, write_tiles,
+)
 from diario_program import Diario, main, require, weight
 from diario_program.checks import Checks
 
@@ -188,6 +190,28 @@ def check_spoiled(checks, diario, proofs, chance):
     checks.true(refused > SPOILED_COUNT / 2, "spoiled proofs are refused")
 
 
+def check_tiles(checks, folder, tree, proofs):
+    """With tiles of any size, and with damaged ones, the program makes the same proofs."""
+    tiles = next((folder / "space/.diario/spaces").iterdir()) / "tiles"
+    for size, damage in ((255, None), (600, None), (len(tree.leaves), None), (600, "1")):
+        write_tiles(tiles, tree.leaves[:size])
+        checks.equal(read_mark(tiles).size, size, "the mark")
+        if damage:
+            data = bytearray((tiles / damage).read_bytes())
+            data[7] ^= 1
+            (tiles / damage).write_bytes(data)
+        else:
+            read_tree(folder / "space")
+        for text in proofs:
+            proof = json.loads(text)
+            words = (["--from", str(proof["fromSize"]), "--to", str(proof["size"])]
+                     if proof["proof"] == "consistency"
+                     else [str(proof["position"]), "--size", str(proof["size"]), "--event"])
+            checks.equal(checks.run("prove", *words, "--json").text, text,
+                         f"a proof with tiles of {size}")
+    checks.diario.verify(checks.space)
+
+
 def check(program, folder):
     diario = Diario(program, folder)
     checks = Checks(diario, folder / "space")
@@ -209,6 +233,7 @@ def check(program, folder):
     check_forms(checks, diario, folder, tree)
     check_wrong_words(checks, tree)
     check_spoiled(checks, diario, proofs, chance)
+    check_tiles(checks, folder, tree, proofs[::4])
     return f"{len(tree.leaves)} leaves, {len(proofs)} proofs, {checks.count} checks"
 
 

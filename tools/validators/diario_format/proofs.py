@@ -1,5 +1,6 @@
 """Proofs and tiles: `schema/format/proofs.md`, from which alone this was written."""
 
+import os
 import re
 
 from .canonical import parse_json, whole_number
@@ -301,3 +302,58 @@ def parse_mark(data):
     reader.zeros(4)
     reader.end()
     return CompactRange(size, nodes)
+
+
+def read_mark(folder):
+    """The compact range of the mark in a folder of tiles; the empty one if it does not verify."""
+    try:
+        with open(os.path.join(folder, "size"), "rb") as file:
+            mark = parse_mark(file.read())
+    except (FileNotFoundError, FormatError):
+        return CompactRange()
+    for level, count in level_counts(mark.size):
+        path = os.path.join(folder, str(level))
+        if not os.path.isfile(path) or os.path.getsize(path) < 32 * count:
+            return CompactRange()
+    return mark
+
+
+def level_counts(size):
+    """Each level that is kept, with the number of its hashes."""
+    level, count = 1, size // TILE_WIDTH
+    while count:
+        yield level, count
+        level, count = level + 1, count // TILE_WIDTH
+
+
+def check_tiles(folder, leaves):
+    """What is wrong with the tiles in a folder: texts; `leaves` are those of the whole log."""
+    mark = read_mark(folder)
+    if mark.size > len(leaves):
+        return [f"tiles of {mark.size} positions, of which the log has {len(leaves)}"]
+    if None in leaves[:mark.size]:
+        return []  # the rows are elsewhere
+    problems = []
+    for (level, count), wanted in zip(level_counts(mark.size), tile_levels(leaves[:mark.size])):
+        with open(os.path.join(folder, str(level)), "rb") as file:
+            if file.read(32 * count) != wanted:
+                problems.append(f"tiles of level {level} are not those of the log")
+    wanted = CompactRange()
+    for leaf in leaves[:mark.size]:
+        wanted.append(leaf)
+    if mark.nodes != wanted.nodes:
+        problems.append("the mark of the tiles is not that of the log")
+    return problems
+
+
+def write_tiles(folder, leaves):
+    """Writes the tiles of these leaves, as one that extends them does."""
+    os.makedirs(folder, exist_ok=True)
+    for number, level in enumerate(tile_levels(leaves)):
+        with open(os.path.join(folder, str(number + 1)), "wb") as file:
+            file.write(level)
+    current = CompactRange()
+    for leaf in leaves:
+        current.append(leaf)
+    with open(os.path.join(folder, "size"), "wb") as file:
+        file.write(encode_mark(current))
