@@ -52,14 +52,6 @@ package struct Tile: Hashable, Sendable {
     package static func hashCount(level: Int, size: UInt64) -> UInt64 {
         size >> UInt64(level * height)
     }
-
-    /// All tiles of a tree, level by level; for trees that are small enough to list them.
-    package static func all(size: UInt64) -> [Tile] {
-        (0...levelMax).flatMap { level -> [Tile] in
-            let count = (hashCount(level: level, size: size) + 255) >> UInt64(height)
-            return (0..<count).compactMap { Tile(level: level, index: $0, size: size) }
-        }
-    }
 }
 
 // MARK: - Names
