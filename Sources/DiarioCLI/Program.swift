@@ -117,6 +117,8 @@ enum Program {
         case .show: try ShowCommand.run(call)
         case .stats: try StatsCommand.run(call)
         case .verify: try VerifyCommand.run(call)
+        case .prove: try ProveCommand.run(call)
+        case .check: try CheckCommand.run(call)
         case .export: try ExportCommand.run(call)
         case .importEvents: try ImportCommand.run(call)
         case .schemaCheck: try SchemaCommand.check(call)

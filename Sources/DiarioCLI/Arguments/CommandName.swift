@@ -6,6 +6,8 @@ package enum CommandName: String, CaseIterable, Sendable {
     case show
     case stats
     case verify
+    case prove
+    case check
     case export
     case importEvents = "import"
     case schemaCheck = "schema check"
@@ -24,6 +26,8 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .show: .show
         case .stats: .stats
         case .verify: .verify
+        case .prove: .prove
+        case .check: .check
         case .export: .export
         case .importEvents: .importEvents
         case .schemaCheck: .schemaCheck
