@@ -81,7 +81,7 @@ extension AppendBench {
         let batches: [EventBatch]
         do {
             // As few as fit in the processor's cache: an app appends what it has just made.
-            batches = try (0..<min(events.count, 1024)).map { index in
+            batches = try (0..<min(events.count, 256)).map { index in
                 let line = events.lines[index]
                 var batch = diary.makeBatch()
                 try batch.add(
