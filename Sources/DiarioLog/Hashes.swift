@@ -43,34 +43,23 @@ final class Hashes: Sendable {
 
     fileprivate static let smallSizeMax = 16 * 1024
     /// So many bytes are gathered before the thread is woken, which costs as much as hashing some
-    /// hundred of them.
-    private static let dueSizeMin = 64 * 1024
+    /// ten events.
+    private static let dueSizeMin = 4 * 1024
     /// Who finds as many bytes waiting helps with them, so that memory stays bounded.
     private static let queueSizeMax = 8 * 1024 * 1024
 
-    /// Notes that events of a frame are to be hashed; true if somebody should see to it now.
+    /// Notes that events of a frame are to be hashed.
     ///
     /// They are acknowledged already, so a failure is left to whoever asks for the hashes.
-    func follow(
-        _ frame: [UInt8],
-        at place: FramePlace,
-        _ space: SpaceID?,
-        others: [SpaceID]
-    ) -> Bool {
-        queue.withLock { queue in
-            queue.add(frame, at: place, space, others: others)
-            return queue.size >= Self.dueSizeMin
-        }
+    func follow(_ frame: [UInt8], at place: FramePlace, _ space: SpaceID?, others: [SpaceID]) {
+        queue.withLock { $0.add(frame, at: place, space, others: others) }
     }
 
-    /// Sees to the frames that wait: by the thread if there is one, unless there are too many.
-    func see(to store: LogShared, by thread: CalledThread?) {
-        if let thread, queue.withLock({ $0.size }) < Self.queueSizeMax {
-            thread.call()
-        } else {
-            hashQueue(in: store)
-        }
-    }
+    /// Whether enough waits for the thread to be called.
+    var isDue: Bool { queue.withLock { $0.size } >= Self.dueSizeMin }
+
+    /// Whether so much waits that the thread alone does not keep up.
+    var isOverdue: Bool { queue.withLock { $0.size } >= Self.queueSizeMax }
 
     /// Hashes the frames that wait.
     func hashQueue(in store: LogShared) {

@@ -73,7 +73,11 @@ package final class LogStore: Sendable {
         if mayWrite {
             lock = try storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }
         }
-        var writer = Writer(store: shared, lock: lock)
+        var writer = Writer(
+            store: shared,
+            lock: lock,
+            hasher: background == .thread ? hasher : nil
+        )
         try writer.start()
         report = writer.report
         gate = Mutex(Gate(writer: writer))
@@ -175,13 +179,8 @@ package final class LogStore: Sendable {
 
     /// Gives the writer back after a commit, and sees to the hashes.
     private func finish(_ writer: consuming Writer, after commit: Commit? = nil) {
-        let isHashingDue = writer.takeHashingDue()
         giveBack(writer, after: commit)
-        if background == .none {
-            shared.hashes.hashQueue(in: shared)
-        } else if isHashingDue {
-            shared.hashes.see(to: shared, by: hasher)
-        }
+        if background == .none || shared.hashes.isOverdue { shared.hashes.hashQueue(in: shared) }
     }
 
     // MARK: The writer

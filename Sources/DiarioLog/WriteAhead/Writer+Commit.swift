@@ -26,6 +26,7 @@ extension Writer {
         } catch {
             return appends.map { _ in .failure(error) }
         }
+        time = store.time.now
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(appends.count)
         var isComplete = true
@@ -101,6 +102,8 @@ extension Writer {
         guard recordCount > 0 else { return }
         bodyEnd = frame.count
         try log.append(&frame, recordCount: recordCount)
+        // While this thread waits for the disk there is a processor to hash with.
+        if let hasher, store.hashes.isDue { hasher.call() }
         guard isSynced else { return }
         try syncPrevious()
     }

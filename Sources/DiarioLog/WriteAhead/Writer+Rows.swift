@@ -101,6 +101,8 @@ extension Writer {
         _ space: inout Staged
     ) {
         let key = SpaceIndex.SeedKey(replica: replica, group: group)
+        guard key != space.lastSeeded else { return }
+        space.lastSeeded = key
         guard space.seeded.insert(key).inserted else { return }
         guard store.index.withLock({ $0.seed(key, in: id) }) == nil else { return }
         let root = Salt(first: store.entropy.next(), second: store.entropy.next())

@@ -17,8 +17,9 @@ extension Writer {
         private var ownSequence: UInt64?
         /// The last sequences of others, as far as they were asked for.
         private var sequences: [ReplicaID: UInt64] = [:]
-        /// Groups that have their seed already, or get it in this frame.
+        /// Groups that have their seed already, or get it in this frame; and the last one asked for.
         var seeded: Set<SpaceIndex.SeedKey> = []
+        var lastSeeded: SpaceIndex.SeedKey?
         /// So many bytes of rows may follow before a state does.
         var bytesToState: Int
 
@@ -121,7 +122,7 @@ extension Writer {
         guard append.contents.allSatisfy(\.isPreserved) else {
             throw .outOfOrder(what: "rows that keep their origins come apart from new events")
         }
-        let now = store.time.now.milliseconds
+        let now = time.milliseconds
         var (sequences, acceptedAt) = (space.allSequences, space.acceptedAt)
         for case .preserved(let blocks) in append.contents {
             for rows in blocks {
@@ -176,7 +177,7 @@ extension Writer {
         _ space: inout Staged,
         _ result: inout AppendedBatches
     ) {
-        let now = store.time.now
+        let now = time
         space.acceptedAt = max(space.acceptedAt, now.milliseconds)
         let isAuthority = space.home.manifest.authority == replica
         for index in batches.indices {
@@ -222,7 +223,7 @@ extension Writer {
         _ space: inout Staged,
         _ result: inout AppendedBatches
     ) {
-        let now = store.time.now
+        let now = time
         let replica = space.home.replica
         space.acceptedAt = max(space.acceptedAt, now.milliseconds)
         for index in containers.indices {
@@ -278,7 +279,7 @@ extension Writer {
         _ space: inout Staged,
         _ result: inout AppendedBatches
     ) {
-        let now = store.time.now.milliseconds
+        let now = time.milliseconds
         for rows in blocks {
             openBlock(
                 for: rows.batch,

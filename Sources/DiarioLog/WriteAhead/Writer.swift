@@ -10,6 +10,8 @@ struct Writer: ~Copyable {
     let store: LogShared
     var log: FrameLog
     let lock: (any DirectoryLock)?
+    /// Hashes what was committed; nil if whoever commits does that himself.
+    let hasher: CalledThread?
     /// Spaces that were written to, with who writes.
     var homes: [SpaceID: SpaceHome] = [:]
     /// Spaces that survive a power cut, as this process has made sure.
@@ -22,14 +24,14 @@ struct Writer: ~Copyable {
     var bodyEnd = 0
     /// The block under construction, whose rows `builder` has.
     var open: OpenBlock?
-    /// True when so much waits to be hashed that somebody should be called for it.
-    private var isHashingDue = false
     /// What the frame under construction changes, by space.
     var staged: [SpaceID: Staged] = [:]
     /// The space that was staged last, taken out of the others: mostly it is the next one too.
     var lastStaged: (SpaceID, Staged)?
     /// True while `lastStaged` is what an earlier commit left, and nothing happened since.
     var isCarried = false
+    /// The time of the commit.
+    var time = Timestamp(milliseconds: 0)
     /// The rows of the frame under construction, as long as it holds nothing else.
     var ownRows: [OwnRows] = []
     /// What reading the log found.
@@ -44,9 +46,10 @@ struct Writer: ~Copyable {
     /// Then it is written again before another one follows it.
     private var isDoubtful = false
 
-    init(store: LogShared, lock: (any DirectoryLock)?) {
+    init(store: LogShared, lock: (any DirectoryLock)?, hasher: CalledThread?) {
         self.store = store
         self.lock = lock
+        self.hasher = hasher
         log = FrameLog(store, lock: lock)
     }
 
@@ -90,15 +93,7 @@ struct Writer: ~Copyable {
     /// Notes that the frame lies on disk at `place`, and that its events are to be hashed.
     mutating func noteUnhashed(at place: FramePlace) {
         let others = staged.isEmpty ? [] : Array(staged.keys)
-        if store.hashes.follow(frame, at: place, lastStaged?.0, others: others) {
-            isHashingDue = true
-        }
-    }
-
-    /// Whether hashing is due, asked once.
-    mutating func takeHashingDue() -> Bool {
-        defer { isHashingDue = false }
-        return isHashingDue
+        store.hashes.follow(frame, at: place, lastStaged?.0, others: others)
     }
 
     // MARK: The lock
