@@ -32,6 +32,20 @@ final class KeyLayer {
         rowCount = rows.count
     }
 
+    /// The columns of `inner`, with those of the envelope that were read since.
+    init(merging inner: KeyLayer, in outer: KeyLayer, rows: [Int32]) {
+        self.outer = outer
+        self.rows = rows
+        rowCount = rows.count
+        sources = inner.sources
+    }
+
+    /// A column in which all rows are the same.
+    func addConstant(_ name: Int) {
+        let codes = [UInt32](repeating: 0, count: rowCount)
+        add(name, KeySource(codes: .indices(codes), present: nil, distinctCount: 1))
+    }
+
     /// The columns that are known here and further out, ascending.
     var allNames: [Int] { (Array(sources.keys) + (outer?.allNames ?? [])).sorted() }
 

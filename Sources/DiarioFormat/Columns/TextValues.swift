@@ -14,6 +14,11 @@ package struct TextValues: Equatable, Sendable {
         strings.range(codes.map { Int($0[index]) } ?? index)
     }
 
+    /// Appends value `index` with its length in front.
+    func append(_ index: Int, to output: inout [UInt8]) {
+        output.append(counted: self[index].raw)
+    }
+
     /// The bytes of value `index`.
     package subscript(index: Int) -> Span<UInt8> {
         @_lifetime(borrow self)
