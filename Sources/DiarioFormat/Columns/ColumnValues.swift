@@ -25,6 +25,8 @@ package struct FieldColumn: Equatable, Sendable {
     /// The rows that have a value, counted from the first of the block; nil if all have one.
     package var present: [Int32]?
     package var values: ColumnValues
+    /// Bytes that the column takes in its block.
+    package var storedSize = 0
 }
 
 /// The rows of one block of fields, by column.

@@ -49,9 +49,16 @@ extension SegmentReader where Source: SegmentSource {
                 keys: scope.keys
             )
             for field in fields {
-                found.columns.append(
-                    try reader.nextField(field, rowCount: block.rowCount, scope, own, &memory)
+                let start = reader.offset
+                var column = try reader.nextField(
+                    field,
+                    rowCount: block.rowCount,
+                    scope,
+                    own,
+                    &memory
                 )
+                column.storedSize = reader.offset - start
+                found.columns.append(column)
             }
             try reader.finish()
             return found

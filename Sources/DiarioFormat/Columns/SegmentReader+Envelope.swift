@@ -3,7 +3,7 @@ import DiarioCrypto
 import DiarioSchema
 
 /// A column that all events have.
-package enum EnvelopeColumn: Hashable, Sendable {
+package enum EnvelopeColumn: Hashable, CaseIterable, Sendable {
     /// Indices of types in the segment.
     case types
     /// Indices of replicas in the segment.

@@ -21,6 +21,13 @@ extension SegmentReader where Source: SegmentSource {
         return made
     }
 
+    /// All types of the segment, by index.
+    package mutating func eventTypes() throws(SegmentError) -> [EventType] {
+        var types: [EventType] = []
+        for type in index.types.indices { types.append(try eventType(type)) }
+        return types
+    }
+
     /// The canonical schema of a type, as it came along.
     package mutating func schema(_ type: Int) throws(SegmentError) -> [UInt8] {
         try readSchemas()
