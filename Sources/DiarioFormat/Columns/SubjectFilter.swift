@@ -32,7 +32,7 @@ package struct SubjectFilter: Equatable, Sendable {
     }
 
     private static func value(_ checksum: UInt32, count: UInt64, rate: UInt8) -> UInt32 {
-        UInt32(truncatingIfNeeded: UInt64(checksum) &* (count << UInt64(rate)) >> 32)
+        UInt32(truncatingIfNeeded: (UInt64(checksum) &* (count << UInt64(rate))) >> 32)
     }
 
     /// Sorts by three passes over eleven bits each, and drops equal ones.
