@@ -42,8 +42,20 @@ package struct ByteStrings: Equatable, Sendable {
         bounds.append(UInt32(bytes.count))
     }
 
-    /// Whether a string is valid UTF-8 without U+0000.
-    func isText(_ index: Int) -> Bool { Text.isValid(bytes.span.raw, range(index)) }
+    /// Whether all strings are valid UTF-8 without U+0000.
+    var areTexts: Bool {
+        let content = bytes.span
+        var all: UInt8 = 0
+        var hasZero = false
+        for index in content.indices {
+            all |= content[index]
+            hasZero = hasZero || content[index] == 0
+        }
+        // Characters of one byte do not care where strings are cut.
+        if all < 0x80 { return !hasZero }
+        for index in 0..<count where !Text.isValid(content.raw, range(index)) { return false }
+        return true
+    }
 
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)

@@ -145,22 +145,51 @@ extension ColumnReader {
         let exceptionCount = bitmap.reduce(0) { $0 + $1.nonzeroBitCount }
         let exceptions = try nextSimple(exceptionCount, &memory)
         var values = [Int64](repeating: 0, count: count)
-        var target = values.mutableSpan
-        let bits = bitmap.span
-        let links = chain.span
-        let given = exceptions.span
-        var next = 0
-        for index in 0..<count {
-            if bits[index >> 3] >> UInt8(index & 7) & 1 == 1 {
-                target[index] = given[next]
-                next += 1
-            } else {
-                let last = Int(links[index])
-                guard last >= 0 else { throw .malformed(.body, at: start) }
-                target[index] = target[last]
-            }
+        guard Self.fill(&values, bitmap, chain, exceptions) else {
+            throw .malformed(.body, at: start)
         }
         return values
+    }
+
+    /// Puts exceptions where the bitmap has a bit, else the value that the chain names.
+    ///
+    /// False if a value is neither.
+    private static func fill(
+        _ values: inout [Int64],
+        _ bitmap: [UInt8],
+        _ chain: [Int32],
+        _ exceptions: [Int64]
+    ) -> Bool {
+        var target = values.mutableSpan
+        let links = chain.span
+        let given = exceptions.span
+        precondition(links.count == target.count, "a chain has a link for each row")
+        var next = 0
+        var lowest: Int32 = 0
+        for place in bitmap.indices {
+            let bits = bitmap[place]
+            let start = place * 8
+            let end = min(start + 8, target.count)
+            if bits == 0 {
+                for index in start..<end {
+                    let link = links[index]
+                    lowest = min(lowest, link)
+                    target[index] = target[Int(max(link, 0))]
+                }
+                continue
+            }
+            for index in start..<end {
+                if bits >> UInt8(index & 7) & 1 == 1 {
+                    target[index] = given[next]
+                    next += 1
+                } else {
+                    let link = links[index]
+                    lowest = min(lowest, link)
+                    target[index] = target[Int(max(link, 0))]
+                }
+            }
+        }
+        return lowest >= 0
     }
 
     @_lifetime(self: copy self)

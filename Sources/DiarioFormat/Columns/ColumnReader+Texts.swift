@@ -157,9 +157,7 @@ extension ColumnReader {
         case .parts, nil: throw .malformed(.body, at: start)
         }
         if isText {
-            for index in 0..<strings.count where !strings.isText(index) {
-                throw .malformed(.text, at: start)
-            }
+            guard strings.areTexts else { throw .malformed(.text, at: start) }
         }
         return strings
     }

@@ -113,14 +113,8 @@ extension ColumnReader {
         guard mode > 0 else { return FieldColumn(field: field.index, present: [], values: .none) }
         if mode == 2 {
             let presence = try nextIntegers(rowCount, scope, &memory).values
-            var rows: [Int32] = []
-            rows.reserveCapacity(rowCount)
-            for row in presence.indices {
-                guard 0...1 ~= presence[row] else { throw .malformed(.presence, at: start) }
-                if presence[row] == 1 { rows.append(Int32(row)) }
-            }
             // There is one form for all and for none.
-            guard !rows.isEmpty, rows.count < rowCount else {
+            guard let rows = Self.rows(presence), !rows.isEmpty, rows.count < rowCount else {
                 throw .malformed(.presence, at: start)
             }
             scope.present = rows
@@ -142,6 +136,25 @@ extension ColumnReader {
             )
         }
         return FieldColumn(field: field.index, present: scope.present, values: values)
+    }
+
+    /// The rows with a 1; nil if there is anything else than 0 and 1.
+    private static func rows(_ presence: [Int64]) -> [Int32]? {
+        var rows = [Int32](repeating: 0, count: presence.count + 1)
+        var target = rows.mutableSpan
+        let source = presence.span
+        var count = 0
+        var all: Int64 = 0
+        for row in source.indices {
+            let isPresent = source[row]
+            all |= isPresent
+            // Written always and kept if there is a value: chance has no branch here.
+            target[count] = Int32(truncatingIfNeeded: row)
+            count += Int(isPresent & 1)
+        }
+        guard all >> 1 == 0 else { return nil }
+        rows.removeLast(rows.count - count)
+        return rows
     }
 
     @_lifetime(self: copy self)

@@ -76,14 +76,33 @@ extension SegmentReader where Source: SegmentSource {
     package mutating func events(ofType type: Int) throws(SegmentError) -> [Int32] {
         if let known = cache.rows { return known[type] }
         let types = try numbers(.types)
-        var rows = index.types.map { _ in [Int32]() }
-        for place in rows.indices { rows[place].reserveCapacity(index.types[place].eventCount) }
-        for event in types.indices { rows[Int(types[event])].append(Int32(event)) }
-        for place in rows.indices where rows[place].count != index.types[place].eventCount {
+        guard let rows = Self.rows(types, index.types.map(\.eventCount)) else {
             throw fault(.types, block: number(of: .types))
         }
         cache.rows = rows
         return rows[type]
+    }
+
+    /// The events of each type; nil if there are not so many as `counts` says.
+    private static func rows(_ types: [Int64], _ counts: [Int]) -> [[Int32]]? {
+        // All of them in one array, each type from its own place on.
+        var starts: [Int] = []
+        for count in counts { starts.append((starts.last ?? 0) + count) }
+        guard starts.last == types.count else { return nil }
+        starts = [0] + starts.dropLast()
+        var places = starts
+        var sorted = [Int32](repeating: 0, count: types.count)
+        var target = sorted.mutableSpan
+        var next = places.mutableSpan
+        let source = types.span
+        for event in source.indices {
+            let type = Int(source[event])
+            guard next[type] < target.count else { return nil }
+            target[next[type]] = Int32(truncatingIfNeeded: event)
+            next[type] += 1
+        }
+        for type in counts.indices where places[type] != starts[type] + counts[type] { return nil }
+        return counts.indices.map { Array(sorted[starts[$0]..<starts[$0] + counts[$0]]) }
     }
 
     /// The columns of the envelope that were read, as keys.
@@ -203,6 +222,12 @@ extension SegmentReader where Source: SegmentSource {
         let sequences = try numbers(.sequences)
         let (columns, _) = try integers(.batches, columnCount: 2)
         var (offsets, counts) = (columns[0], columns[1])
+        if !offsets.contains(where: { $0 != 0 }), !counts.contains(where: { $0 != 0 }) {
+            // Each event is a batch of its own.
+            cache.numbers[.batchOffsets] = offsets
+            cache.numbers[.batchCounts] = [Int64](repeating: 1, count: counts.count)
+            return
+        }
         var prediction = EnvelopePrediction(
             firstSequences: [Int64](repeating: 0, count: index.replicas.count)
         )

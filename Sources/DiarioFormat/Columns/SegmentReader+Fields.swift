@@ -91,14 +91,23 @@ extension SegmentReader where Source: SegmentSource {
     /// The rows of a block of fields that have a personal part, counted from its first.
     mutating func personalRows(inBlock number: Int) throws(SegmentError) -> [Int32] {
         let block = index.blocks[number]
-        let events = try events(ofType: block.key)[block.rows]
+        let erased = try erasures()
         let flags = try numbers(.flags)
-        let erased = Set(try erasures().map(\.event))
+        let events = try events(ofType: block.key)
+        let source = flags.span
+        let eventsOfRows = events.span.extracting(block.rows)
         let bit = Int64(RowFlags.personal.rawValue)
         var rows: [Int32] = []
-        for (row, event) in events.enumerated()
-        where flags[Int(event)] & bit != 0 && !erased.contains(Int(event)) {
-            rows.append(Int32(row))
+        var nextErasure = 0
+        for row in eventsOfRows.indices where source[Int(eventsOfRows[row])] & bit != 0 {
+            let event = Int(eventsOfRows[row])
+            while nextErasure < erased.count, erased[nextErasure].event < event {
+                nextErasure += 1
+            }
+            guard nextErasure == erased.count || erased[nextErasure].event != event else {
+                continue
+            }
+            rows.append(Int32(truncatingIfNeeded: row))
         }
         return rows
     }

@@ -15,7 +15,7 @@ package struct TextValues: Equatable, Sendable {
     }
 
     /// Appends value `index` with its length in front.
-    func append(_ index: Int, to output: inout [UInt8]) {
+    func append(_ index: Int, to output: inout OutputSpan<UInt8>) {
         output.append(counted: self[index].raw)
     }
 
