@@ -30,6 +30,27 @@ enum BenchProgram {
             try await ImportBench.run(&arguments)
         },
         Command(
+            name: "storage",
+            summary: "bytes of sealed events",
+            help: StorageBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try StorageBench.run(&arguments)
+        },
+        Command(
+            name: "seal",
+            summary: "rows into segments, and segments into larger ones",
+            help: SealBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try SealBench.run(&arguments)
+        },
+        Command(
+            name: "scan",
+            summary: "segments into typed arrays, and into rows",
+            help: ScanBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await ScanBench.run(&arguments)
+        },
+        Command(
             name: "spaces",
             summary: "many spaces in one data directory",
             help: SpacesBench.help

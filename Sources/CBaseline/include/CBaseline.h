@@ -31,6 +31,14 @@ double baseline_sqlite(const char *path, const char *lines, const size_t *ends, 
 /* Reads all of the file at `path` with pread, 1 MiB at a time; adds its size to `*total`. */
 double baseline_read(const char *path, uint64_t *total);
 
+/*
+ * Maps the file at `path`, which holds records, and reads every field of every record. A record:
+ * u32 its size, a multiple of 8; u32 number of cells; u64 which cells are texts; then the cells of
+ * 8 bytes: a number, or u32 offset in the record and u32 size of a text. Adds all numbers, and
+ * size and first byte of all texts, to `*sum`; gives the processor time.
+ */
+double baseline_scan(const char *path, uint64_t *sum, uint64_t *records);
+
 /* User and system time of this process, in nanoseconds. */
 int64_t baseline_process_nanoseconds(void);
 

@@ -1,0 +1,132 @@
+/// Many byte strings in one piece of memory.
+package struct ByteStrings: Equatable, Sendable {
+    package private(set) var bytes: [UInt8] = []
+    /// Where each string ends, behind a zero: string i lies from `bounds[i]` to `bounds[i + 1]`.
+    package private(set) var bounds: [UInt32] = [0]
+
+    package init() {}
+
+    /// Strings that lie one after the other; `bounds` ascend from 0 to the end of the bytes.
+    init(bytes: [UInt8], bounds: [UInt32]) {
+        self.bytes = bytes
+        self.bounds = bounds
+    }
+
+    package var count: Int { bounds.count - 1 }
+    package var isEmpty: Bool { bounds.count == 1 }
+
+    /// Where a string lies in `bytes`.
+    package func range(_ index: Int) -> Range<Int> {
+        Int(bounds[index])..<Int(bounds[index + 1])
+    }
+
+    /// The bytes of a string.
+    package subscript(index: Int) -> Span<UInt8> {
+        @_lifetime(borrow self)
+        get { bytes.span.extracting(range(index)) }
+    }
+
+    mutating func append(_ string: RawSpan) {
+        bytes.append(contentsOf: string)
+        bounds.append(UInt32(bytes.count))
+    }
+
+    mutating func append(_ string: [UInt8]) {
+        bytes += string
+        bounds.append(UInt32(bytes.count))
+    }
+
+    /// A string of others.
+    mutating func append(_ strings: ByteStrings, _ index: Int) {
+        bytes.append(contentsOf: strings.bytes.span.raw.extracting(strings.range(index)))
+        bounds.append(UInt32(bytes.count))
+    }
+
+    /// Whether all strings are valid UTF-8 without U+0000.
+    var areTexts: Bool {
+        let content = bytes.span
+        var all: UInt8 = 0
+        var hasZero = false
+        for index in content.indices {
+            all |= content[index]
+            hasZero = hasZero || content[index] == 0
+        }
+        // Characters of one byte do not care where strings are cut.
+        if all < 0x80 { return !hasZero }
+        for index in 0..<count where !Text.isValid(content.raw, range(index)) { return false }
+        return true
+    }
+
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        bounds.removeAll(keepingCapacity: true)
+        bounds.append(0)
+    }
+}
+
+/// Distinct byte strings by number, in order of first sight.
+struct StringTable {
+    private(set) var strings = ByteStrings()
+    /// An open hash table of indices, or -1; its size is a power of two.
+    private var slots = [Int32](repeating: -1, count: 64)
+
+    var count: Int { strings.count }
+
+    /// The index of a string, which is added if it is new.
+    mutating func index(adding string: Span<UInt8>) -> Int {
+        if strings.count * 2 >= slots.count { grow() }
+        let slot = slot(of: string)
+        if slots[slot] >= 0 { return Int(slots[slot]) }
+        slots[slot] = Int32(strings.count)
+        strings.append(string.raw)
+        return strings.count - 1
+    }
+
+    /// The index of a string that is known.
+    func index(of string: Span<UInt8>) -> Int? {
+        let index = slots[slot(of: string)]
+        return index >= 0 ? Int(index) : nil
+    }
+
+    /// Where the string stands, or would.
+    private func slot(of string: Span<UInt8>) -> Int {
+        let mask = slots.count - 1
+        var slot = Int(Checksum.crc32c(string.raw)) & mask
+        while slots[slot] >= 0, !Self.equal(strings[Int(slots[slot])], string) {
+            slot = (slot + 1) & mask
+        }
+        return slot
+    }
+
+    private mutating func grow() {
+        slots = [Int32](repeating: -1, count: slots.count * 4)
+        let mask = slots.count - 1
+        for index in 0..<strings.count {
+            var slot = Int(Checksum.crc32c(strings[index].raw)) & mask
+            while slots[slot] >= 0 { slot = (slot + 1) & mask }
+            slots[slot] = Int32(index)
+        }
+    }
+
+    private static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        let size = left.count
+        let (left, right) = (left.raw, right.raw)
+        var offset = 0
+        while offset + 8 <= size {
+            // Safe: eight bytes are left in both, and an integer has no invalid bit pattern.
+            let isSame = unsafe left.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                == right.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            guard isSame else { return false }
+            offset += 8
+        }
+        while offset < size {
+            // Safe: the load checks its offset, and an integer has no invalid bit pattern.
+            let isSame = unsafe left.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+                == right.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            guard isSame else { return false }
+            offset += 1
+        }
+        return true
+    }
+}

@@ -1,0 +1,120 @@
+import DiarioCore
+import DiarioZstd
+
+/// What reading columns needs beside their bytes; kept from block to block.
+struct ColumnMemory: ~Copyable {
+    var decompressor: Decompressor
+    /// Streams before compression, one after the other.
+    var expanded: [UInt8] = []
+
+    init() throws(FormatError) {
+        do throws(ZstdError) { decompressor = try Decompressor() } catch {
+            throw .compression(error)
+        }
+    }
+}
+
+/// Reads the columns of one block one after the other: schema/format/segments.md, section 5.
+///
+/// Throws on wrong bytes and never traps. Memory is asked for only for what the block's entry
+/// allows: the streams must add up to its expanded size.
+struct ColumnReader: ~Escapable {
+    let bytes: RawSpan
+    var reader: ByteReader
+    /// Bytes that streams may still have before compression.
+    var expandedRest: Int
+
+    @_lifetime(copy block)
+    init(_ block: Span<UInt8>, expandedSize: Int) {
+        bytes = block.raw
+        reader = ByteReader(block.raw)
+        expandedRest = expandedSize
+    }
+
+    var offset: Int { reader.offset }
+
+    @_lifetime(self: copy self)
+    mutating func nextByte() throws(FormatError) -> UInt8 { try reader.next(UInt8.self) }
+
+    /// A number that is at most `most`.
+    @_lifetime(self: copy self)
+    mutating func nextCount(_ range: ClosedRange<Int>) throws(FormatError) -> Int {
+        let start = offset
+        let value = try reader.nextVarint()
+        guard value <= UInt64(range.upperBound), value >= UInt64(range.lowerBound) else {
+            throw .malformed(.body, at: start)
+        }
+        return Int(value)
+    }
+
+    /// Where a stream of `size` bytes lies: in the block, or in `memory.expanded` behind what
+    /// was there.
+    @_lifetime(self: copy self)
+    mutating func nextStream(
+        size: Int,
+        _ memory: inout ColumnMemory
+    ) throws(FormatError) -> StreamPlace {
+        let start = offset
+        let code = try reader.nextVarint()
+        let storedSize = code >> 1
+        guard size <= expandedRest else { throw .malformed(.body, at: start) }
+        expandedRest -= size
+        guard code & 1 == 1 else {
+            guard storedSize == UInt64(size) else { throw .malformed(.body, at: start) }
+            return StreamPlace(isExpanded: false, range: try reader.nextRange(count: size))
+        }
+        guard try reader.nextVarint() == UInt64(size), storedSize < UInt64(size) else {
+            throw .malformed(.storedBody, at: start)
+        }
+        let stored = try reader.nextRange(count: Int(storedSize))
+        let place = memory.expanded.count
+        do throws(ZstdError) {
+            try memory.decompressor.decompress(
+                Span(bytes.extracting(stored)),
+                size: size,
+                into: &memory.expanded
+            )
+        } catch {
+            throw .compression(error)
+        }
+        return StreamPlace(isExpanded: true, range: place..<place + size)
+    }
+
+    /// A stream as bytes of its own.
+    @_lifetime(self: copy self)
+    mutating func nextBytes(
+        size: Int,
+        _ memory: inout ColumnMemory
+    ) throws(FormatError) -> [UInt8] {
+        memory.expanded.removeAll(keepingCapacity: true)
+        let place = try nextStream(size: size, &memory)
+        var content: [UInt8] = []
+        if place.isExpanded {
+            swap(&content, &memory.expanded)
+        } else {
+            content.append(contentsOf: bytes.extracting(place.range))
+        }
+        return content
+    }
+
+    /// Throws unless everything was read.
+    func finish() throws(FormatError) {
+        guard reader.isAtEnd else { throw .trailingBytes(at: offset) }
+        guard expandedRest == 0 else { throw .malformed(.body, at: offset) }
+    }
+}
+
+/// Where the bytes of a stream lie.
+struct StreamPlace {
+    /// False if they lie in the block itself.
+    var isExpanded: Bool
+    var range: Range<Int>
+}
+
+extension Span where Element == UInt8 {
+    /// The bytes of a raw span.
+    @_lifetime(copy raw)
+    init(_ raw: RawSpan) {
+        self = Span(_bytes: raw)
+    }
+}

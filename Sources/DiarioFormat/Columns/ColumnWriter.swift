@@ -1,0 +1,73 @@
+import DiarioCore
+import DiarioZstd
+
+/// Writes the columns of one block after the other: schema/format/segments.md, section 5.
+struct ColumnWriter: ~Copyable {
+    /// The block at hand.
+    private(set) var bytes: [UInt8] = []
+    /// Bytes of its streams before compression.
+    private(set) var expandedSize = 0
+    private var compressor: Compressor
+    private var compressed: [UInt8] = []
+    /// Where streams are put together.
+    var scratch: [UInt8] = []
+
+    /// Streams below this size are not worth the try.
+    private static let compressedSizeMin = 12
+
+    init(level: Int = 1) throws(FormatError) {
+        do throws(ZstdError) { compressor = try Compressor(level: level) } catch {
+            throw .compression(error)
+        }
+    }
+
+    /// Begins another block.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        expandedSize = 0
+    }
+
+    /// Goes back to where the block had `size` bytes and its streams `expandedSize`.
+    mutating func rewind(to size: Int, expandedSize: Int) {
+        bytes.removeSubrange(size...)
+        self.expandedSize = expandedSize
+    }
+
+    /// Takes over streams that were written before.
+    mutating func expand(by size: Int) { expandedSize += size }
+
+    mutating func put(_ byte: UInt8) { bytes.append(byte) }
+    mutating func put(varint value: Int) { bytes.append(varint: UInt64(value)) }
+    mutating func put(varint value: UInt64) { bytes.append(varint: value) }
+    mutating func put(zigzag value: Int64) { bytes.append(zigzag: value) }
+    mutating func put(contentsOf content: [UInt8]) { bytes += content }
+
+    /// A stream, compressed if that makes it smaller.
+    mutating func put(stream content: Span<UInt8>) throws(FormatError) {
+        expandedSize += content.count
+        if content.count >= Self.compressedSizeMin {
+            compressed.removeAll(keepingCapacity: true)
+            do throws(ZstdError) {
+                try compressor.compress(content, into: &compressed)
+            } catch {
+                throw .compression(error)
+            }
+            if compressed.count + Varint.size(UInt64(content.count)) < content.count {
+                bytes.append(varint: UInt64(compressed.count) << 1 | 1)
+                bytes.append(varint: UInt64(content.count))
+                bytes += compressed
+                return
+            }
+        }
+        bytes.append(varint: UInt64(content.count) << 1)
+        bytes.append(contentsOf: content.raw)
+    }
+
+    /// What a block of fields needs, in front of all that was written.
+    mutating func putFirst(_ needs: BlockNeeds) {
+        var head: [UInt8] = [needs.flags]
+        head.append(varint: UInt64(needs.pools.count))
+        for pool in needs.pools { head.append(varint: UInt64(pool)) }
+        bytes.insert(contentsOf: head, at: 0)
+    }
+}

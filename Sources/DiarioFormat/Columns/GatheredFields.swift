@@ -1,0 +1,93 @@
+import DiarioCore
+import DiarioSchema
+
+/// The payloads of some rows of one type, gathered by field.
+struct GatheredFields {
+    /// The fields of this part, in order.
+    let fields: [PlannedField]
+    /// One for each field of the part.
+    private(set) var columns: [GatheredColumn]
+    private(set) var rowCount = 0
+
+    init(_ fields: [PlannedField]) {
+        self.fields = fields
+        columns = fields.map { GatheredColumn($0) }
+    }
+
+    /// Adds the part of a payload that lies at `range`; checks it as far as columns need it.
+    ///
+    /// When it throws, what was gathered is of no use any more.
+    mutating func append(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(FormatError) {
+        var reader = ByteReader(bytes.raw, range: range)
+        let bitmap = try reader.nextRange(count: PayloadCodec.bitmapSize(columns.count))
+        for place in columns.indices {
+            let isPresent = bytes[bitmap.lowerBound + place >> 3] >> UInt8(place & 7) & 1
+            columns[place].presence.append(Int64(isPresent))
+            if isPresent == 1 { try columns[place].append(&reader, bytes.raw) }
+        }
+        if columns.count & 7 != 0, bytes[bitmap.upperBound - 1] >> UInt8(columns.count & 7) != 0 {
+            throw .malformed(.presence, at: bitmap.upperBound - 1)
+        }
+        guard reader.isAtEnd else { throw .trailingBytes(at: reader.offset) }
+        rowCount += 1
+    }
+}
+
+/// The values of one field.
+struct GatheredColumn {
+    let field: PlannedField
+    /// For each row 1 if it has a value.
+    var presence: [Int64] = []
+    /// The values that are numbers; a `number` by its bits.
+    private(set) var numbers: [Int64] = []
+    /// The values that are bytes.
+    private(set) var strings = ByteStrings()
+
+    init(_ field: PlannedField) { self.field = field }
+
+    var valueCount: Int { numbers.count + strings.count }
+
+    /// The rows that have a value; nil if all have one.
+    var presentRows: [Int32]? {
+        guard valueCount < presence.count else { return nil }
+        var rows: [Int32] = []
+        rows.reserveCapacity(valueCount)
+        for row in presence.indices where presence[row] == 1 { rows.append(Int32(row)) }
+        return rows
+    }
+
+    mutating func append(_ reader: inout ByteReader, _ bytes: RawSpan) throws(FormatError) {
+        let start = reader.offset
+        switch field.kind {
+        case .integer: numbers.append(try reader.nextZigzag())
+        case .number:
+            let bits = try reader.next(UInt64.self)
+            let value = Double(bitPattern: bits)
+            guard value.isFinite, value != 0 || value.sign == .plus else {
+                throw .malformed(.number, at: start)
+            }
+            numbers.append(Int64(bitPattern: bits))
+        case .boolean:
+            let value = try reader.next(UInt8.self)
+            guard value <= 1 else { throw .malformed(.boolean, at: start) }
+            numbers.append(Int64(value))
+        case .enumeration:
+            let value = try reader.nextVarint()
+            guard value < field.valueCount else { throw .malformed(.enumIndex, at: start) }
+            numbers.append(Int64(value))
+        case .date:
+            let days = try reader.nextZigzag()
+            guard CivilTime.daysMin...CivilTime.daysMax ~= days else {
+                throw .malformed(.date, at: start)
+            }
+            numbers.append(days)
+        case .dateTime:
+            let time = Timestamp(milliseconds: try reader.nextZigzag())
+            guard CivilTime.contains(time) else { throw .malformed(.dateTime, at: start) }
+            numbers.append(time.milliseconds)
+        case .string, .nested: strings.append(bytes.extracting(try reader.nextText()))
+        case .uuid: strings.append(bytes.extracting(try reader.nextRange(count: 16)))
+        case .bytes: strings.append(bytes.extracting(try reader.nextBytes()))
+        }
+    }
+}

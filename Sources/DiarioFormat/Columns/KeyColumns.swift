@@ -1,0 +1,189 @@
+/// A column whose values can be keys: what each row has, by number.
+struct KeyColumn {
+    /// For each row: 0 if the value is absent, else 1 + its index among the distinct values.
+    var codes: [UInt32]
+    /// A bound of the codes.
+    var cardinality: Int
+}
+
+/// The columns of a block that can be keys of later ones, and those around it.
+///
+/// Layers lie within each other: personal rows in the rows of a block of fields, those in the
+/// events of the segment.
+final class KeyLayer {
+    let rowCount: Int
+    private let outer: KeyLayer?
+    /// For each row here, its row in the outer layer.
+    private let rows: [Int32]
+    private var columns: [Int: KeyColumn] = [:]
+    private var sources: [Int: KeySource] = [:]
+    /// Chains over all rows, by the columns they are of.
+    private var chains: [[Int]: [Int32]] = [:]
+
+    init(rowCount: Int) {
+        self.rowCount = rowCount
+        outer = nil
+        rows = []
+    }
+
+    init(in outer: KeyLayer, rows: [Int32]) {
+        self.outer = outer
+        self.rows = rows
+        rowCount = rows.count
+    }
+
+    /// The columns of `inner`, with those of the envelope that were read since.
+    init(merging inner: KeyLayer, in outer: KeyLayer, rows: [Int32]) {
+        self.outer = outer
+        self.rows = rows
+        rowCount = rows.count
+        sources = inner.sources
+    }
+
+    /// A column in which all rows are the same.
+    func addConstant(_ name: Int) {
+        let codes = [UInt32](repeating: 0, count: rowCount)
+        add(name, KeySource(codes: .indices(codes), present: nil, distinctCount: 1))
+    }
+
+    /// The columns that are known here and further out, ascending.
+    var allNames: [Int] { (Array(sources.keys) + (outer?.allNames ?? [])).sorted() }
+
+    /// Those of them further out that are fields.
+    var outerFieldNames: [Int] { (outer?.allNames ?? []).filter { $0 >= ColumnNumber.presence(0) } }
+
+    func add(_ name: Int, _ source: KeySource) {
+        sources[name] = source
+        columns[name] = nil
+    }
+
+    /// The column of this name, over the rows of this layer; nil if there is none.
+    func column(_ name: Int) -> KeyColumn? {
+        if let known = columns[name] { return known }
+        if let source = sources[name] {
+            let column = source.column(rowCount: rowCount)
+            columns[name] = column
+            return column
+        }
+        guard let wide = outer?.column(name) else { return nil }
+        let codes = wide.codes.span
+        var narrow = KeyColumn(
+            codes: [UInt32](repeating: 0, count: rowCount),
+            cardinality: wide.cardinality
+        )
+        var target = narrow.codes.mutableSpan
+        for index in rows.indices { target[index] = codes[Int(rows[index])] }
+        columns[name] = narrow
+        return narrow
+    }
+
+    /// For each of the `present` rows (all if nil) the index of the last one before it with the
+    /// same key, or -1; nil if a column does not exist.
+    func chain(_ names: [Int], present: [Int32]?) -> [Int32]? {
+        if present == nil, let known = chains[names] { return known }
+        guard let first = names.first.flatMap({ column($0) }) else { return nil }
+        var chain = [Int32](repeating: -1, count: present?.count ?? rowCount)
+        if names.count > 1 {
+            guard let second = column(names[1]) else { return nil }
+            Self.link(Self.pick(first, present), Self.pick(second, present), &chain)
+        } else {
+            Self.link(Self.pick(first, present), &chain)
+        }
+        if present == nil { chains[names] = chain }
+        return chain
+    }
+
+    private static func pick(_ column: KeyColumn, _ present: [Int32]?) -> KeyColumn {
+        guard let present else { return column }
+        var picked = KeyColumn(
+            codes: [UInt32](repeating: 0, count: present.count),
+            cardinality: column.cardinality
+        )
+        var target = picked.codes.mutableSpan
+        let codes = column.codes.span
+        let rows = present.span
+        for index in rows.indices { target[index] = codes[Int(rows[index])] }
+        return picked
+    }
+
+    private static func link(_ column: KeyColumn, _ chain: inout [Int32]) {
+        var lastRows = [Int32](repeating: -1, count: column.cardinality)
+        var last = lastRows.mutableSpan
+        var target = chain.mutableSpan
+        let codes = column.codes.span
+        for index in codes.indices {
+            let code = Int(codes[index])
+            target[index] = last[code]
+            last[code] = Int32(truncatingIfNeeded: index)
+        }
+    }
+
+    /// Links rows with the same pair of codes, group by group of the first, so that the table is
+    /// only as large as the second has values.
+    private static func link(_ first: KeyColumn, _ second: KeyColumn, _ chain: inout [Int32]) {
+        let count = first.codes.count
+        var starts = [Int32](repeating: 0, count: first.cardinality + 1)
+        var order = [Int32](repeating: 0, count: count)
+        let codes = first.codes.span
+        var places = starts.mutableSpan
+        for index in 0..<count { places[Int(codes[index]) + 1] += 1 }
+        for code in 0..<first.cardinality { places[code + 1] += places[code] }
+        var sorted = order.mutableSpan
+        for index in 0..<count {
+            let code = Int(codes[index])
+            sorted[Int(places[code])] = Int32(truncatingIfNeeded: index)
+            places[code] += 1
+        }
+        // The last row with each code of the second; of another group if its first code differs.
+        var lastRows = [Int32](repeating: -1, count: second.cardinality)
+        var last = lastRows.mutableSpan
+        var target = chain.mutableSpan
+        let others = second.codes.span
+        for place in 0..<count {
+            let row = Int(sorted[place])
+            let other = Int(others[row])
+            let candidate = Int(last[other])
+            if candidate >= 0, codes[candidate] == codes[row] {
+                target[row] = Int32(truncatingIfNeeded: candidate)
+            }
+            last[other] = Int32(truncatingIfNeeded: row)
+        }
+    }
+}
+
+/// Where the codes of a key column come from, expanded to rows only when somebody asks.
+struct KeySource {
+    /// Indices of distinct values, or values from 0 on.
+    enum Codes {
+        case indices([UInt32])
+        case numbers([Int64])
+    }
+
+    var codes: Codes
+    /// The rows that have a value; nil if all do.
+    var present: [Int32]?
+    /// Different values.
+    var distinctCount: Int
+
+    var cardinality: Int { distinctCount + 1 }
+
+    func column(rowCount: Int) -> KeyColumn {
+        var column = KeyColumn(
+            codes: [UInt32](repeating: 0, count: rowCount),
+            cardinality: cardinality
+        )
+        var target = column.codes.mutableSpan
+        switch codes {
+        case .indices(let indices):
+            for index in indices.indices {
+                target[present.map { Int($0[index]) } ?? index] = indices[index] + 1
+            }
+        case .numbers(let numbers):
+            for index in numbers.indices {
+                target[present.map { Int($0[index]) } ?? index] =
+                    UInt32(truncatingIfNeeded: numbers[index]) + 1
+            }
+        }
+        return column
+    }
+}

@@ -1,0 +1,193 @@
+import DiarioCore
+import DiarioCrypto
+
+/// The envelope of all rows of a segment.
+struct RowEnvelopes {
+    let types: [Int64]
+    let replicas: [Int64]
+    let sequences: [Int64]
+    let clocks: [Int64]
+    let times: [Int64]
+    let accepted: [Int64]
+    let batchOffsets: [Int64]
+    let batchCounts: [Int64]
+    let bases: [Int64]
+    let flags: [Int64]
+    let actors: TextValues
+    let subjects: TextValues
+
+    init<Source: SegmentSource>(_ reader: inout SegmentReader<Source>) throws(SegmentError) {
+        types = try reader.numbers(.types)
+        // Makes sure that each type has as many events as the index says.
+        for type in reader.index.types.indices { _ = try reader.events(ofType: type) }
+        replicas = try reader.numbers(.replicas)
+        sequences = try reader.numbers(.sequences)
+        clocks = try reader.numbers(.clocks)
+        times = try reader.numbers(.times)
+        accepted = try reader.numbers(.accepted)
+        batchOffsets = try reader.numbers(.batchOffsets)
+        batchCounts = try reader.numbers(.batchCounts)
+        bases = try reader.numbers(.bases)
+        flags = try reader.numbers(.flags)
+        actors = try reader.actors().values
+        subjects = try reader.subjects().values
+    }
+
+    /// Bytes that actor and subject of a row take with their lengths, at most.
+    var textsSizeMax: Int {
+        (actors.count > 0 ? 2 + Limits.actorSizeMax : 0)
+            + (subjects.count > 0 ? 2 + Limits.subjectSizeMax : 0)
+    }
+}
+
+/// Some consecutive rows of a segment that are put together at once.
+struct RowWindow {
+    /// Rows of the window by type, and those of them that have a personal part.
+    private(set) var rowCounts: [Int] = []
+    private(set) var personalCounts: [Int] = []
+    var publicPayloads = AssembledPayloads()
+    var personalPayloads = AssembledPayloads()
+    /// What actor and subject of a row take at most.
+    var nextSizeMax = 0
+    private var nextErasure = 0
+    private var nextActor = 0
+    private var nextSubject = 0
+
+    /// Counts the rows of each type among `events`, and forgets those of the window before.
+    mutating func count(
+        _ events: Range<Int>,
+        _ envelope: RowEnvelopes,
+        _ erasures: [Erasure],
+        typeCount: Int
+    ) {
+        publicPayloads.removeAll()
+        personalPayloads.removeAll()
+        rowCounts = [Int](repeating: 0, count: typeCount)
+        personalCounts = rowCounts
+        for event in events {
+            let type = Int(envelope.types[event])
+            rowCounts[type] += 1
+            if envelope.flags[event] & Int64(RowFlags.personal.rawValue) != 0 {
+                personalCounts[type] += 1
+            }
+        }
+        var next = nextErasure
+        while next < erasures.count, erasures[next].event < events.upperBound {
+            personalCounts[Int(envelope.types[erasures[next].event])] -= 1
+            next += 1
+        }
+    }
+
+    /// For each type, the place of its next row among the bounds of the payloads.
+    private static func starts(_ counts: [Int]) -> [Int] {
+        var next = 0
+        return counts.map { count in
+            defer { next += count > 0 ? count + 1 : 0 }
+            return next
+        }
+    }
+
+    /// Writes all rows to `bytes`, and where they lie to `rows`.
+    mutating func assemble(
+        _ events: Range<Int>,
+        _ envelope: RowEnvelopes,
+        _ erasures: [Erasure],
+        _ index: SegmentIndex,
+        _ header: SegmentHeader,
+        _ bytes: inout [UInt8],
+        _ rows: inout [SegmentRow]
+    ) {
+        bytes.removeAll(keepingCapacity: true)
+        rows.removeAll(keepingCapacity: true)
+        let room =
+            publicPayloads.bytes.count + personalPayloads.bytes.count
+            + events.count * (PublicPart.prefixSizeMax + Hash32.size + nextSizeMax)
+        let replicas = index.replicas.map(\.replica)
+        var publicPlaces = Self.starts(rowCounts)
+        var personalPlaces = Self.starts(personalCounts)
+        let (publicPayloads, personalPayloads) = (publicPayloads, personalPayloads)
+        let publicBytes = publicPayloads.bytes.span.raw
+        let publicBounds = publicPayloads.bounds.span
+        let personalBytes = personalPayloads.bytes.span.raw
+        let personalBounds = personalPayloads.bounds.span
+        var texts = (actor: nextActor, subject: nextSubject, erasure: nextErasure)
+        rows.reserveCapacity(events.count)
+        bytes.append(addingCapacity: room) { output in
+            for event in events {
+                let start = output.count
+                let type = Int(envelope.types[event])
+                let bits = UInt8(truncatingIfNeeded: envelope.flags[event])
+                let flags = RowFlags(rawValue: bits & 31)
+                Self.appendEnvelope(event, flags, envelope, &texts, to: &output)
+                let place = publicPlaces[type]
+                publicPlaces[type] = place + 1
+                output.append(
+                    contentsOf: publicBytes.extracting(
+                        publicBounds[place]..<publicBounds[place + 1]
+                    )
+                )
+                let publicPart = start..<output.count
+                var personal = BlockRow.Personal.absent
+                if flags.contains(.personal) {
+                    if texts.erasure < erasures.count, erasures[texts.erasure].event == event {
+                        output.append(erasures[texts.erasure].commitment)
+                        texts.erasure += 1
+                        personal = .erased(commitment: publicPart.upperBound..<output.count)
+                    } else {
+                        let place = personalPlaces[type]
+                        personalPlaces[type] = place + 1
+                        output.append(
+                            contentsOf: personalBytes.extracting(
+                                personalBounds[place]..<personalBounds[place + 1]
+                            )
+                        )
+                        personal = .present(publicPart.upperBound..<output.count)
+                    }
+                }
+                rows.append(
+                    SegmentRow(
+                        index: event,
+                        typeIndex: type,
+                        position: header.isPositioned
+                            ? header.firstPosition + UInt64(event) : nil,
+                        event: SegmentEvent(
+                            replica: replicas[Int(envelope.replicas[event])],
+                            sequence: UInt64(bitPattern: envelope.sequences[event]),
+                            acceptedAt: header.isPositioned
+                                ? Timestamp(milliseconds: envelope.accepted[event]) : nil,
+                            isAuthority: bits & UInt8(EnvelopeColumns.authorityFlag) != 0,
+                            publicPart: publicPart,
+                            personal: personal
+                        )
+                    )
+                )
+            }
+        }
+        (nextActor, nextSubject, nextErasure) = texts
+    }
+
+    @inline(__always)
+    private static func appendEnvelope(
+        _ event: Int,
+        _ flags: RowFlags,
+        _ envelope: RowEnvelopes,
+        _ texts: inout (actor: Int, subject: Int, erasure: Int),
+        to output: inout OutputSpan<UInt8>
+    ) {
+        let clock = envelope.clocks[event]
+        output.append(varint: UInt64(bitPattern: envelope.batchOffsets[event]))
+        output.append(varint: UInt64(bitPattern: envelope.batchCounts[event]))
+        output.append(littleEndian: UInt64(bitPattern: clock))
+        output.append(zigzag: envelope.times[event] &- (clock >> 16))
+        output.append(varint: UInt64(bitPattern: envelope.bases[event]))
+        output.append(flags.rawValue)
+        if flags.contains(.actor) {
+            envelope.actors.append(texts.actor, to: &output)
+            texts.actor += 1
+        }
+        if flags.contains(.subject) {
+            envelope.subjects.append(texts.subject, to: &output)
+            texts.subject += 1
+        }
+    }
+}

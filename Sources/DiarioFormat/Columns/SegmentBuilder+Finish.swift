@@ -1,0 +1,272 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioSchema
+import DiarioZstd
+
+extension SegmentBuilder {
+    /// Seals what was gathered, which is at least one event.
+    ///
+    /// `plan` says how, and learns from this segment for the next one.
+    package consuming func finish(
+        _ plan: inout SegmentPlan
+    ) throws(FormatError) -> SealedSegment {
+        precondition(!isEmpty, "a segment has at least one event")
+        precondition(
+            firstPosition != nil || replicas.count == 1,
+            "pending events are those of one replica"
+        )
+        var encoder = try ColumnEncoder(plan: plan)
+        var segment = SegmentFileWriter()
+        var sidecar = SegmentFileWriter()
+        var table = ReplicaTable(indexedReplicas.map(\.replica))
+        let scope = ColumnScope(keys: KeyLayer(rowCount: eventCount))
+        try writeEnvelope(&encoder, scope, &table, into: &segment)
+        let uses = try writePools(&encoder, &table, into: &segment)
+        for index in types.indices {
+            try writeFields(
+                &encoder,
+                index,
+                uses,
+                scope,
+                &table,
+                into: &segment,
+                &sidecar
+            )
+            try writeFilter(&encoder, index, into: &segment)
+        }
+        try writeSchemas(&encoder, table, into: &segment)
+        try writeSidecar(&encoder, into: &sidecar)
+        plan = encoder.plan
+        return try files(segment, sidecar)
+    }
+
+    /// How the columns of texts use pools, by type, chunk and place.
+    typealias PoolUses = [[[Int: TextPools.Use]]]
+
+    private func writePools(
+        _ encoder: inout ColumnEncoder,
+        _ table: inout ReplicaTable,
+        into file: inout SegmentFileWriter
+    ) throws(FormatError) -> PoolUses {
+        var pools = TextPools()
+        var uses: PoolUses = types.map { $0.chunks.map { _ in [:] } }
+        // First the columns that mention things, then those of the things themselves.
+        for isMention in [true, false] {
+            for (index, type) in types.enumerated() {
+                for (number, chunk) in type.chunks.enumerated() {
+                    for (place, column) in chunk.publicFields.columns.enumerated()
+                    where !column.strings.isEmpty && column.field.kind == .string {
+                        let field = type.type.fields[column.field.index]
+                        if isMention, let kind = field.referenceKind {
+                            uses[index][number][place] = pools.add(
+                                column.strings,
+                                kind: kind,
+                                pack: type.type.pack
+                            )
+                        } else if !isMention, field.referenceKind == nil,
+                            field.isNewID || type.type.subjectFieldIndex == column.field.index
+                        {
+                            uses[index][number][place] = pools.find(
+                                column.strings,
+                                pack: type.type.pack
+                            )
+                        }
+                    }
+                }
+            }
+        }
+        for (number, pool) in pools.tables.enumerated() {
+            encoder.writer.removeAll()
+            try encoder.writer.put(strings: pool.strings, &table)
+            file.add(
+                kind: SegmentBlockKind.pool.rawValue,
+                key: number,
+                rowCount: pool.count,
+                encoder.writer
+            )
+        }
+        encoder.poolCounts = pools.tables.map(\.count)
+        return uses
+    }
+
+    private func writeFields(
+        _ encoder: inout ColumnEncoder,
+        _ index: Int,
+        _ uses: PoolUses,
+        _ scope: ColumnScope,
+        _ table: inout ReplicaTable,
+        into segment: inout SegmentFileWriter,
+        _ sidecar: inout SegmentFileWriter
+    ) throws(FormatError) {
+        let type = types[index]
+        let times = type.rows.map { envelope.times[Int($0)] }
+        for (number, chunk) in type.chunks.enumerated() {
+            let range = chunk.firstRow..<chunk.firstRow + chunk.rowCount
+            var inner = scope
+            inner.keys = KeyLayer(in: scope.keys, rows: Array(type.rows[range]))
+            inner.times = Array(times[range])
+            try encoder.encode(
+                FieldsPart(
+                    entry: type.entry,
+                    gathered: chunk.publicFields,
+                    pools: uses[index][number]
+                ),
+                inner,
+                &table
+            )
+            segment.add(
+                kind: SegmentBlockKind.fields.rawValue,
+                key: index,
+                firstRow: chunk.firstRow,
+                rowCount: chunk.rowCount,
+                encoder.writer
+            )
+            guard !chunk.personalRows.isEmpty else { continue }
+            var personal = inner
+            personal.keys = KeyLayer(in: inner.keys, rows: chunk.personalRows)
+            personal.times = chunk.personalRows.map { times[range.lowerBound + Int($0)] }
+            // The segment may not depend on what personal fields mention.
+            table.mayGrow = false
+            let part = FieldsPart(entry: type.entry, gathered: chunk.personalFields)
+            try encoder.encode(part, personal, &table)
+            table.mayGrow = true
+            sidecar.add(
+                kind: SidecarBlockKind.personalFields.rawValue,
+                key: index,
+                firstRow: chunk.firstRow,
+                rowCount: chunk.personalRows.count,
+                encoder.writer
+            )
+        }
+    }
+
+    private func writeSchemas(
+        _ encoder: inout ColumnEncoder,
+        _ table: ReplicaTable,
+        into file: inout SegmentFileWriter
+    ) throws(FormatError) {
+        var content: [UInt8] = []
+        for type in types {
+            let schema = type.type.canonicalSchema
+            content.append(counted: schema.span.raw)
+        }
+        content.append(varint: UInt64(table.foreign.count))
+        for replica in table.foreign { content.append(littleEndian: replica.rawValue) }
+        encoder.writer.removeAll()
+        try encoder.writer.put(stream: content.span)
+        file.add(kind: SegmentBlockKind.schemas.rawValue, rowCount: 0, encoder.writer)
+    }
+
+    private func writeSidecar(
+        _ encoder: inout ColumnEncoder,
+        into file: inout SegmentFileWriter
+    ) throws(FormatError) {
+        if !saltNodes.isEmpty {
+            encoder.writer.removeAll()
+            try writeSalts(&encoder.writer)
+            file.add(
+                kind: SidecarBlockKind.salts.rawValue,
+                rowCount: saltNodes.count,
+                encoder.writer
+            )
+        }
+        guard !erasures.isEmpty else { return }
+        encoder.writer.removeAll()
+        var commitments: [UInt8] = []
+        for erasure in erasures { commitments.append(erasure.commitment) }
+        let indices = erasures.map { Int64($0.index) }
+        try encoder.writer.put(simple: indices.span, .delta)
+        try encoder.writer.put(stream: commitments.span)
+        file.add(
+            kind: SidecarBlockKind.erased.rawValue,
+            rowCount: erasures.count,
+            encoder.writer
+        )
+    }
+
+    private func writeSalts(_ writer: inout ColumnWriter) throws(FormatError) {
+        let numbers = saltNodes.map { node in Int64(replicas.firstIndex(of: node.replica) ?? -1) }
+        precondition(!numbers.contains(-1), "salts are those of replicas of the segment")
+        let groups = saltNodes.map { Int64(bitPattern: $0.group) }
+        let levels = saltNodes.map { Int64($0.level) }
+        let indices = saltNodes.map { Int64($0.index) }
+        var values: [UInt8] = []
+        for node in saltNodes { node.value.write(into: &values) }
+        try writer.put(simple: numbers.span, .plain)
+        try writer.put(simple: groups.span, .delta)
+        try writer.put(simple: levels.span, .plain)
+        try writer.put(simple: indices.span, .plain)
+        try writer.put(stream: values.span)
+    }
+
+    private func files(
+        _ segment: SegmentFileWriter,
+        _ sidecar: SegmentFileWriter
+    ) throws(FormatError) -> SealedSegment {
+        var compressor: Compressor
+        do throws(ZstdError) { compressor = try Compressor(level: 1) } catch {
+            throw .compression(error)
+        }
+        var header = SegmentHeader(
+            file: .segment,
+            isPositioned: firstPosition != nil,
+            eventCount: eventCount,
+            firstPosition: firstPosition ?? 0,
+            fileSize: 0,
+            revision: 0,
+            identity: SegmentIdentity(first: 0, second: 0),
+            isIndexCompressed: false,
+            indexSize: 0,
+            storedIndexSize: 0
+        )
+        let index = index(of: segment.sortedBlocks).bytes
+        let bytes = try segment.bytes(index: index, header, compressor: &compressor)
+        header.file = .sidecar
+        header.identity = try SegmentHeader.parse(bytes.span, .segment).identity
+        var list: [UInt8] = []
+        SegmentIndex.write(sidecar.sortedBlocks, into: &list)
+        return SealedSegment(
+            segment: bytes,
+            sidecar: try sidecar.bytes(index: list, header, compressor: &compressor)
+        )
+    }
+
+    private func index(of blocks: [SegmentBlock]) -> SegmentIndex {
+        var at = TimeRange()
+        for type in types {
+            at.add(type.times.range.lowerBound)
+            at.add(type.times.range.upperBound)
+        }
+        let clocks = envelope.clocks.map { UInt64(bitPattern: $0) }
+        var accepted: ClosedRange<Int64>?
+        if let first = envelope.accepted.first, let last = envelope.accepted.last {
+            accepted = first...last
+        }
+        return SegmentIndex(
+            types: types.map {
+                SegmentType(entry: $0.entry, eventCount: $0.rows.count, at: $0.times.range)
+            },
+            at: at.range,
+            clocks: (clocks.min() ?? 0)...(clocks.max() ?? 0),
+            acceptedAt: accepted,
+            replicas: indexedReplicas,
+            blocks: blocks
+        )
+    }
+
+    /// The replicas with all their runs, those refused among them.
+    private var indexedReplicas: [SegmentReplica] {
+        var found = replicas.indices.map { number in
+            SegmentReplica(replica: replicas[number], runs: runs[number])
+        }
+        for (replica, runs) in refused.sorted(by: { $0.key < $1.key }) {
+            if let number = found.firstIndex(where: { $0.replica == replica }) {
+                found[number].runs += runs
+                found[number].runs.sort { $0.first < $1.first }
+            } else {
+                found.append(SegmentReplica(replica: replica, runs: runs))
+            }
+        }
+        return found
+    }
+}

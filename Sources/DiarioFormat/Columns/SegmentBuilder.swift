@@ -1,0 +1,233 @@
+package import DiarioCore
+import DiarioCrypto
+package import DiarioSchema
+
+/// Gathers events and seals them: bytes of rows in, bytes of a segment and its sidecar out.
+///
+///     var builder = SegmentBuilder(firstPosition: 1)
+///     while let row = try cursor.next() {
+///         try builder.append(SegmentEvent(row, isAuthority: ...), of: block, type: type)
+///     }
+///     builder.append(saltNode)                 // for each seed or node of the events' groups
+///     let sealed = try builder.finish(&plan)   // keep the plan for the next segment
+///
+/// Events come in order of position (pending ones, of one replica, by sequence), at most
+/// `SegmentLimits.eventCountMax`. Merging is the same with the rows of `SegmentRows`. Nothing is
+/// hashed but the segment's identity. Erasing is building again with `.erased` personal parts;
+/// the segment then stays byte for byte if plan and program do, but only its sidecar may be kept.
+package struct SegmentBuilder: ~Copyable {
+    let firstPosition: UInt64?
+    var envelope = EnvelopeColumns()
+    var types: [GatheredType] = []
+    var replicas: [ReplicaID] = []
+    private var replicaNumbers: [ReplicaID: Int] = [:]
+    private var lastSequences: [UInt64] = []
+    /// Runs of sequences that stand here, by replica.
+    var runs: [[SegmentRun]] = []
+    var refused: [ReplicaID: [SegmentRun]] = [:]
+    var saltNodes: [SaltNode] = []
+    var erasures: [(index: Int, commitment: Hash32)] = []
+    private var lastType: (type: EventType, index: Int)?
+
+    /// `firstPosition` is that of the first event; nil if the events are pending.
+    package init(firstPosition: UInt64?) {
+        precondition(firstPosition != 0, "positions count from 1")
+        self.firstPosition = firstPosition
+    }
+
+    package var eventCount: Int { envelope.types.count }
+    package var isEmpty: Bool { eventCount == 0 }
+
+    /// Adds the next event, whose parts lie in `bytes`.
+    ///
+    /// Throws if the row is not one of the type; what was gathered is of no use then.
+    package mutating func append(
+        _ event: SegmentEvent,
+        of bytes: Span<UInt8>,
+        type: EventType
+    ) throws(FormatError) {
+        precondition(eventCount < SegmentLimits.eventCountMax, "a full segment takes no event")
+        precondition(
+            (event.acceptedAt != nil) == (firstPosition != nil),
+            "events with positions, and no others, were accepted at a time"
+        )
+        let personalSize =
+            switch event.personal {
+            case .absent: 0
+            case .erased: 1
+            case .present(let range): range.count
+            }
+        let part = try PublicPart.parse(
+            bytes,
+            event.publicPart,
+            origin: Origin(replica: event.replica, sequence: event.sequence),
+            personalSize: personalSize
+        )
+        let typeIndex = index(of: type)
+        try types[typeIndex].append(part, event.personal, of: bytes, row: eventCount)
+        if case .erased(let range) = event.personal {
+            guard let commitment = Hash32(bytes.extracting(range)) else {
+                throw .truncated(at: range.lowerBound)
+            }
+            erasures.append((eventCount, commitment))
+        }
+        note(event.replica, event.sequence)
+        envelope.types.append(Int64(typeIndex))
+        if let acceptedAt = event.acceptedAt {
+            precondition(
+                envelope.accepted.last.map { $0 <= acceptedAt.milliseconds } ?? true,
+                "L5: acceptedAt never decreases"
+            )
+            envelope.accepted.append(acceptedAt.milliseconds)
+        }
+        envelope.flags.append(
+            Int64(part.flags.rawValue) | (event.isAuthority ? EnvelopeColumns.authorityFlag : 0)
+        )
+        envelope.append(part, of: bytes)
+    }
+
+    /// Adds a node from which salts of the events come; it goes to the sidecar.
+    ///
+    /// Its replica must have written an event by `finish`.
+    package mutating func append(_ node: SaltNode) { saltNodes.append(node) }
+
+    /// Notes sequences that an event of this segment refused, for the index.
+    package mutating func refuse(_ replica: ReplicaID, _ sequences: ClosedRange<UInt64>) {
+        refused[replica, default: []].append(
+            SegmentRun(first: sequences.lowerBound, last: sequences.upperBound, isRefused: true)
+        )
+    }
+
+    private mutating func note(_ replica: ReplicaID, _ sequence: UInt64) {
+        let number: Int
+        if let last = replicas.indices.last, replicas[last] == replica {
+            number = last
+        } else if let known = replicaNumbers[replica] {
+            number = known
+        } else {
+            number = replicas.count
+            replicas.append(replica)
+            replicaNumbers[replica] = number
+            lastSequences.append(0)
+            runs.append([])
+        }
+        precondition(sequence > lastSequences[number], "L4: the sequences of a replica increase")
+        if sequence == lastSequences[number] + 1, let run = runs[number].indices.last {
+            runs[number][run].last = sequence
+        } else {
+            runs[number].append(SegmentRun(first: sequence, last: sequence, isRefused: false))
+        }
+        lastSequences[number] = sequence
+        envelope.replicas.append(Int64(number))
+    }
+
+    private mutating func index(of type: EventType) -> Int {
+        if let lastType, lastType.type === type { return lastType.index }
+        let index = types.firstIndex { $0.type === type } ?? listedIndex(of: type)
+        lastType = (type, index)
+        return index
+    }
+
+    /// The index of a type that was not met as this very object.
+    private mutating func listedIndex(of type: EventType) -> Int {
+        let entry = TypeEntry(
+            name: type.nameBytes,
+            version: type.version,
+            fingerprint: Fingerprint.schema(type)
+        )
+        for index in types.indices where types[index].entry.isSameType(as: entry) {
+            precondition(types[index].entry == entry, "a version of a type has one schema")
+            return index
+        }
+        precondition(types.count < SegmentLimits.typeCountMax, "a segment has few types")
+        types.append(GatheredType(type, entry))
+        return types.count - 1
+    }
+}
+
+/// A segment and its sidecar, as bytes of files.
+package struct SealedSegment: Equatable, Sendable {
+    package var segment: [UInt8]
+    package var sidecar: [UInt8]
+}
+
+/// The rows of one type of a segment.
+struct GatheredType {
+    let type: EventType
+    let entry: TypeEntry
+    private let plan: PayloadPlan
+    /// For each row its event index.
+    private(set) var rows: [Int32] = []
+    private(set) var chunks: [Chunk] = []
+    private(set) var times = TimeRange()
+
+    /// Rows that are written as one block of fields, and perhaps one of personal fields.
+    struct Chunk {
+        var firstRow: Int
+        var publicFields: GatheredFields
+        var personalFields: GatheredFields
+        /// For each personal row its row among those of the chunk.
+        var personalRows: [Int32] = []
+        var size = 0
+
+        var rowCount: Int { publicFields.rowCount }
+    }
+
+    init(_ type: EventType, _ entry: TypeEntry) {
+        self.type = type
+        self.entry = entry
+        plan = PayloadPlan(type)
+    }
+
+    mutating func append(
+        _ part: PublicPart,
+        _ personal: BlockRow.Personal,
+        of bytes: Span<UInt8>,
+        row: Int
+    ) throws(FormatError) {
+        let isDerived = part.flags.contains(.derived)
+        guard !isDerived || plan.newIDField >= 0, part.subject == nil || !plan.hasSubjectField
+        else { throw .malformed(.rowFlags, at: part.payload.lowerBound) }
+        let fieldCount = plan.fieldCount + 1
+        let isFull =
+            chunks.last.map { chunk in
+                chunk.size > SegmentLimits.chunkSizeMax
+                    || (chunk.rowCount + 1) * fieldCount > SegmentLimits.cellCountMax
+            } ?? true
+        if isFull {
+            chunks.append(
+                Chunk(
+                    firstRow: rows.count,
+                    publicFields: GatheredFields(plan.publicFields),
+                    personalFields: GatheredFields(plan.personalFields)
+                )
+            )
+        }
+        let last = chunks.count - 1
+        try chunks[last].publicFields.append(bytes, part.payload)
+        chunks[last].size += part.payload.count
+        if case .present(let range) = personal {
+            guard !plan.personalFields.isEmpty else {
+                throw .malformed(.personalPart, at: range.lowerBound)
+            }
+            try chunks[last].personalFields.append(bytes, range)
+            chunks[last].personalRows.append(Int32(chunks[last].rowCount - 1))
+            chunks[last].size += range.count
+        }
+        times.add(part.envelope.at.milliseconds)
+        rows.append(Int32(row))
+    }
+}
+
+/// The lowest and the highest of some times.
+struct TimeRange {
+    private var lowest = Int64.max
+    private var highest = Int64.min
+
+    var range: ClosedRange<Int64> { lowest...max(lowest, highest) }
+
+    mutating func add(_ time: Int64) {
+        lowest = min(lowest, time)
+        highest = max(highest, time)
+    }
+}

@@ -1,0 +1,242 @@
+import DiarioCore
+import DiarioSchema
+
+extension SegmentReader where Source: SegmentSource {
+    /// What a block of fields says that it needs, from its start.
+    func readNeeds(
+        _ bytes: [UInt8],
+        _ number: Int,
+        _ file: SegmentFile
+    ) throws(SegmentError) -> BlockNeeds {
+        let block = file == .segment ? index.blocks[number] : sidecarBlocks[number]
+        return try Self.checked(file, block: number, at: block.offset) { () throws(FormatError) in
+            var reader = ColumnReader(bytes.span, expandedSize: 0)
+            return try reader.nextNeeds()
+        }
+    }
+
+    /// Reads the envelope columns and pools that a block needs.
+    mutating func load(_ needs: BlockNeeds, for block: Int) throws(SegmentError) {
+        if needs.flags & BlockNeeds.replicas != 0 { _ = try numbers(.replicas) }
+        if needs.flags & BlockNeeds.actors != 0 { _ = try actors() }
+        if needs.flags & BlockNeeds.times != 0 { _ = try numbers(.times) }
+        if needs.isOfEnvelope { _ = try numbers(.types) }
+        for pool in needs.pools { try readPool(pool, for: block) }
+        try readSchemas()
+    }
+
+    /// The columns of some fields from the bytes of their block.
+    mutating func decode(
+        _ bytes: [UInt8],
+        _ number: Int,
+        _ file: SegmentFile,
+        _ fields: [PlannedField],
+        _ scope: ColumnScope,
+        _ type: Int
+    ) throws(SegmentError) -> FieldColumns {
+        let block = file == .segment ? index.blocks[number] : sidecarBlocks[number]
+        let texts = cache.texts
+        do throws(FormatError) {
+            var reader = ColumnReader(bytes.span, expandedSize: block.expandedSize)
+            let needs = try reader.nextNeeds()
+            var own = TextScope()
+            own.replicas = texts.replicas
+            for pool in needs.pools { own.pools[pool] = texts.pools[pool] }
+            var found = FieldColumns(
+                type: type,
+                rowCount: block.rowCount,
+                columns: [],
+                keys: scope.keys
+            )
+            for field in fields {
+                let start = reader.offset
+                var column = try reader.nextField(
+                    field,
+                    rowCount: block.rowCount,
+                    scope,
+                    own,
+                    &memory
+                )
+                column.storedSize = reader.offset - start
+                found.columns.append(column)
+            }
+            try reader.finish()
+            return found
+        } catch {
+            throw .fault(
+                SegmentFault(
+                    file: file,
+                    block: number,
+                    offset: block.offset + error.offset,
+                    reason: error
+                )
+            )
+        }
+    }
+}
+
+extension BlockNeeds {
+    /// Whether the rows' events have to be known.
+    var isOfEnvelope: Bool { flags & (Self.replicas | Self.actors | Self.times) != 0 }
+}
+
+extension ColumnReader {
+    @_lifetime(self: copy self)
+    mutating func nextNeeds() throws(FormatError) -> BlockNeeds {
+        var needs = BlockNeeds()
+        needs.flags = try nextByte()
+        guard needs.flags < 16 else { throw .malformed(.body, at: 0) }
+        let count = try nextCount(0...SegmentLimits.eventCountMax)
+        for _ in 0..<count {
+            let pool = try nextCount(0...SegmentLimits.eventCountMax)
+            guard needs.pools.last.map({ $0 < pool }) ?? true else {
+                throw .malformed(.body, at: 0)
+            }
+            needs.pools.append(pool)
+        }
+        return needs
+    }
+
+    /// Presence and values of one field; they become keys of `scope`.
+    @_lifetime(self: copy self)
+    mutating func nextField(
+        _ field: PlannedField,
+        rowCount: Int,
+        _ outer: ColumnScope,
+        _ texts: TextScope,
+        _ memory: inout ColumnMemory
+    ) throws(FormatError) -> FieldColumn {
+        var scope = outer
+        let start = offset
+        let mode = try nextByte()
+        guard mode <= 2 else { throw .malformed(.presence, at: start) }
+        guard mode > 0 else { return FieldColumn(field: field.index, present: [], values: .none) }
+        if mode == 2 {
+            let presence = try nextIntegers(rowCount, scope, &memory).values
+            // There is one form for all and for none.
+            guard let rows = Self.rows(presence), !rows.isEmpty, rows.count < rowCount else {
+                throw .malformed(.presence, at: start)
+            }
+            scope.present = rows
+            scope.keys.add(
+                ColumnNumber.presence(field.index),
+                KeySource(presence, distinctCount: 2)
+            )
+        }
+        let count = scope.present?.count ?? rowCount
+        let (values, source) = try nextValues(field, count, scope, texts, &memory)
+        if let source {
+            scope.keys.add(
+                ColumnNumber.value(field.index),
+                KeySource(
+                    codes: source.codes,
+                    present: scope.present,
+                    distinctCount: source.distinctCount
+                )
+            )
+        }
+        return FieldColumn(field: field.index, present: scope.present, values: values)
+    }
+
+    /// The rows with a 1; nil if there is anything else than 0 and 1.
+    private static func rows(_ presence: [Int64]) -> [Int32]? {
+        var rows = [Int32](repeating: 0, count: presence.count + 1)
+        var target = rows.mutableSpan
+        let source = presence.span
+        var count = 0
+        var all: Int64 = 0
+        for row in source.indices {
+            let isPresent = source[row]
+            all |= isPresent
+            // Written always and kept if there is a value: chance has no branch here.
+            target[count] = Int32(truncatingIfNeeded: row)
+            count += Int(isPresent & 1)
+        }
+        guard all >> 1 == 0 else { return nil }
+        rows.removeLast(rows.count - count)
+        return rows
+    }
+
+    @_lifetime(self: copy self)
+    private mutating func nextValues(
+        _ field: PlannedField,
+        _ count: Int,
+        _ scope: ColumnScope,
+        _ texts: TextScope,
+        _ memory: inout ColumnMemory
+    ) throws(FormatError) -> (ColumnValues, (codes: KeySource.Codes, distinctCount: Int)?) {
+        let start = offset
+        switch field.kind {
+        case .string, .nested, .bytes, .uuid:
+            let isText = field.kind == .string || field.kind == .nested
+            let values = try nextTexts(count, isText: isText, scope, texts, &memory)
+            if field.kind == .uuid {
+                for index in 0..<values.strings.count where values.strings.range(index).count != 16
+                {
+                    throw .malformed(.identifier, at: start)
+                }
+            }
+            let source = values.codes.map { codes in
+                (codes: KeySource.Codes.indices(codes), distinctCount: values.strings.count)
+            }
+            return (.texts(values), source)
+        case .number:
+            let scale = try nextByte()
+            let integers = try nextIntegers(count, scope, &memory).values
+            return (.numbers(try Self.numbers(integers, scale: scale, at: start)), nil)
+        case .integer:
+            let column = try nextIntegers(count, scope, &memory)
+            return (.integers(column.values), column.source)
+        case .boolean, .enumeration:
+            let column = try nextIntegers(count, scope, &memory)
+            let bound = field.kind == .boolean ? 2 : field.valueCount
+            for value in column.values where !(0..<Int64(bound) ~= value) {
+                throw .malformed(.enumIndex, at: start)
+            }
+            return (.integers(column.values), (.numbers(column.values), bound))
+        case .date:
+            let column = try nextIntegers(count, scope, &memory)
+            for value in column.values where !(CivilTime.daysMin...CivilTime.daysMax ~= value) {
+                throw .malformed(.date, at: start)
+            }
+            return (.integers(column.values), column.source)
+        case .dateTime:
+            let column = try nextIntegers(count, scope, &memory)
+            for value in column.values where !CivilTime.contains(Timestamp(milliseconds: value)) {
+                throw .malformed(.dateTime, at: start)
+            }
+            return (.integers(column.values), column.source)
+        }
+    }
+
+    private static func numbers(
+        _ integers: [Int64],
+        scale: UInt8,
+        at offset: Int
+    ) throws(FormatError) -> [Double] {
+        guard scale <= Decimals.scaleMax || scale == Decimals.none else {
+            throw .malformed(.number, at: offset)
+        }
+        var numbers = [Double](repeating: 0, count: integers.count)
+        var target = numbers.mutableSpan
+        let source = integers.span
+        for index in source.indices {
+            let value =
+                scale == Decimals.none
+                ? Double(bitPattern: UInt64(bitPattern: source[index]))
+                : Decimals.value(source[index], scale: Int(scale))
+            guard value.isFinite, value != 0 || value.sign == .plus else {
+                throw .malformed(.number, at: offset)
+            }
+            target[index] = value
+        }
+        return numbers
+    }
+}
+
+extension IntegerColumn {
+    /// The codes by which the column can be a key.
+    var source: (codes: KeySource.Codes, distinctCount: Int)? {
+        indices.map { (.numbers($0.codes), $0.count) }
+    }
+}

@@ -1,0 +1,308 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioSchema
+
+/// A column that all events have.
+package enum EnvelopeColumn: Hashable, CaseIterable, Sendable {
+    /// Indices of types in the segment.
+    case types
+    /// Indices of replicas in the segment.
+    case replicas
+    case sequences
+    case clocks
+    /// When the author says it happened, in milliseconds.
+    case times
+    /// In milliseconds; only if the events have positions.
+    case accepted
+    /// The sequence minus the first one of the batch.
+    case batchOffsets
+    case batchCounts
+    case bases
+    /// Those of rows, and 32 if an authority wrote the event.
+    case flags
+}
+
+/// Texts of the events that have one.
+package struct EnvelopeTexts: Equatable, Sendable {
+    /// The events that have a text; nil if all do.
+    package var present: [Int32]?
+    package var values: TextValues
+}
+
+extension SegmentReader where Source: SegmentSource {
+    /// A column of the envelope, one number for each event.
+    package mutating func numbers(_ column: EnvelopeColumn) throws(SegmentError) -> [Int64] {
+        if let known = cache.numbers[column] { return known }
+        switch column {
+        case .types: try readTypes()
+        case .replicas, .sequences: try readOrigins()
+        case .clocks: try readClocks()
+        case .times: try readTimes()
+        case .accepted: try readAccepted()
+        case .batchOffsets, .batchCounts: try readBatches()
+        case .bases: try readBases()
+        case .flags: try readFlags()
+        }
+        return cache.numbers[column] ?? []
+    }
+
+    /// The actors of the events that name one.
+    package mutating func actors() throws(SegmentError) -> EnvelopeTexts {
+        if let known = cache.actors { return known }
+        let texts = try readTexts(.actors, .actor, sizeMax: Limits.actorSizeMax)
+        cache.actors = texts
+        if let codes = texts.values.codes {
+            keys.add(
+                ColumnNumber.actor,
+                KeySource(
+                    codes: .indices(codes),
+                    present: texts.present,
+                    distinctCount: texts.values.strings.count
+                )
+            )
+        }
+        return texts
+    }
+
+    /// The subjects of the events whose types have no subject field and that name one.
+    package mutating func subjects() throws(SegmentError) -> EnvelopeTexts {
+        if let known = cache.subjects { return known }
+        let texts = try readTexts(.subjects, .subject, sizeMax: Limits.subjectSizeMax)
+        cache.subjects = texts
+        return texts
+    }
+
+    /// The events that are rows of a type, in order.
+    package mutating func events(ofType type: Int) throws(SegmentError) -> [Int32] {
+        if let known = cache.rows { return known[type] }
+        let types = try numbers(.types)
+        guard let rows = Self.rows(types, index.types.map(\.eventCount)) else {
+            throw fault(.types, block: number(of: .types))
+        }
+        cache.rows = rows
+        return rows[type]
+    }
+
+    /// The events of each type; nil if there are not so many as `counts` says.
+    private static func rows(_ types: [Int64], _ counts: [Int]) -> [[Int32]]? {
+        // All of them in one array, each type from its own place on.
+        var starts: [Int] = []
+        for count in counts { starts.append((starts.last ?? 0) + count) }
+        guard starts.last == types.count else { return nil }
+        starts = [0] + starts.dropLast()
+        var places = starts
+        var sorted = [Int32](repeating: 0, count: types.count)
+        var target = sorted.mutableSpan
+        var next = places.mutableSpan
+        let source = types.span
+        for event in source.indices {
+            let type = Int(source[event])
+            guard next[type] < target.count else { return nil }
+            target[next[type]] = Int32(truncatingIfNeeded: event)
+            next[type] += 1
+        }
+        for type in counts.indices where places[type] != starts[type] + counts[type] { return nil }
+        return counts.indices.map { Array(sorted[starts[$0]..<starts[$0] + counts[$0]]) }
+    }
+
+    /// The columns of the envelope that were read, as keys.
+    var keys: KeyLayer {
+        mutating get {
+            if let keys = cache.keys { return keys }
+            let keys = KeyLayer(rowCount: header.eventCount)
+            cache.keys = keys
+            return keys
+        }
+    }
+
+    func number(of kind: SegmentBlockKind) -> Int { index.block(kind) ?? 0 }
+
+    private mutating func integers(
+        _ kind: SegmentBlockKind,
+        columnCount: Int = 1,
+        isTagged: Bool = false
+    ) throws(SegmentError) -> (columns: [[Int64]], tag: UInt8) {
+        let scope = ColumnScope(keys: keys)
+        let count = header.eventCount
+        return try decode(number(of: kind)) { (reader, memory) throws(FormatError) in
+            let tag = isTagged ? try reader.nextByte() : 0
+            guard tag <= 1 else { throw .malformed(.body, at: 0) }
+            var columns: [[Int64]] = []
+            for _ in 0..<columnCount {
+                columns.append(try reader.nextIntegers(count, scope, &memory).values)
+            }
+            return (columns, tag)
+        }
+    }
+
+    private mutating func readTypes() throws(SegmentError) {
+        let types = try integers(.types).columns[0]
+        try check(types, below: index.types.count, .types)
+        cache.numbers[.types] = types
+        keys.add(ColumnNumber.type, KeySource(types, distinctCount: index.types.count))
+    }
+
+    private func check(
+        _ values: [Int64],
+        below bound: Int,
+        _ kind: SegmentBlockKind
+    ) throws(SegmentError) {
+        let span = values.span
+        var highest: UInt64 = 0
+        for index in span.indices { highest = max(highest, UInt64(bitPattern: span[index])) }
+        guard highest < UInt64(bound) else { throw fault(.body, block: number(of: kind)) }
+    }
+
+    private mutating func readOrigins() throws(SegmentError) {
+        _ = try numbers(.types)
+        let keys = keys
+        let scope = ColumnScope(keys: keys)
+        let count = header.eventCount
+        let replicaCount = index.replicas.count
+        let firsts = index.replicas.map { Int64(bitPattern: $0.firstSequence) }
+        let (replicas, sequences) = try decode(number(of: .origins)) {
+            (reader, memory) throws(FormatError) in
+            let replicas = try reader.nextIntegers(count, scope, &memory).values
+            for replica in replicas where !(0..<Int64(replicaCount) ~= replica) {
+                throw .malformed(.replica, at: 0)
+            }
+            keys.add(ColumnNumber.replica, KeySource(replicas, distinctCount: replicaCount))
+            var sequences = try reader.nextIntegers(count, scope, &memory).values
+            var next = firsts
+            for event in 0..<count {
+                let replica = Int(replicas[event])
+                let sequence = next[replica] &+ sequences[event]
+                // L4, and a surprise is never one that goes back.
+                guard sequences[event] >= 0, sequence &+ 1 > next[replica] else {
+                    throw .malformed(.sequence, at: reader.offset)
+                }
+                sequences[event] = sequence
+                next[replica] = sequence &+ 1
+            }
+            return (replicas, sequences)
+        }
+        cache.numbers[.replicas] = replicas
+        cache.numbers[.sequences] = sequences
+    }
+
+    private mutating func readClocks() throws(SegmentError) {
+        _ = try numbers(.replicas)
+        let clocks = try integers(.clocks).columns[0]
+        try check(clocks, below: Int.max, .clocks)
+        cache.numbers[.clocks] = clocks
+    }
+
+    private mutating func readTimes() throws(SegmentError) {
+        let clocks = try numbers(.clocks)
+        let (columns, tag) = try integers(.times, isTagged: true)
+        var times = columns[0]
+        if tag == 0 { for event in times.indices { times[event] &+= clocks[event] >> 16 } }
+        cache.numbers[.times] = times
+    }
+
+    private mutating func readAccepted() throws(SegmentError) {
+        guard let range = index.acceptedAt else { return }
+        let clocks = try numbers(.clocks)
+        let (columns, tag) = try integers(.accepted, isTagged: true)
+        var times = columns[0]
+        if tag == 1 { for event in times.indices { times[event] &+= clocks[event] >> 16 } }
+        var last = range.lowerBound
+        guard times.first == last, times.last == range.upperBound else {
+            throw fault(.acceptedTimes, block: number(of: .accepted))
+        }
+        for time in times {
+            guard time >= last else { throw fault(.acceptedTimes, block: number(of: .accepted)) }
+            last = time
+        }
+        cache.numbers[.accepted] = times
+    }
+
+    private mutating func readBatches() throws(SegmentError) {
+        let replicas = try numbers(.replicas)
+        let sequences = try numbers(.sequences)
+        let (columns, _) = try integers(.batches, columnCount: 2)
+        var (offsets, counts) = (columns[0], columns[1])
+        if !offsets.contains(where: { $0 != 0 }), !counts.contains(where: { $0 != 0 }) {
+            // Each event is a batch of its own.
+            cache.numbers[.batchOffsets] = offsets
+            cache.numbers[.batchCounts] = [Int64](repeating: 1, count: counts.count)
+            return
+        }
+        var prediction = EnvelopePrediction(
+            firstSequences: [Int64](repeating: 0, count: index.replicas.count)
+        )
+        for event in offsets.indices {
+            let expected = prediction.batch(of: replicas[event])
+            let offset = offsets[event] &+ expected.offset
+            let count = counts[event] &+ expected.count
+            guard 1...Int64(Limits.batchCountMax) ~= count, 0..<count ~= offset,
+                UInt64(offset) < UInt64(bitPattern: sequences[event])
+            else { throw fault(.batch, block: number(of: .batches)) }
+            offsets[event] = offset
+            counts[event] = count
+            prediction.note(
+                replica: replicas[event],
+                sequence: sequences[event],
+                offset: offset,
+                count: count
+            )
+        }
+        cache.numbers[.batchOffsets] = offsets
+        cache.numbers[.batchCounts] = counts
+    }
+
+    private mutating func readBases() throws(SegmentError) {
+        _ = try numbers(.replicas)
+        let (columns, tag) = try integers(.bases, isTagged: true)
+        var bases = columns[0]
+        if tag == 1 {
+            guard header.isPositioned else { throw fault(.body, block: number(of: .bases)) }
+            var position = Int64(bitPattern: header.firstPosition)
+            for event in bases.indices {
+                bases[event] = position &- 1 &- bases[event]
+                position &+= 1
+            }
+        }
+        cache.numbers[.bases] = bases
+    }
+
+    private mutating func readFlags() throws(SegmentError) {
+        _ = try numbers(.replicas)
+        let flags = try integers(.flags).columns[0]
+        try check(flags, below: 64, .flags)
+        cache.numbers[.flags] = flags
+    }
+
+    private mutating func readTexts(
+        _ kind: SegmentBlockKind,
+        _ flag: RowFlags,
+        sizeMax: Int
+    ) throws(SegmentError) -> EnvelopeTexts {
+        let flags = try numbers(.flags)
+        var envelope = EnvelopeColumns()
+        envelope.flags = flags
+        let present = envelope.rows(with: flag)
+        let count = present?.count ?? header.eventCount
+        guard let block = index.block(kind) else {
+            guard count == 0 else { throw fault(.rowFlags, block: number(of: .flags)) }
+            return EnvelopeTexts(
+                present: present,
+                values: TextValues(codes: nil, strings: ByteStrings())
+            )
+        }
+        guard count > 0 else { throw fault(.rowFlags, block: block) }
+        if kind == .subjects { _ = try actors() }
+        try readSchemas()
+        var scope = ColumnScope(keys: keys)
+        scope.present = present
+        let texts = cache.texts
+        let values = try decode(block) { [scope] (reader, memory) throws(FormatError) in
+            try reader.nextTexts(count, isText: true, scope, texts, &memory)
+        }
+        for place in 0..<values.strings.count
+        where !(1...sizeMax ~= values.strings.range(place).count) {
+            throw fault(kind == .actors ? .actor : .subject, block: block)
+        }
+        return EnvelopeTexts(present: present, values: values)
+    }
+}

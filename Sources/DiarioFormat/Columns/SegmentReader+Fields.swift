@@ -1,0 +1,178 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioSchema
+
+/// An event whose personal part is gone.
+struct Erasure: Equatable, Sendable {
+    var event: Int
+    var commitment: Hash32
+}
+
+extension SegmentReader where Source: SegmentSource {
+    /// The public columns of a type: all of its rows, by block.
+    package mutating func fields(ofType type: Int) throws(SegmentError) -> [FieldColumns] {
+        var found: [FieldColumns] = []
+        for block in index.fieldBlocks(ofType: type) { found.append(try fields(inBlock: block)) }
+        return found
+    }
+
+    /// The public columns of a block of fields.
+    package mutating func fields(inBlock number: Int) throws(SegmentError) -> FieldColumns {
+        let block = index.blocks[number]
+        let type = try eventType(block.key)
+        guard block.rowCount * (type.fields.count + 1) <= SegmentLimits.cellCountMax else {
+            throw fault(.body, block: number)
+        }
+        let bytes = try contents(number)
+        let needs = try readNeeds(bytes, number, .segment)
+        try load(needs, for: number)
+        let plan = PayloadPlan(type)
+        var scope = ColumnScope(keys: KeyLayer(rowCount: block.rowCount))
+        if needs.isOfEnvelope {
+            let events = Array(try events(ofType: block.key)[block.rows])
+            scope.keys = KeyLayer(in: keys, rows: events)
+            if needs.flags & BlockNeeds.times != 0 {
+                let times = try numbers(.times)
+                scope.times = events.map { times[Int($0)] }
+            }
+        } else {
+            scope.keys.addConstant(ColumnNumber.type)
+        }
+        return try decode(bytes, number, .segment, plan.publicFields, scope, block.key)
+    }
+
+    /// The personal columns of the rows of a block of fields; nil if no row has any left.
+    ///
+    /// Rows count those with a personal part that is not erased, in order.
+    package mutating func personalFields(
+        inBlock number: Int,
+        publicColumns: FieldColumns? = nil
+    ) throws(SegmentError) -> FieldColumns? {
+        let block = index.blocks[number]
+        let type = try eventType(block.key)
+        let rows = try personalRows(inBlock: number)
+        guard sidecarHeader != nil || rows.isEmpty else { throw .noSidecar }
+        guard
+            let own = sidecarBlocks.firstIndex(where: {
+                $0.kind == SidecarBlockKind.personalFields.rawValue && $0.key == block.key
+                    && $0.firstRow == block.firstRow
+            })
+        else {
+            guard rows.isEmpty else { throw fault(.personalPart, block: number) }
+            return nil
+        }
+        guard sidecarBlocks[own].rowCount == rows.count, !rows.isEmpty else {
+            throw fault(.personalPart, block: own, of: .sidecar)
+        }
+        let bytes = try contents(own, of: .sidecar)
+        let needs = try readNeeds(bytes, own, .sidecar)
+        guard needs.pools.isEmpty else { throw fault(.body, block: own, of: .sidecar) }
+        try load(needs, for: number)
+        let events = Array(try events(ofType: block.key)[block.rows])
+        var outer = KeyLayer(in: keys, rows: events)
+        if needs.flags & BlockNeeds.publicFields != 0 {
+            let columns: FieldColumns
+            if let publicColumns {
+                columns = publicColumns
+            } else {
+                columns = try fields(inBlock: number)
+            }
+            outer = KeyLayer(merging: columns.keys, in: keys, rows: events)
+        }
+        var scope = ColumnScope(keys: KeyLayer(in: outer, rows: rows))
+        if needs.flags & BlockNeeds.times != 0 {
+            let times = try numbers(.times)
+            scope.times = rows.map { times[Int(events[Int($0)])] }
+        }
+        let plan = PayloadPlan(type)
+        return try decode(bytes, own, .sidecar, plan.personalFields, scope, block.key)
+    }
+
+    /// The rows of a block of fields that have a personal part, counted from its first.
+    mutating func personalRows(inBlock number: Int) throws(SegmentError) -> [Int32] {
+        let block = index.blocks[number]
+        let erased = try erasures()
+        let flags = try numbers(.flags)
+        let events = try events(ofType: block.key)
+        let source = flags.span
+        let eventsOfRows = events.span.extracting(block.rows)
+        let bit = Int64(RowFlags.personal.rawValue)
+        var rows: [Int32] = []
+        var nextErasure = 0
+        for row in eventsOfRows.indices where source[Int(eventsOfRows[row])] & bit != 0 {
+            let event = Int(eventsOfRows[row])
+            while nextErasure < erased.count, erased[nextErasure].event < event {
+                nextErasure += 1
+            }
+            guard nextErasure == erased.count || erased[nextErasure].event != event else {
+                continue
+            }
+            rows.append(Int32(truncatingIfNeeded: row))
+        }
+        return rows
+    }
+
+    /// The events whose personal part is gone; none without a sidecar.
+    mutating func erasures() throws(SegmentError) -> [Erasure] {
+        if let known = cache.erasures { return known }
+        var found: [Erasure] = []
+        let kind = SidecarBlockKind.erased.rawValue
+        if let number = sidecarBlocks.firstIndex(where: { $0.kind == kind }) {
+            let count = sidecarBlocks[number].rowCount
+            let flags = try numbers(.flags)
+            found = try decode(number, of: .sidecar) { (reader, memory) throws(FormatError) in
+                let events = try reader.nextSimple(count, &memory)
+                let size = count * Hash32.size
+                let bytes = try reader.nextBytes(size: size, &memory)
+                var hashes = ByteReader(bytes.span.raw)
+                var found: [Erasure] = []
+                var last: Int64 = -1
+                for event in events {
+                    guard event > last, event < flags.count,
+                        flags[Int(event)] & Int64(RowFlags.personal.rawValue) != 0
+                    else { throw .malformed(.personalPart, at: 0) }
+                    last = event
+                    let commitment = try hashes.nextHash()
+                    found.append(Erasure(event: Int(event), commitment: commitment))
+                }
+                return found
+            }
+        }
+        cache.erasures = found
+        return found
+    }
+
+    /// The nodes from which salts of the events come, in the order in which they were given.
+    package mutating func saltNodes() throws(SegmentError) -> [SaltNode] {
+        let kind = SidecarBlockKind.salts.rawValue
+        guard let number = sidecarBlocks.firstIndex(where: { $0.kind == kind }) else { return [] }
+        let count = sidecarBlocks[number].rowCount
+        let replicas = index.replicas.map(\.replica)
+        return try decode(number, of: .sidecar) { (reader, memory) throws(FormatError) in
+            let numbers = try reader.nextSimple(count, &memory)
+            let groups = try reader.nextSimple(count, &memory)
+            let levels = try reader.nextSimple(count, &memory)
+            let indices = try reader.nextSimple(count, &memory)
+            let bytes = try reader.nextBytes(size: count * Salt.size, &memory)
+            var values = ByteReader(bytes.span.raw)
+            var nodes: [SaltNode] = []
+            for place in 0..<count {
+                guard replicas.indices ~= Int(clamping: numbers[place]),
+                    UInt64(bitPattern: groups[place]) <= SaltNode.groupMax,
+                    0...Int64(SaltNode.levelMax) ~= levels[place],
+                    0..<Int64(1) << levels[place] ~= indices[place]
+                else { throw .malformed(.saltNode, at: 0) }
+                nodes.append(
+                    SaltNode(
+                        replica: replicas[Int(numbers[place])],
+                        group: UInt64(bitPattern: groups[place]),
+                        level: Int(levels[place]),
+                        index: Int(indices[place]),
+                        value: try Salt(&values)
+                    )
+                )
+            }
+            return nodes
+        }
+    }
+}

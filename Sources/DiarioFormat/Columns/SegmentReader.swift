@@ -1,0 +1,289 @@
+package import DiarioSchema
+import DiarioZstd
+
+/// Reads a segment: its index at once, its blocks when they are asked for.
+///
+///     var reader = try SegmentReader(source, sidecar: personal)   // reads header and index
+///     reader.index                            // types, runs, times: enough to skip the segment
+///     try reader.numbers(.clocks)             // one envelope column, as an array
+///     try reader.fields(ofType: 0)            // the public columns of a type, by block
+///     try reader.personalFields(ofType: 0)    // the personal ones, from the sidecar
+///     try reader.mayContain(subject, type: 0)
+///     var rows = SegmentRows(reader)          // all rows in order, as bytes
+///
+/// What was read of the envelope and of pools is kept; blocks of fields are not. Each block is
+/// read in one piece, checked against its checksum, and counted.
+package struct SegmentReader<Source: SegmentSource>: ~Copyable {
+    package let header: SegmentHeader
+    package let index: SegmentIndex
+    /// Nil without a sidecar.
+    package let sidecarHeader: SegmentHeader?
+    let sidecarBlocks: [SegmentBlock]
+    /// Blocks of both files that were read so far.
+    package private(set) var blocksRead = 0
+    /// Their stored bytes.
+    package private(set) var bytesRead = 0
+
+    private var segment: Source
+    private var sidecar: Source?
+    var memory: ColumnMemory
+    var cache: SegmentCache
+
+    /// Opens a segment, and with it the sidecar if one is given, which must be its own.
+    ///
+    /// `known` are types whose schemas need not be read again, if their fingerprints are right.
+    package init(
+        _ segment: Source,
+        sidecar: Source?,
+        known: [TypeEntry: EventType] = [:]
+    ) throws(SegmentError) {
+        let memory = try Self.makeMemory()
+        self.init(try Self.open(segment, sidecar), memory, known)
+    }
+
+    private init(
+        _ opened: Opened,
+        _ memory: consuming ColumnMemory,
+        _ known: [TypeEntry: EventType]
+    ) {
+        header = opened.header
+        index = opened.index
+        sidecarHeader = opened.sidecarHeader
+        sidecarBlocks = opened.sidecarBlocks
+        segment = opened.segment
+        sidecar = opened.sidecar
+        cache = SegmentCache(known: known, typeCount: opened.index.types.count)
+        self.memory = memory
+    }
+
+    /// What the start of both files says.
+    private struct Opened {
+        var segment: Source
+        var sidecar: Source?
+        var header: SegmentHeader
+        var index: SegmentIndex
+        var sidecarHeader: SegmentHeader?
+        var sidecarBlocks: [SegmentBlock] = []
+    }
+
+    private static func makeMemory() throws(SegmentError) -> ColumnMemory {
+        try checked(.segment, at: 0) { () throws(FormatError) in try ColumnMemory() }
+    }
+
+    private static func open(_ segment: Source, _ sidecar: Source?) throws(SegmentError) -> Opened {
+        var memory = try makeMemory()
+        var segment = segment
+        let (header, bytes) = try readIndex(&segment, .segment, &memory)
+        let index = try checked(.segment) { () throws(FormatError) in
+            try SegmentIndex.parse(bytes.span, header)
+        }
+        var opened = Opened(segment: segment, sidecar: nil, header: header, index: index)
+        guard var source = sidecar else { return opened }
+        let (own, list) = try readIndex(&source, .sidecar, &memory)
+        guard own.identity == header.identity, own.eventCount == header.eventCount,
+            own.firstPosition == header.firstPosition
+        else { throw .otherSidecar }
+        opened.sidecar = source
+        opened.sidecarHeader = own
+        opened.sidecarBlocks = try checked(.sidecar) { () throws(FormatError) in
+            var reader = ByteReader(list.span.raw)
+            return try SegmentBlock.readList(
+                &reader,
+                offset: own.blocksOffset,
+                fileSize: own.fileSize
+            )
+        }
+        return opened
+    }
+
+    /// The bytes of header and index that a reader of this segment needs first.
+    private static func readIndex(
+        _ source: inout Source,
+        _ file: SegmentFile,
+        _ memory: inout ColumnMemory
+    ) throws(SegmentError) -> (SegmentHeader, [UInt8]) {
+        var start: [UInt8] = []
+        try source.read(at: 0, count: SegmentHeader.size, into: &start)
+        let header = try checked(file) { () throws(FormatError) in
+            try SegmentHeader.parse(start.span, file)
+        }
+        var stored: [UInt8] = []
+        try source.read(at: SegmentHeader.size, count: header.storedIndexSize, into: &stored)
+        try checked(file) { () throws(FormatError) in
+            try header.check(start.span, stored.span)
+        }
+        guard header.isIndexCompressed else { return (header, stored) }
+        let bytes = try memory.decompress(stored.span, size: header.indexSize, file)
+        return (header, bytes)
+    }
+
+    static func checked<Value: ~Copyable>(
+        _ file: SegmentFile,
+        block: Int? = nil,
+        at offset: Int = SegmentHeader.size,
+        _ body: () throws(FormatError) -> Value
+    ) throws(SegmentError) -> Value {
+        do throws(FormatError) { return try body() } catch {
+            throw .fault(SegmentFault(file: file, block: block, offset: offset, reason: error))
+        }
+    }
+
+    /// The stored bytes of a block, checked.
+    mutating func contents(
+        _ number: Int,
+        of file: SegmentFile = .segment
+    ) throws(SegmentError) -> [UInt8] {
+        let block = file == .segment ? index.blocks[number] : sidecarBlocks[number]
+        var bytes: [UInt8] = []
+        switch file {
+        case .segment:
+            try segment.read(at: block.offset, count: block.storedSize, into: &bytes)
+        case .sidecar:
+            guard var source = sidecar else { throw .noSidecar }
+            try source.read(at: block.offset, count: block.storedSize, into: &bytes)
+            sidecar = source
+        }
+        blocksRead += 1
+        bytesRead += bytes.count
+        let computed = Checksum.crc32c(bytes.span.raw)
+        guard computed == block.checksum else {
+            let error = FormatError.checksumMismatch(stored: block.checksum, computed: computed)
+            throw .fault(
+                SegmentFault(file: file, block: number, offset: block.offset, reason: error)
+            )
+        }
+        return bytes
+    }
+
+    /// Reads a block's columns by `body`, which must read all of it.
+    mutating func decode<Value>(
+        _ number: Int,
+        of file: SegmentFile = .segment,
+        _ body: (inout ColumnReader, inout ColumnMemory) throws(FormatError) -> Value
+    ) throws(SegmentError) -> Value {
+        let bytes = try contents(number, of: file)
+        let block = file == .segment ? index.blocks[number] : sidecarBlocks[number]
+        do throws(FormatError) {
+            var reader = ColumnReader(bytes.span, expandedSize: block.expandedSize)
+            let value = try body(&reader, &memory)
+            try reader.finish()
+            return value
+        } catch {
+            throw .fault(
+                SegmentFault(
+                    file: file,
+                    block: number,
+                    offset: block.offset + error.offset,
+                    reason: error
+                )
+            )
+        }
+    }
+
+    /// Throws an error of a block whose columns contradict each other or the index.
+    func fault(
+        _ part: FormatPart,
+        block: Int,
+        of file: SegmentFile = .segment
+    ) -> SegmentError {
+        let entry = file == .segment ? index.blocks[block] : sidecarBlocks[block]
+        return .fault(
+            SegmentFault(
+                file: file,
+                block: block,
+                offset: entry.offset,
+                reason: .malformed(part, at: 0)
+            )
+        )
+    }
+
+    /// False if certainly no event of the type has the subject; reads at most one block.
+    ///
+    /// The subject that is an event's own origin is not asked for here: `index.find` knows it.
+    package mutating func mayContain(
+        _ subject: Span<UInt8>,
+        type: Int
+    ) throws(SegmentError) -> Bool {
+        guard let number = index.block(.filter, key: type) else {
+            let type = try eventType(type)
+            guard let field = type.subjectFieldIndex else { return false }
+            return type.fields[field].kind != .string
+        }
+        if cache.filters[type] == nil {
+            let bytes = try contents(number)
+            let block = index.blocks[number]
+            do throws(FormatError) {
+                cache.filters[type] = try SubjectFilter.read(
+                    bytes.span,
+                    expandedSize: block.expandedSize,
+                    countMax: index.types[type].eventCount,
+                    &memory
+                )
+            } catch {
+                throw fault(.body, block: number)
+            }
+        }
+        return cache.filters[type]?.mayContain(subject) ?? true
+    }
+}
+
+/// What a reader keeps of blocks that are needed again and again.
+struct SegmentCache {
+    let known: [TypeEntry: EventType]
+    /// By type index.
+    var types: [EventType?]
+    var schemas: [Range<Int>]?
+    var schemaBytes: [UInt8] = []
+    var numbers: [EnvelopeColumn: [Int64]] = [:]
+    var actors: EnvelopeTexts?
+    var subjects: EnvelopeTexts?
+    var texts = TextScope()
+    var filters: [Int: SubjectFilter] = [:]
+    /// For each type the events that are its rows.
+    var rows: [[Int32]]?
+    /// Columns of the envelope as keys.
+    var keys: KeyLayer?
+    /// Event indices of erased events, ascending, and their commitments.
+    var erasures: [Erasure]?
+
+    init(known: [TypeEntry: EventType], typeCount: Int) {
+        self.known = known
+        types = [EventType?](repeating: nil, count: typeCount)
+    }
+}
+
+extension FormatError {
+    /// Where in the bytes the fault is; zero if it says nothing about that.
+    var offset: Int {
+        switch self {
+        case .truncated(let offset), .trailingBytes(let offset), .malformed(_, let offset),
+            .unknownVersion(_, let offset):
+            offset
+        case .tooLarge, .checksumMismatch, .compression, .eventTooLarge, .batchTooLarge,
+            .tooManyEvents, .unresolvedReference, .invalidField, .invalidActor, .invalidSubject:
+            0
+        }
+    }
+}
+
+extension ColumnMemory {
+    /// Bytes that were compressed on their own.
+    mutating func decompress(
+        _ stored: Span<UInt8>,
+        size: Int,
+        _ file: SegmentFile
+    ) throws(SegmentError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        do throws(ZstdError) { try decompressor.decompress(stored, size: size, into: &bytes) } catch {
+            throw .fault(
+                SegmentFault(
+                    file: file,
+                    block: nil,
+                    offset: SegmentHeader.size,
+                    reason: .compression(error)
+                )
+            )
+        }
+        return bytes
+    }
+}

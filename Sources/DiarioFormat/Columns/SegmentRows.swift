@@ -1,0 +1,149 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioSchema
+
+/// The rows of a segment in order of position, across all types: bytes as blocks have them.
+///
+///     var rows = try SegmentRows(reader)
+///     while let row = try rows.next() { use(rows.bytes, row.event.publicPart) }
+///
+/// Holds the envelope and, of each type, the block of fields with the row at hand. Rows are made
+/// by the thousand, so that the work on a column is one loop.
+package struct SegmentRows<Source: SegmentSource>: ~Copyable {
+    /// Holds the parts of the row that came last.
+    package private(set) var bytes: [UInt8] = []
+    package var reader: SegmentReader<Source>
+    private let envelope: RowEnvelopes
+    private var types: [RowsOfType]
+    private let erasures: [Erasure]
+    private var window = RowWindow()
+    /// The rows of the window, and which of them comes next.
+    private var rows: [SegmentRow] = []
+    private var nextRow = 0
+    /// The first event behind the window.
+    private var nextEvent = 0
+
+    /// Events that are put together at once.
+    private static var windowCount: Int { 1024 }
+
+    /// Reads the envelope; `reader` needs the sidecar if an event has a personal part.
+    package init(_ reader: consuming SegmentReader<Source>) throws(SegmentError) {
+        var reader = reader
+        let envelope = try RowEnvelopes(&reader)
+        self.init(reader, envelope, try reader.erasures())
+    }
+
+    private init(
+        _ reader: consuming SegmentReader<Source>,
+        _ envelope: RowEnvelopes,
+        _ erasures: [Erasure]
+    ) {
+        self.envelope = envelope
+        self.erasures = erasures
+        types = reader.index.types.indices.map { RowsOfType(reader.index.fieldBlocks(ofType: $0)) }
+        window.nextSizeMax = envelope.textsSizeMax
+        self.reader = reader
+    }
+
+    /// The next event, whose parts are in `bytes` until the one after it; nil at the end.
+    package mutating func next() throws(SegmentError) -> SegmentRow? {
+        if nextRow == rows.count {
+            guard nextEvent < reader.header.eventCount else { return nil }
+            try advance()
+        }
+        defer { nextRow += 1 }
+        return rows[nextRow]
+    }
+
+    /// Puts the rows of the next window together.
+    private mutating func advance() throws(SegmentError) {
+        let events = nextEvent..<min(nextEvent + Self.windowCount, reader.header.eventCount)
+        nextEvent = events.upperBound
+        window.count(events, envelope, erasures, typeCount: types.count)
+        for type in types.indices where window.rowCounts[type] > 0 {
+            try types[type].append(
+                window.rowCounts[type],
+                isPersonal: false,
+                to: &window.publicPayloads,
+                &reader
+            )
+            guard window.personalCounts[type] > 0 else { continue }
+            try types[type].append(
+                window.personalCounts[type],
+                isPersonal: true,
+                to: &window.personalPayloads,
+                &reader
+            )
+        }
+        window.assemble(events, envelope, erasures, reader.index, reader.header, &bytes, &rows)
+        nextRow = 0
+    }
+}
+
+/// Goes through the rows of one type, block by block.
+private struct RowsOfType {
+    private let blocks: [Int]
+    private var publicRows = Progress()
+    private var personalRows = Progress()
+
+    /// How far the public or the personal rows were put together.
+    private struct Progress {
+        var next = 0
+        var rowsLeft = 0
+        var assembler: PayloadAssembler?
+    }
+
+    init(_ blocks: [Int]) { self.blocks = blocks }
+
+    /// Appends the payloads of the next `count` rows, which may lie in several blocks.
+    mutating func append<Source: SegmentSource>(
+        _ count: Int,
+        isPersonal: Bool,
+        to payloads: inout AssembledPayloads,
+        _ reader: inout SegmentReader<Source>
+    ) throws(SegmentError) {
+        var progress = isPersonal ? personalRows : publicRows
+        // Given back below; until then nothing else holds its arrays.
+        if isPersonal { personalRows = Progress() } else { publicRows = Progress() }
+        var rest = count
+        while rest > 0 {
+            if progress.rowsLeft == 0 { try load(&progress, isPersonal: isPersonal, &reader) }
+            let taken = min(rest, progress.rowsLeft)
+            let isWhole = progress.assembler?.append(
+                taken,
+                isFirst: rest == count,
+                isPersonal: isPersonal,
+                to: &payloads
+            )
+            guard isWhole != false else {
+                throw reader.fault(
+                    isPersonal ? .personalPart : .publicPart,
+                    block: blocks[progress.next - 1]
+                )
+            }
+            progress.rowsLeft -= taken
+            rest -= taken
+        }
+        if isPersonal { personalRows = progress } else { publicRows = progress }
+    }
+
+    private func load<Source: SegmentSource>(
+        _ progress: inout Progress,
+        isPersonal: Bool,
+        _ reader: inout SegmentReader<Source>
+    ) throws(SegmentError) {
+        progress.assembler = nil
+        while progress.rowsLeft == 0 {
+            precondition(progress.next < blocks.count, "the blocks of a type cover its rows")
+            let block = blocks[progress.next]
+            progress.next += 1
+            let columns =
+                isPersonal
+                ? try reader.personalFields(inBlock: block) : try reader.fields(inBlock: block)
+            guard let columns else { continue }
+            let type = try reader.eventType(columns.type)
+            progress.assembler = PayloadAssembler(columns, type)
+            progress.rowsLeft = columns.rowCount
+        }
+    }
+}

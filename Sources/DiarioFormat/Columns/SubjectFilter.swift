@@ -1,0 +1,173 @@
+/// Tells that a type of a segment has no event with a subject, but for one chance in 64:
+/// schema/format/segments.md, section 9.
+package struct SubjectFilter: Equatable, Sendable {
+    /// In ascending order; equal ones stand there as often as they came.
+    private var values: [UInt32]
+    private let count: UInt64
+    private let rate: UInt8
+
+    static let rateMax: UInt8 = 16
+    static let writtenRate: UInt8 = 6
+
+    /// The filter of these checksums of subjects, which may come more than once.
+    init(checksums: [UInt32]) {
+        let sorted = Self.distinct(checksums)
+        count = UInt64(sorted.count)
+        rate = Self.writtenRate
+        values = sorted
+        for index in values.indices {
+            values[index] = Self.value(values[index], count: count, rate: rate)
+        }
+    }
+
+    /// False if certainly no event of the type has this subject.
+    package func mayContain(_ subject: Span<UInt8>) -> Bool {
+        let value = Self.value(Checksum.crc32c(subject.raw), count: count, rate: rate)
+        var (low, high) = (0, values.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if values[middle] < value { low = middle + 1 } else { high = middle }
+        }
+        return low < values.count && values[low] == value
+    }
+
+    private static func value(_ checksum: UInt32, count: UInt64, rate: UInt8) -> UInt32 {
+        UInt32(truncatingIfNeeded: (UInt64(checksum) &* (count << UInt64(rate))) >> 32)
+    }
+
+    /// Sorts by three passes over eleven bits each, and drops equal ones.
+    private static func distinct(_ checksums: [UInt32]) -> [UInt32] {
+        var sorted = checksums
+        var other = checksums
+        for pass in 0..<UInt32(3) {
+            var starts = [Int](repeating: 0, count: 2049)
+            for checksum in sorted { starts[Int(checksum >> (11 * pass) & 2047) + 1] += 1 }
+            for digit in 0..<2048 { starts[digit + 1] += starts[digit] }
+            for checksum in sorted {
+                let digit = Int(checksum >> (11 * pass) & 2047)
+                other[starts[digit]] = checksum
+                starts[digit] += 1
+            }
+            swap(&sorted, &other)
+        }
+        var last: UInt32?
+        sorted.removeAll { checksum in
+            defer { last = checksum }
+            return checksum == last
+        }
+        return sorted
+    }
+
+    func write(into writer: inout ColumnWriter) throws(FormatError) {
+        writer.put(varint: count)
+        writer.put(rate)
+        var bits = BitWriter()
+        var last: UInt32 = 0
+        for value in values {
+            let gap = value - last
+            bits.put(ones: Int(gap >> UInt32(rate)))
+            bits.put(gap & (1 << UInt32(rate) - 1), count: Int(rate))
+            last = value
+        }
+        let content = bits.bytes
+        try writer.put(stream: content.span)
+    }
+
+    /// Reads a filter of at most `countMax` subjects.
+    static func read(
+        _ block: Span<UInt8>,
+        expandedSize: Int,
+        countMax: Int,
+        _ memory: inout ColumnMemory
+    ) throws(FormatError) -> SubjectFilter {
+        var reader = ColumnReader(block, expandedSize: expandedSize)
+        let count = try reader.nextCount(1...countMax)
+        let rate = try reader.nextByte()
+        guard rate <= rateMax else { throw .malformed(.body, at: 0) }
+        let content = try reader.nextBytes(size: expandedSize, &memory)
+        try reader.finish()
+        var bits = BitReader(bytes: content)
+        var values: [UInt32] = []
+        var last: UInt64 = 0
+        for _ in 0..<count {
+            guard let high = bits.nextOnes(), let low = bits.next(Int(rate)) else {
+                throw .malformed(.body, at: block.count)
+            }
+            last += UInt64(high) << UInt64(rate) | low
+            guard last < UInt64(count) << UInt64(rate) else {
+                throw .malformed(.body, at: block.count)
+            }
+            values.append(UInt32(last))
+        }
+        guard bits.isAtEnd else { throw .malformed(.body, at: block.count) }
+        return SubjectFilter(values: values, count: UInt64(count), rate: rate)
+    }
+
+    private init(values: [UInt32], count: UInt64, rate: UInt8) {
+        self.values = values
+        self.count = count
+        self.rate = rate
+    }
+}
+
+/// Puts bits into bytes, from the lowest on.
+private struct BitWriter {
+    private(set) var bytes: [UInt8] = []
+    private var used = 8
+
+    mutating func put(ones count: Int) {
+        for _ in 0..<count { put(1, count: 1) }
+        put(0, count: 1)
+    }
+
+    mutating func put(_ value: UInt32, count: Int) {
+        var rest = value
+        var left = count
+        while left > 0 {
+            if used == 8 {
+                bytes.append(0)
+                used = 0
+            }
+            let taken = min(left, 8 - used)
+            let part = UInt8(truncatingIfNeeded: rest & (1 << UInt32(taken) - 1))
+            bytes[bytes.count - 1] |= part << UInt8(used)
+            rest >>= UInt32(taken)
+            used += taken
+            left -= taken
+        }
+    }
+}
+
+/// Takes bits out of bytes, from the lowest on.
+private struct BitReader {
+    let bytes: [UInt8]
+    private var place = 0
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Whether only zeros are left, in the last byte.
+    var isAtEnd: Bool {
+        guard (place + 7) / 8 == bytes.count else { return false }
+        return place & 7 == 0 || bytes[place >> 3] >> UInt8(place & 7) == 0
+    }
+
+    mutating func nextOnes() -> Int? {
+        var count = 0
+        while let bit = next(1) {
+            guard bit == 1 else { return count }
+            count += 1
+        }
+        return nil
+    }
+
+    mutating func next(_ count: Int) -> UInt64? {
+        guard place + count <= bytes.count * 8 else { return nil }
+        var value: UInt64 = 0
+        for index in 0..<count {
+            let bit = bytes[(place + index) >> 3] >> UInt8((place + index) & 7) & 1
+            value |= UInt64(bit) << UInt64(index)
+        }
+        place += count
+        return value
+    }
+}

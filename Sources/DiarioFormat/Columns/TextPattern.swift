@@ -1,0 +1,158 @@
+/// The form of strings of one size that differ in digits of one alphabet only.
+struct TextPattern: Equatable {
+    /// The number of the alphabet in the file.
+    var alphabet: UInt8
+    /// From 32 on the byte itself; below, the bits of the digit that stands there.
+    var marks: [UInt8]
+
+    static let sizeMax = 255
+    static let alphabetCount: UInt8 = 5
+    private static let alphabets: [[UInt8]] = [
+        Array("0123456789abcdef".utf8),
+        Array("0123456789ABCDEF".utf8),
+        Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8),
+        Array("0123456789abcdefghjkmnpqrstvwxyz".utf8),
+        Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8),
+    ]
+    /// For each alphabet, the digit of each byte, or `noDigit`.
+    private static let digits: [[UInt8]] = alphabets.map { alphabet in
+        var digits = [UInt8](repeating: noDigit, count: 256)
+        for (digit, byte) in alphabet.enumerated() { digits[Int(byte)] = UInt8(digit) }
+        return digits
+    }
+    private static let noDigit: UInt8 = 255
+
+    /// The bytes by digit.
+    var characters: [UInt8] { Self.alphabets[Int(alphabet) - 1] }
+    private var digits: [UInt8] { Self.digits[Int(alphabet) - 1] }
+
+    /// Bits of the digits of one string.
+    var bitCount: Int { marks.reduce(0) { $0 + ($1 < 32 ? Int($1) : 0) } }
+    var packedSize: Int { (bitCount + 7) / 8 }
+
+    /// A pattern that was read; nil if it cannot be one.
+    init?(alphabet: UInt8, marks: [UInt8]) {
+        guard 1...Self.alphabetCount ~= alphabet else { return nil }
+        self.alphabet = alphabet
+        self.marks = marks
+        let bitsMax = UInt8(characters.count.trailingZeroBitCount)
+        guard marks.allSatisfy({ $0 >= 32 || 1...bitsMax ~= $0 }) else { return nil }
+    }
+
+    /// The pattern of all these strings; nil if they have none.
+    init?(_ strings: ByteStrings) {
+        guard strings.count > 0 else { return nil }
+        let size = strings.range(0).count
+        let total = strings.bytes.count
+        guard 1...Self.sizeMax ~= size, total == size * strings.count else { return nil }
+        for index in 0..<strings.count where strings.range(index).count != size { return nil }
+        let bytes = strings.bytes.span
+        var isLiteral = [Bool](repeating: true, count: size)
+        for place in 0..<size {
+            var offset = place
+            let first = bytes[place]
+            while offset < total, bytes[offset] == first { offset += size }
+            isLiteral[place] = offset >= total && 32..<127 ~= first
+        }
+        for alphabet in 1...Self.alphabetCount {
+            let digits = Self.digits[Int(alphabet) - 1]
+            guard let marks = Self.marks(bytes, size: size, isLiteral, digits.span) else {
+                continue
+            }
+            self.alphabet = alphabet
+            self.marks = marks
+            return
+        }
+        return nil
+    }
+
+    private static func marks(
+        _ bytes: Span<UInt8>,
+        size: Int,
+        _ isLiteral: [Bool],
+        _ digits: Span<UInt8>
+    ) -> [UInt8]? {
+        var marks: [UInt8] = []
+        for place in 0..<size {
+            guard !isLiteral[place] else {
+                marks.append(bytes[place])
+                continue
+            }
+            var used: UInt8 = 0
+            var offset = place
+            while offset < bytes.count {
+                let digit = digits[Int(bytes[offset])]
+                guard digit != noDigit else { return nil }
+                used |= digit
+                offset += size
+            }
+            marks.append(max(1, UInt8(UInt8.bitWidth - used.leadingZeroBitCount)))
+        }
+        return marks
+    }
+
+    /// The digits of all strings as planes: byte p of each string, for each p.
+    func pack(_ strings: ByteStrings, into planes: inout [UInt8]) {
+        let count = strings.count
+        planes.removeAll(keepingCapacity: true)
+        planes.append(contentsOf: repeatElement(0, count: count * packedSize))
+        var target = planes.mutableSpan
+        let bytes = strings.bytes.span
+        let digits = digits.span
+        let marks = marks.span
+        var offset = 0
+        for index in 0..<count {
+            var (bits, bitCount) = (0, 0)
+            var place = index
+            for position in marks.indices {
+                let mark = marks[position]
+                if mark < 32 {
+                    bits = bits << Int(mark) | Int(digits[Int(bytes[offset])])
+                    bitCount += Int(mark)
+                    if bitCount >= 8 {
+                        bitCount -= 8
+                        target[place] = UInt8(truncatingIfNeeded: bits >> bitCount)
+                        place += count
+                    }
+                }
+                offset += 1
+            }
+            if bitCount > 0 { target[place] = UInt8(truncatingIfNeeded: bits << (8 - bitCount)) }
+        }
+    }
+
+    /// The strings that planes of digits stand for; nil if a digit is not one of the alphabet.
+    func unpack(_ planes: Span<UInt8>, count: Int) -> ByteStrings? {
+        precondition(planes.count == count * packedSize, "there is a plane for each byte")
+        let size = marks.count
+        var bytes = [UInt8](repeating: 0, count: count * size)
+        var bounds = [UInt32](repeating: 0, count: count + 1)
+        var target = bytes.mutableSpan
+        let characters = characters.span
+        let marks = marks.span
+        for index in 0..<count {
+            var (bits, bitCount) = (0, 0)
+            var place = index
+            var offset = index * size
+            for position in marks.indices {
+                let mark = marks[position]
+                guard mark < 32 else {
+                    target[offset] = mark
+                    offset += 1
+                    continue
+                }
+                if bitCount < Int(mark) {
+                    bits = (bits << 8 | Int(planes[place])) & 0xffff
+                    place += count
+                    bitCount += 8
+                }
+                bitCount -= Int(mark)
+                target[offset] = characters[bits >> bitCount & (1 << Int(mark) - 1)]
+                offset += 1
+            }
+            guard bits & (1 << bitCount - 1) == 0 else { return nil }
+            bounds[index + 1] = UInt32(offset)
+        }
+        return ByteStrings(bytes: bytes, bounds: bounds)
+    }
+}
