@@ -6,6 +6,8 @@ import DiarioStorage
 struct Invocation {
     let arguments: Arguments
     let location: SpaceLocation
+    /// Whether no progress bar is wanted, whatever stderr is.
+    let hidesProgress: Bool
     let output: Output
     let errors: Output
 

@@ -108,6 +108,7 @@ extension Command {
         name: "schema check",
         operands: "DIR",
         operandCount: 1...1,
+        operandKinds: [.folder],
         summary: "check a pack, or a folder of packs",
         details: [
             "Names all that is wrong with the pack in DIR, or with each pack in a folder of it, "
@@ -136,6 +137,7 @@ extension Command {
         name: "inspect",
         operands: "FILE",
         operandCount: 1...1,
+        operandKinds: [.file],
         summary: "show what a file of a space says, byte by byte",
         details: [
             "Shows each field of a file below .diario (a log file, manifest, replica file, synced "
@@ -179,6 +181,7 @@ extension Command {
         name: "help",
         operands: "[COMMAND]",
         operandCount: 0...2,
+        operandKinds: [.command],
         summary: "explain a command",
         details: ["Lists the commands, or explains one of them."],
         options: [.help],

@@ -5,6 +5,7 @@ extension Command {
         name: "init",
         operands: "DIR",
         operandCount: 1...1,
+        operandKinds: [.folder],
         summary: "make a space in a folder",
         details: [
             "Makes a space in the folder DIR, which is made if it is not there. The event types "
@@ -13,7 +14,12 @@ extension Command {
             "A space is made whole or not at all.",
         ],
         options: [
-            .values("schema", "DIR", "take the pack, or the folder of packs, in DIR; repeatable"),
+            .values(
+                "schema",
+                "DIR",
+                "take the pack, or the folder of packs, in DIR; repeatable",
+                .folder
+            ),
             .json,
             .help,
         ],
@@ -30,6 +36,7 @@ extension Command {
         name: "record",
         operands: "TYPE [JSON|-]",
         operandCount: 1...2,
+        operandKinds: [.typeName],
         summary: "record events",
         details: [
             "Records one event of the type TYPE with the payload JSON, and prints its origin when "
@@ -48,9 +55,9 @@ extension Command {
             .value("at", "TIME", "when it happened: RFC 3339, a date, or milliseconds; else now"),
             .value("version", "N", "the version of the type; else the newest"),
             .flag("if-unchanged", "refuse if another replica wrote about the subject meanwhile"),
-            .value(
+            .choice(
                 "durability",
-                "synced|written",
+                ["synced", "written"],
                 "synced (the default): survives a power cut; written: the end of the process"
             ),
             .flag("quiet", "with `record -`: print no origins, and a summary at the end"),
@@ -70,6 +77,7 @@ extension Command {
         name: "import",
         operands: "FILE|-",
         operandCount: 1...1,
+        operandKinds: [.file],
         summary: "take over the events of an export",
         details: [
             "Takes over all events of FILE, or of the input, or none: lines as `diario export` "
@@ -91,6 +99,7 @@ extension Command {
         name: "schema adopt",
         operands: "DIR",
         operandCount: 1...1,
+        operandKinds: [.folder],
         summary: "let the space use packs from now on",
         details: [
             "Adopts the pack, or each of the packs, in the folder DIR: records that the space uses "
