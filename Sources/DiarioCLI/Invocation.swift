@@ -58,6 +58,13 @@ struct Invocation {
             + "Check its permissions and the file system"
     }
 
+    /// A progress bar on stderr, unless the user wants none.
+    func progressBar(_ label: String, unit: String) -> ProgressBar {
+        let name = CommandOption.noProgress.name
+        let isRefused = arguments.command.option(name) != nil && arguments.has(name)
+        return ProgressBar(label, unit: unit, on: errors, isWanted: !hidesProgress && !isRefused)
+    }
+
     /// Prints something that is no result.
     func remark(_ text: String) {
         // Who cannot be told does not stop the command.

@@ -118,7 +118,7 @@ struct Restorer {
     /// a workload, are events of the packs that this space was made with.
     private mutating func begin() throws(DiarioError) {
         guard line.type.pack != "engine" else { return }
-        _ = try space.adopt(packs)
+        _ = try space.adopt(packs) { _, _ in }
         let status = try logging { () throws(LogError) in try space.store.status(of: space.id) }
         position = status.head
     }

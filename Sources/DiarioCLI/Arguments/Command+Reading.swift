@@ -79,7 +79,7 @@ extension Command {
                 + "with file and offset, and ends with 1 if there is one. Changes nothing. Cut "
                 + "are frames that a crash tore: they were never acknowledged."
         ],
-        options: [.json, .help],
+        options: [.json, .noProgress, .help],
         examples: [Example(text: "diario verify", meaning: "ends with 0 if all is well")]
     )
 
@@ -93,7 +93,13 @@ extension Command {
                 + "order of position and then the pending ones. `diario import` reads it again."
         ],
         options: [
-            .value("output", "FILE", "write to FILE, which appears only when it is complete"),
+            .value(
+                "output",
+                "FILE",
+                "write to FILE, which appears only when it is complete",
+                .file
+            ),
+            .noProgress,
             .help,
         ],
         examples: [

@@ -61,6 +61,7 @@ extension Command {
                 "synced (the default): survives a power cut; written: the end of the process"
             ),
             .flag("quiet", "with `record -`: print no origins, and a summary at the end"),
+            .noProgress,
             .help,
         ],
         examples: [
@@ -86,7 +87,7 @@ extension Command {
                 + "lineage. Into any other space they come as new events of this replica, each "
                 + "once, however often it is repeated."
         ],
-        options: [.json, .help],
+        options: [.json, .noProgress, .help],
         examples: [
             Example(
                 text: "diario -C copy import notebook.jsonl",
@@ -106,7 +107,7 @@ extension Command {
                 + "it, and those rows of its reference data that are new or changed. A type and "
                 + "version that the space knows already must have the same schema."
         ],
-        options: [.json, .help],
+        options: [.json, .noProgress, .help],
         examples: [
             Example(text: "diario schema adopt ./plants", meaning: "a pack of your own")
         ]

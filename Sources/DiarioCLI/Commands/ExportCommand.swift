@@ -35,7 +35,7 @@ enum ExportCommand {
             try space.store.status(of: space.id)
         }
         let total = status.head - status.released + UInt64(status.pending)
-        let bar = ProgressBar("Exporting", unit: "events", on: call.errors)
+        let bar = call.progressBar("Exporting", unit: "events")
         defer { bar.finish() }
         var reader = try reporting { () throws(DiarioError) in
             try EventReader(space, EventFilter())

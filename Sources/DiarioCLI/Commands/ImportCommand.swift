@@ -8,7 +8,7 @@ enum ImportCommand {
         let path = call.arguments.operands[0]
         let file = path == "-" ? try InputFile.spooled() : try InputFile.open(path)
         try call.withSpace(.readWrite) { (space) throws(Failure) in
-            let bar = ProgressBar("Importing", unit: "bytes", on: call.errors)
+            let bar = call.progressBar("Importing", unit: "bytes")
             defer { bar.finish() }
             let name = path == "-" ? "the input" : CellText.oneLine(path)
             let result: ImportSummary

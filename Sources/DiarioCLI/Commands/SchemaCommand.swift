@@ -40,7 +40,12 @@ enum SchemaCommand {
             try PackSource.load(folder: folder)
         }
         try call.withSpace(.readWrite) { (space) throws(Failure) in
-            let adopted = try reporting { () throws(DiarioError) in try space.adopt(packs) }
+            let bar = call.progressBar("Adopting", unit: "rows of reference data")
+            defer { bar.finish() }
+            let adopted = try reporting { () throws(DiarioError) in
+                try space.adopt(packs) { bar.update(done: UInt64($0), total: UInt64($1)) }
+            }
+            bar.finish()
             guard !call.arguments.has("json") else {
                 try call.output.json { json in
                     json.add("packs", list: adopted.map { SchemaCommand.json($0) })

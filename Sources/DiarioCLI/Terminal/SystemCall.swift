@@ -111,6 +111,16 @@ enum SystemCall {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
     }
 
+    /// The size of what a descriptor reads, if that is a regular file.
+    static func regularFileSize(_ descriptor: Int32) -> UInt64? {
+        var status = stat()
+        // Safe: the call fills in the structure that it is for.
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return nil
+        }
+        return UInt64(clamping: status.st_size)
+    }
+
     /// The system's words for an error number.
     static func text(ofCode code: Int32) -> String {
         // Safe: the text is copied at once; only this thread asks for one.
