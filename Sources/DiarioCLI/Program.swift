@@ -1,6 +1,8 @@
 /// Runs the command that was typed.
 enum Program {
     static let version = "0.1.0"
+    /// The day of that version, for the manual page.
+    static let releaseDate = "2026-11-20"
     /// The newest version of the format that the program writes.
     static let formatVersion = 1
 
@@ -132,6 +134,8 @@ enum Program {
         case .schemaAdopt: try SchemaCommand.adopt(call)
         case .inspect: try InspectCommand.run(call)
         case .harness: try HarnessCommand.run(call)
+        case .completion: try CompletionCommand.run(call)
+        case .man: try ManCommand.run(call)
         case .help: try HelpCommand.run(call)
         }
     }

@@ -74,28 +74,6 @@ extension Command {
         ]
     )
 
-    static let importEvents = Command(
-        name: "import",
-        operands: "FILE|-",
-        operandCount: 1...1,
-        operandKinds: [.file],
-        summary: "take over the events of an export",
-        details: [
-            "Takes over all events of FILE, or of the input, or none: lines as `diario export` "
-                + "writes them. Into a space without events of its packs they come as they are, "
-                + "with origins, positions and times; the space is then another one, of a new "
-                + "lineage. Into any other space they come as new events of this replica, each "
-                + "once, however often it is repeated."
-        ],
-        options: [.json, .noProgress, .help],
-        examples: [
-            Example(
-                text: "diario -C copy import notebook.jsonl",
-                meaning: "the events of a file into a space made with `diario init copy`"
-            )
-        ]
-    )
-
     static let schemaAdopt = Command(
         name: "schema adopt",
         operands: "DIR",

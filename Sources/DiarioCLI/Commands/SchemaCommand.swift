@@ -61,6 +61,7 @@ enum SchemaCommand {
     }
 
     static func list(_ call: Invocation) throws(Failure) {
+        guard !call.arguments.has("names") else { return try names(call) }
         try call.withSpace(.readOnly) { (space) throws(Failure) in
             let status = try reportingLog { () throws(LogError) in
                 try space.store.status(of: space.id)
@@ -76,6 +77,20 @@ enum SchemaCommand {
                 }
             } else {
                 try print(packs, space.catalog, call.output)
+            }
+        }
+    }
+
+    /// The names of the types and nothing else, as completion asks for them.
+    private static func names(_ call: Invocation) throws(Failure) {
+        guard !call.arguments.has("json") else {
+            throw .usage("--names and --json are two ways to print; choose one")
+        }
+        try call.withSpace(.readOnly) { (space) throws(Failure) in
+            var last = ""
+            for type in space.catalog.types where type.name != last {
+                last = type.name
+                try call.output.line(last)
             }
         }
     }

@@ -104,6 +104,14 @@ enum SystemCall {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// Makes a folder, unless it is there already.
+    static func makeDirectory(_ path: String) -> Outcome {
+        // Safe: the path is handed over as a C string.
+        guard unsafe mkdir(path, 0o777) != 0 else { return .done(0) }
+        let code = errno
+        return code == EEXIST && isDirectory(path) ? .done(0) : .failed(code)
+    }
+
     /// Whether there is something that is no regular file, as a device or a pipe.
     static func isSpecial(_ path: String) -> Bool {
         var status = stat()
