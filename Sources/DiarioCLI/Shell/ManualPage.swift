@@ -78,12 +78,19 @@ private struct ManualText {
         return option.value.map { "\(names) \\fI\(escaped($0))\\fP" } ?? names
     }
 
-    mutating func line(_ line: String) { text += line + "\n" }
+    /// Whether the last line was a heading.
+    private var isBehindHeading = false
+
+    mutating func line(_ line: String) {
+        text += line + "\n"
+        isBehindHeading = line.hasPrefix(".SH")
+    }
 
     mutating func section(_ name: String) { line(".SH \(name)") }
 
     mutating func paragraph(_ words: String) {
-        line(".PP")
+        // A heading begins a paragraph already.
+        if !isBehindHeading { line(".PP") }
         prose(words)
     }
 

@@ -85,7 +85,9 @@ enum ZshCompletion {
             let isOptional = index >= command.operandCount.lowerBound
             specs.append(
                 "            "
-                    + quoted("\(index + 1)\(isOptional ? "::" : ":"):\(action(kind))")
+                    + quoted(
+                        "\(index + 1)\(isOptional ? "::" : ":")\(message(kind)):\(action(kind))"
+                    )
             )
         }
         return """
@@ -123,6 +125,18 @@ enum ZshCompletion {
         case .typeName: "_diario_types"
         case .command: "_diario_commands"
         case .choice(let words): "(\(words.joined(separator: " ")))"
+        }
+    }
+
+    /// What is said above the words that are offered; never empty, or two colons would touch.
+    private static func message(_ kind: WordKind) -> String {
+        switch kind {
+        case .text: "text"
+        case .file: "file"
+        case .folder: "folder"
+        case .typeName: "event type"
+        case .command: "command"
+        case .choice: "word"
         }
     }
 
