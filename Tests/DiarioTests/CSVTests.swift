@@ -17,7 +17,8 @@ import Testing
         #""zeta":{"type":"string"},"alpha":{"type":"integer"},"#
         + #""share":{"type":"number"},"isGood":{"type":"boolean"},"#
         + #""kind":{"enum":["a,b","=c"]},"day":{"type":"string","format":"date"},"#
-        + #""moment":{"type":"string","format":"date-time"},"id":{"type":"string","format":"uuid"},"#
+        + #""moment":{"type":"string","format":"date-time"},"#
+        + #""id":{"type":"string","format":"uuid"},"#
         + #""raw":{"type":"string","contentEncoding":"base64"},"#
         + #""list":{"type":"array","items":{"type":"integer"}},"#
         + #""secret":{"type":"string","x-diario-personal":true}"#

@@ -13,7 +13,8 @@ package enum ManualPage {
     package static func text() -> String {
         var page = ManualText()
         page.line(
-            ".TH DIARIO 1 \"\(Program.releaseDate)\" \"Diario \(Program.version)\" \"User Commands\""
+            ".TH DIARIO 1 \"\(Program.releaseDate)\" \"Diario \(Program.version)\" "
+                + "\"User Commands\""
         )
         page.section("NAME")
         page.line("diario \\- keep what happens as a log of events that are never altered")

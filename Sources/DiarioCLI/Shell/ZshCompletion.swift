@@ -35,7 +35,7 @@ enum ZshCompletion {
             curcontext="${curcontext%:*:*}:diario-$line[1]:"
             case $line[1] in
         \(CommandTree.groups.map(groupCase).joined(separator: "\n"))
-        \(CommandTree.commands.filter { !$0.name.contains(" ") }.map(commandCase).joined(separator: "\n"))
+        \(singles.map(commandCase).joined(separator: "\n"))
             esac
         }
 
@@ -46,6 +46,11 @@ enum ZshCompletion {
         fi
 
         """
+    }
+
+    /// The commands of one word.
+    private static var singles: [Command] {
+        CommandTree.commands.filter { !$0.name.contains(" ") }
     }
 
     private static func groupFunction(_ group: (word: String, commands: [Command])) -> String {

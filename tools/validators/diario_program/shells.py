@@ -250,8 +250,10 @@ def check_progress(checks, diario, folder):
     checks.true(rest > 0 and re.search(r"Exporting: [\d,]+ of 6,[\d,]+ events, \d+ %",
                                        terminal.bars[-1]), f"a share: {terminal.bars}")
     terminal.process.stdout.close()
-    for words, extra in ((["--no-progress"], {"TERM": "xterm"}),
-                         ([], {"TERM": "xterm", "DIARIO_NO_PROGRESS": "1"}), ([], {"TERM": "dumb"})):
+    for words, extra in (
+        (["--no-progress"], {"TERM": "xterm"}), ([], {"TERM": "dumb"}),
+        ([], {"TERM": "xterm", "DIARIO_NO_PROGRESS": "1"}),
+    ):
         terminal = slow_record(diario, folder, *words, environment=extra)
         terminal.process.stdin.close()
         checks.equal((terminal.wait(), terminal.shown), (0, b""), f"no bar: {words} {extra}")

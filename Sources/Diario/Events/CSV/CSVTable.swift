@@ -8,8 +8,9 @@ package import DiarioSchema
 package struct CSVTable {
     private let fieldNames: [String]
     private let cells: CellWriter
-    /// For each version the index of the field of each column; nil where it has none. The type too,
-    /// because only while it lives is its identifier its own.
+    /// For each version the index of the field of each column; nil where it has none.
+    ///
+    /// The type too, because only while it lives is its identifier its own.
     private var plans: [ObjectIdentifier: (type: EventType, indices: [Int?])] = [:]
 
     private static let envelopeNames = [

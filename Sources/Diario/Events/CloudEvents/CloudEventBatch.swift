@@ -83,7 +83,8 @@ struct CloudEventBatch: EventInput {
         guard try peek() != nil else { return }
         throw DiarioError(
             .invalid,
-            "line \(line), byte \(offset + 1): something follows the array. A file holds one array.",
+            "line \(line), byte \(offset + 1): something follows the array. "
+                + "A file holds one array.",
             line: line
         )
     }
