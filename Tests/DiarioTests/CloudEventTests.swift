@@ -1,4 +1,5 @@
 import Diario
+import DiarioCore
 import DiarioLog
 import DiarioSchema
 import DiarioStorage
@@ -88,6 +89,34 @@ import Testing
         let target = try Space.create(at: folder.path + "/target", packs: PackSource.builtIn())
         let summary = try importing(text, into: target, folder)
         #expect(try SampleSpace.cloudEvents(summary.space) == text)
+    }
+
+    /// Whatever bytes come, an import ends with an error that has a place, or records events.
+    @Test(arguments: UInt64(0)..<4) func noBytesAreTooMuch(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path + "/space", packs: PackSource.builtIn())
+        let second = foreign(id: "a-2", #""subject":null"#)
+        let good = Array("[\(foreign(id: "a-1")),\n\(second)]".utf8)
+        let pieces = [
+            #"""#, "{", "}", "[", "]", ",", ":", "\\", "null", "\u{0}", "diario", "1e999",
+        ]
+        for _ in 0..<60 {
+            var bytes = good
+            for _ in 0...random.below(3) {
+                let start = random.below(bytes.count)
+                let end = min(bytes.count, start + random.below(12))
+                let piece = Array(pieces[random.below(pieces.count)].utf8)
+                bytes.replaceSubrange(start..<end, with: random.below(4) == 0 ? [] : piece)
+            }
+            do {
+                let summary = try importing(bytes, into: space, folder)
+                #expect(summary.imported + summary.known <= 3)
+            } catch let error as DiarioError {
+                #expect(error.message.contains("line "), "\(error.message)")
+            }
+        }
+        #expect(try space.verify { _ in }.isOK)
     }
 
     /// All in one test, because making a space for each would take most of the time.

@@ -64,6 +64,18 @@ import Testing
         #expect(try target.verify { _ in }.isOK)
     }
 
+    // Two equal lines that were recorded together once came as two events.
+    @Test func anOriginThatComesTwiceIsRecordedOnce() throws {
+        let folder = try TemporaryFolder()
+        let space = try SampleSpace.make(folder.path + "/space")
+        let line =
+            #"{"type":"meals.weight.recorded","payload":{"day":"2026-01-01","source":"manual"},"#
+            + #""origin":"7zk3m9q2c1f4a-1"}"# + "\n"
+        let file = try SampleSpace.file(Array((line + line).utf8), in: folder)
+        let summary = try space.importLines(of: file) { _, _ in }
+        #expect((summary.imported, summary.known) == (1, 1))
+    }
+
     @Test func referencesAreRewrittenWhenEventsAreRecordedAgain() throws {
         let folder = try TemporaryFolder()
         let source = try Space.create(at: folder.path + "/source", packs: PackSource.builtIn())

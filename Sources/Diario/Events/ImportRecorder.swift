@@ -20,6 +20,7 @@ struct ImportRecorder {
     /// Lines that are recorded together, with the event that says so.
     private struct Group {
         var lines: [[UInt8]] = []
+        var origins: Set<Origin> = []
         var size = 0
         var batch: [UInt8]?
     }
@@ -98,7 +99,10 @@ struct ImportRecorder {
         try read(text, Self.nowhere)
         if let origin = line.origin {
             guard !authorities.contains(origin.replica) else { return }
-            guard origins[origin] == nil, origin.sequence > own[origin.replica] ?? 0 else {
+            // Twice in one file is once here as well.
+            guard origins[origin] == nil, origin.sequence > own[origin.replica] ?? 0,
+                !group.origins.contains(origin)
+            else {
                 known += 1
                 return
             }
@@ -111,6 +115,7 @@ struct ImportRecorder {
             try recordGroup()
         }
         group.batch = name
+        if let origin = line.origin { group.origins.insert(origin) }
         var bytes: [UInt8] = []
         for index in text.indices { bytes.append(text[index]) }
         group.lines.append(bytes)

@@ -149,7 +149,7 @@ package struct CommandOption: Sendable {
     static let json = CommandOption.flag("json", "print JSON, for programs")
     static let noProgress = CommandOption.flag(
         "no-progress",
-        "show no progress bar, on a terminal either"
+        "show no progress bar, as with DIARIO_NO_PROGRESS=1"
     )
 
     /// What stands in front of the command.

@@ -166,7 +166,7 @@ struct ExportSource {
             guard seen.isMultiple(of: 1024) else { continue }
             bar?.update(done: seen, total: total)
             if Interrupt.isRaised {
-                throw .failed("interrupted. The file was not written")
+                throw .failed("interrupted. No incomplete file is left")
             }
         }
         return count

@@ -26,8 +26,9 @@ enum BashCompletion {
             case "$1" in
             file) compopt -o filenames 2>/dev/null; list=$(compgen -f -- "$2") ;;
             folder) compopt -o filenames 2>/dev/null; list=$(compgen -d -- "$2") ;;
-            type) list=$(compgen -W "$("$_diario_program" "${_diario_space[@]}" schema list \\
-                --names 2>/dev/null </dev/null)" -- "$2") ;;
+            type) list=$(compgen -W "$("$_diario_program" \\
+                ${_diario_space[@]+"${_diario_space[@]}"} schema list --names \\
+                2>/dev/null </dev/null)" -- "$2") ;;
             command) list=$(compgen -W '\(firstWords)' -- "$2") ;;
             words:*) list=$(compgen -W "${1#words:}" -- "$2") ;;
             esac

@@ -196,9 +196,9 @@ class Terminal:
         return [part.decode() for part in self.shown.split(CLEAR)[1:] if part]
 
 
-def slow_record(diario, folder, *words, **options):
+def slow_record(diario, folder, *words, first=(), **options):
     """Feeds `record` for more than a second, so that there is a bar however fast it is."""
-    terminal = Terminal(diario, folder, "-C", "SPACE", "record", "-", "--quiet", *words,
+    terminal = Terminal(diario, folder, *first, "-C", "SPACE", "record", "-", "--quiet", *words,
                         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, **options)
     for number in range(16):
         terminal.process.stdin.write(weight(number).encode() + b"\n")
@@ -250,11 +250,11 @@ def check_progress(checks, diario, folder):
     checks.true(rest > 0 and re.search(r"Exporting: [\d,]+ of 6,[\d,]+ events, \d+ %",
                                        terminal.bars[-1]), f"a share: {terminal.bars}")
     terminal.process.stdout.close()
-    for words, extra in (
-        (["--no-progress"], {"TERM": "xterm"}), ([], {"TERM": "dumb"}),
-        ([], {"TERM": "xterm", "DIARIO_NO_PROGRESS": "1"}),
+    for first, words, extra in (
+        ([], ["--no-progress"], {"TERM": "xterm"}), (["--no-progress"], [], {"TERM": "xterm"}),
+        ([], [], {"TERM": "dumb"}), ([], [], {"TERM": "xterm", "DIARIO_NO_PROGRESS": "1"}),
     ):
-        terminal = slow_record(diario, folder, *words, environment=extra)
+        terminal = slow_record(diario, folder, *words, first=first, environment=extra)
         terminal.process.stdin.close()
-        checks.equal((terminal.wait(), terminal.shown), (0, b""), f"no bar: {words} {extra}")
+        checks.equal((terminal.wait(), terminal.shown), (0, b""), f"no bar: {first} {words} {extra}")
     checks.diario.verify(checks.space)
