@@ -44,6 +44,8 @@ struct Restorer {
 
     /// Several blocks make a frame; so much of them at the most.
     private static let appendSizeMax = Limits.frameSizeMax / 4
+    /// What origin and times of a row take in a frame beside the row: more than they ever do.
+    private static let envelopeSizeMax = 64
 
     init(_ space: Space, _ catalog: TypeCatalog, packs: [Pack]) {
         self.space = space
@@ -260,7 +262,7 @@ struct Restorer {
                 isAuthority: block.isAuthority
             )
         )
-        size += block.draft.size
+        size += block.draft.sizeInBlockMax + block.envelopes.count * Self.envelopeSizeMax
         block.draft.removeAll()
         block.envelopes.removeAll(keepingCapacity: true)
         block.acceptedAt.removeAll(keepingCapacity: true)

@@ -256,5 +256,6 @@ def check_progress(checks, diario, folder):
     ):
         terminal = slow_record(diario, folder, *words, first=first, environment=extra)
         terminal.process.stdin.close()
-        checks.equal((terminal.wait(), terminal.shown), (0, b""), f"no bar: {first} {words} {extra}")
+        checks.equal((terminal.wait(), terminal.shown), (0, b""),
+                     f"no bar: {first} {words} {extra}")
     checks.diario.verify(checks.space)

@@ -10,8 +10,8 @@ struct CloudEventReader {
     private let catalog: TypeCatalog
     /// Whether events that other programs recorded are taken.
     private let takesForeign: Bool
-    /// References to schemas that were found right.
-    private var knownSchemas: Set<String> = []
+    /// References to schemas that were found right, with what they name.
+    private var knownSchemas: [String: (typeName: String, version: Int64)] = [:]
     /// The attributes that were passed over, as many as a message can name.
     private(set) var ignoredNames: Set<String> = []
     /// Whether the event that was read last was recorded by another program.
@@ -82,6 +82,7 @@ struct CloudEventReader {
     private mutating func attributes(of event: JSON) throws(Refusal) -> Attributes {
         guard case .object(let members) = event else { return Attributes() }
         var attributes = Attributes()
+        attributes.values.reserveCapacity(members.count)
         for member in members {
             if case .null = member.item.value { continue }
             switch member.key {
@@ -142,7 +143,7 @@ struct CloudEventReader {
             }
             text.add("ifUnchanged", value)
         }
-        text.add("origin", .string(origin.text))
+        text.add("origin", .string(origin))
         for (name, key) in [
             (CloudEventName.position, "position"), (CloudEventName.base, "base"),
         ] {
@@ -164,18 +165,16 @@ struct CloudEventReader {
         return text.finished
     }
 
-    /// The origin that the event has, or gets if another program recorded it.
+    /// The text of the origin that the event has, or gets if another program recorded it.
     private mutating func origin(
         _ attributes: Attributes,
         _ typeName: String
-    ) throws(Refusal) -> Origin {
+    ) throws(Refusal) -> String {
         let source = try attributes.required("source")
         let id = try attributes.required("id")
         isForeign = !source.hasPrefix(CloudEventName.scheme)
         guard isForeign else {
-            guard let origin = Origin(text: id),
-                source == CloudEventName.sourceStart + origin.replica.text
-            else {
+            guard Self.isOrigin(id, of: source) else {
                 throw Refusal(
                     "source",
                     "with an id such as 7zk3m9q2c1f4a-17 it must be "
@@ -183,7 +182,7 @@ struct CloudEventReader {
                         + "that does not begin with \(CloudEventName.scheme) for other events"
                 )
             }
-            return origin
+            return id
         }
         guard takesForeign else {
             throw Refusal(
@@ -198,7 +197,20 @@ struct CloudEventReader {
         for name in CloudEventName.exported where attributes.values[name] != nil {
             throw Refusal(name, "only an event that Diario recorded has it; leave it out")
         }
-        return Self.derivedOrigin(source: source, id: id)
+        return Self.derivedOrigin(source: source, id: id).text
+    }
+
+    /// Whether an id is an origin of the replica that a source names.
+    private static func isOrigin(_ id: String, of source: String) -> Bool {
+        let replica = source.utf8.dropFirst(CloudEventName.sourceStart.utf8.count)
+        let bytes = Array(id.utf8)
+        guard source.hasPrefix(CloudEventName.sourceStart), let dash = bytes.firstIndex(of: 0x2d),
+            bytes[..<dash].elementsEqual(replica),
+            ReplicaID(text: bytes.span.extracting(..<dash)) != nil
+        else { return false }
+        let digits = bytes[(dash + 1)...]
+        return 1...20 ~= digits.count && digits.first != 0x30
+            && digits.allSatisfy { 0x30...0x39 ~= $0 }
     }
 
     /// The origin that stands for an event of another program.
@@ -234,6 +246,8 @@ struct CloudEventReader {
 
     /// Whether a media type says that its content is JSON.
     private static func isJSON(_ type: String) -> Bool {
+        // What nearly all say.
+        if type == "application/json" { return true }
         let name = type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
         guard let slash = name.firstIndex(of: "/") else { return false }
         let subtype = name[name.index(after: slash)...]
@@ -254,6 +268,11 @@ struct CloudEventReader {
         guard let schema = try attributes.text("dataschema"),
             schema.hasPrefix(CloudEventName.scheme)
         else { return version }
+        if let known = knownSchemas[schema], known.typeName == typeName,
+            version ?? known.version == known.version
+        {
+            return known.version
+        }
         let parts = schema.dropFirst(CloudEventName.schemaStart.utf8.count).split(
             separator: "/",
             omittingEmptySubsequences: false
@@ -268,7 +287,7 @@ struct CloudEventReader {
                     + "TYPE/VERSION/FINGERPRINT, as the other attributes do"
             )
         }
-        if !knownSchemas.contains(schema), let exact = Int(exactly: number),
+        if let exact = Int(exactly: number),
             let type = catalog.type(typeName, version: exact)
         {
             guard schema == CloudEventWriter.schema(type) else {
@@ -278,7 +297,7 @@ struct CloudEventReader {
                         + "space. Adopt the pack that the events were recorded with"
                 )
             }
-            knownSchemas.insert(schema)
+            knownSchemas[schema] = (typeName, number)
         }
         return number
     }
