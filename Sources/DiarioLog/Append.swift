@@ -124,3 +124,27 @@ package struct AppendedBatch: Hashable, Sendable {
         }
     }
 }
+
+/// Where the batches of one append stand, in order.
+///
+/// One alone, as mostly, takes no memory of its own.
+package struct AppendedBatches: Hashable, Sendable {
+    private var first: AppendedBatch?
+    private var others: [AppendedBatch] = []
+
+    package init() {}
+
+    mutating func append(_ batch: AppendedBatch) {
+        if first == nil { first = batch } else { others.append(batch) }
+    }
+}
+
+extension AppendedBatches: RandomAccessCollection {
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { first == nil ? 0 : 1 + others.count }
+
+    package subscript(index: Int) -> AppendedBatch {
+        guard index == 0, let first else { return others[index - 1] }
+        return first
+    }
+}

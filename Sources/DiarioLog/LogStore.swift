@@ -92,7 +92,7 @@ package final class LogStore: Sendable {
     /// Appends and waits: when this returns, what `append.durability` promises holds.
     ///
     /// When it throws, nothing of `append` is in the log.
-    package func append(_ append: Append) throws(LogError) -> [AppendedBatch] {
+    package func append(_ append: Append) throws(LogError) -> AppendedBatches {
         let outcomes = try self.append([append])
         guard let outcome = outcomes.first else { preconditionFailure("one append, one outcome") }
         return try outcome.get()
@@ -101,7 +101,7 @@ package final class LogStore: Sendable {
     /// Appends several things in as few syncs as the limits allow; each has its own outcome.
     package func append(
         _ appends: [Append]
-    ) throws(LogError) -> [Result<[AppendedBatch], LogError>] {
+    ) throws(LogError) -> [Result<AppendedBatches, LogError>] {
         var writer = try takeWriter(to: .use)
         let outcomes = commit(appends, &writer)
         finish(writer)
@@ -111,29 +111,23 @@ package final class LogStore: Sendable {
     /// Appends without waiting; `completion` is called once, when the outcome is known.
     ///
     /// If nobody else writes, the events are written and synced right here, on the caller's
-    /// thread, which is fastest; else the committer thread takes them with those of others. On a
-    /// disk whose syncs take long the caller's thread is not held up.
+    /// thread, which is fastest; else those of several callers are gathered, and the last one of
+    /// them commits them all. On a disk whose syncs take long the committer thread does that, and
+    /// no caller's thread is held up.
     package func enqueue(
         _ append: Append,
-        completion: @escaping @Sendable (Result<[AppendedBatch], LogError>) -> Void
+        completion: @escaping @Sendable (Result<AppendedBatches, LogError>) -> Void
     ) {
         precondition(background == .thread, "somebody must commit what is enqueued")
-        var isCalled: Bool?
-        let free = gate.withLock { gate -> Writer? in
-            if let writer = gate.takeIfFree() { return writer }
-            isCalled = gate.isClosed ? nil : gate.add(append, completion)
-            return nil
-        }
-        if var writer = free {
+        switch gate.withLock({ $0.enter(append, completion) }) {
+        case .alone(var writer):
             let outcomes = commit([append], &writer)
             finish(writer)
             if let outcome = outcomes.first { completion(outcome) }
-            return
-        }
-        switch isCalled {
-        case .some(true): callCommitter()
-        case .some(false): break
-        case .none: completion(.failure(.closed))
+        case .leads(let writer, let waiting): commit(waiting, writer)
+        case .calls: callCommitter()
+        case .waits: break
+        case .refused: completion(.failure(.closed))
         }
     }
 
@@ -145,10 +139,34 @@ package final class LogStore: Sendable {
         return outcomes
     }
 
+    /// Commits what several callers appended, and tells them.
+    private func commit(_ waiting: Gate.Waiting, _ writer: consuming Writer) {
+        let start = ContinuousClock.now
+        let outcomes = writer.commit(waiting.appends)
+        let duration = ContinuousClock.now - start
+        // The writer first: who is told may want it at once.
+        finish(writer, after: GatheredCommit(duration: duration, count: outcomes.count))
+        let last = waiting.completions.count - 1
+        if last >= 2 {
+            Task.detached {
+                for index in 0..<last { waiting.completions[index](outcomes[index]) }
+            }
+            waiting.completions[last](outcomes[last])
+            return
+        }
+        for (completion, outcome) in zip(waiting.completions, outcomes) { completion(outcome) }
+    }
+
+    /// A commit of what was gathered from several callers.
+    private struct GatheredCommit {
+        let duration: Duration
+        let count: Int
+    }
+
     /// Gives the writer back after a commit, and sees to the hashes.
-    private func finish(_ writer: consuming Writer) {
+    private func finish(_ writer: consuming Writer, after commit: GatheredCommit? = nil) {
         let frames = writer.takeUnhashed()
-        giveBack(writer)
+        giveBack(writer, after: commit)
         for frame in frames {
             shared.hashes.follow(frame, in: shared, background == .thread ? hasher : nil)
         }
@@ -182,21 +200,20 @@ package final class LogStore: Sendable {
         return writer
     }
 
-    private func giveBack(_ writer: consuming Writer) {
+    private func giveBack(_ writer: consuming Writer, after commit: GatheredCommit?) {
         var writer: Writer? = consume writer
         let (ticket, isCalled) = gate.withLock { gate in
             gate.hasUnsynced = writer?.log.isUnsynced ?? false
             gate.writer = writer.take()
+            if let commit {
+                gate.isLed = false
+                gate.note(duration: commit.duration, answered: commit.count)
+            }
             if !gate.tickets.isEmpty {
                 gate.isReserved = true
                 return (Optional(gate.tickets.removeFirst()), false)
             }
-            let isNeeded = !gate.queue.isEmpty || gate.hasUnsynced
-            guard isNeeded, gate.committer == .blocked || gate.committer == .idle else {
-                return (nil, false)
-            }
-            gate.committer = .busy
-            return (nil, true)
+            return (nil, gate.callsCommitter())
         }
         ticket?.raise()
         if isCalled { callCommitter() }
@@ -233,9 +250,9 @@ package final class LogStore: Sendable {
         guard isFirst else { return }
         // Those who waited for the writer had their turn before this.
         var writer = try takeWriter(to: .close)
-        let (waiting, completions) = gate.withLock { $0.takeQueue() }
-        let outcomes = writer.commit(waiting)
-        for (completion, outcome) in zip(completions, outcomes) { completion(outcome) }
+        let waiting = gate.withLock { $0.takeWaiting() }
+        let outcomes = writer.commit(waiting.appends)
+        for (completion, outcome) in zip(waiting.completions, outcomes) { completion(outcome) }
         committer.end()
         guard access == .readWrite else { return }
         try writer.close()
@@ -248,63 +265,19 @@ package final class LogStore: Sendable {
         committer.call()
     }
 
-    private enum Step: ~Copyable {
-        case end
-        case sleep
-        case wait(Duration)
-        case work(Writer, [Append], [Gate.Completion])
-    }
-
     /// Commits what waits until nothing does; false once the log is closed.
     fileprivate func serve(_ wake: Signal) -> Bool {
         while true {
-            switch nextStep() {
+            switch gate.withLock({ $0.nextStep() }) {
             case .end: return false
             case .sleep: return true
             case .wait(let duration):
                 wake.wait(nanosecondsMax: Int64(duration / .nanoseconds(1)))
-            case .work(var writer, let waiting, let completions):
-                let start = ContinuousClock.now
-                if waiting.isEmpty {
-                    writer.syncInBackground()
-                } else {
-                    let outcomes = writer.commit(waiting)
-                    let duration = ContinuousClock.now - start
-                    for (completion, outcome) in zip(completions, outcomes) { completion(outcome) }
-                    gate.withLock { $0.note(duration: duration, answered: waiting.count) }
-                }
+            case .sync(var writer):
+                writer.syncInBackground()
                 finish(writer)
+            case .commit(let writer, let waiting): commit(waiting, writer)
             }
-        }
-    }
-
-    private func nextStep() -> Step {
-        gate.withLock { gate in
-            if gate.isClosed { return .end }
-            let rest = gate.deadline - ContinuousClock.now
-            if gate.queue.isEmpty, !gate.hasUnsynced {
-                // Reset only now: resetting it whenever the queue is empty for a moment would
-                // alternate full commits and commits of one.
-                guard gate.target > 1, rest > .zero else {
-                    gate.target = 1
-                    gate.committer = .idle
-                    return .sleep
-                }
-                gate.committer = .gathering
-                return .wait(rest)
-            }
-            guard gate.tickets.isEmpty, !gate.isReserved, gate.writer != nil else {
-                gate.committer = .blocked
-                return .sleep
-            }
-            if !gate.hasUnsynced, gate.queue.count < gate.target, rest > Duration.zero {
-                gate.committer = .gathering
-                return .wait(rest)
-            }
-            gate.committer = .busy
-            guard let writer = gate.writer.take() else { return .sleep }
-            let (waiting, completions) = gate.takeQueue()
-            return .work(writer, waiting, completions)
         }
     }
 }

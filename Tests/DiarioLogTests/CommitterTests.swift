@@ -9,7 +9,7 @@ import Testing
 
 /// Many who append at once, through the committer thread.
 @Suite struct CommitterTests {
-    private typealias Outcome = Result<[AppendedBatch], LogError>
+    private typealias Outcome = Result<AppendedBatches, LogError>
 
     /// Counts answers, and wakes who waits for all of them.
     private final class Answers: Sendable {

@@ -16,6 +16,8 @@ package struct BlockBuilder: Sendable {
     private var headSize = Self.headSizeMin
     /// For the types of the batch at hand, their index in `types`.
     var typeIndices: [Int32] = []
+    /// What drafts know of the types, with the index in `types`.
+    var seenTypes: [(DraftContents.KnownType, Int32)] = []
 
     struct Run: Equatable, Sendable {
         var replicaIndex: Int
@@ -50,6 +52,7 @@ package struct BlockBuilder: Sendable {
         runs.removeAll(keepingCapacity: true)
         replicas.removeAll(keepingCapacity: true)
         types.removeAll(keepingCapacity: true)
+        seenTypes.removeAll(keepingCapacity: true)
         saltNodes.removeAll(keepingCapacity: true)
         highestClock = 0
         headSize = Self.headSizeMin

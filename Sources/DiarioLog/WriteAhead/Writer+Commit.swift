@@ -7,7 +7,7 @@ import Synchronization
 // lets anyone see them.
 
 extension Writer {
-    typealias Outcome = Result<[AppendedBatch], LogError>
+    typealias Outcome = Result<AppendedBatches, LogError>
 
     /// Appends what is asked for, in order, in as few frames as the limits allow.
     ///

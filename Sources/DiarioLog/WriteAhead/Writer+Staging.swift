@@ -65,31 +65,29 @@ extension Writer {
         } catch {
             return .failure(error)
         }
-        if append.contents.count == 1 {
-            return .success(stage(append.contents[0], in: append.space, &space))
-        }
-        var batches: [AppendedBatch] = []
-        for content in append.contents { batches += stage(content, in: append.space, &space) }
+        var batches = AppendedBatches()
+        for content in append.contents { stage(content, in: append.space, &space, &batches) }
         return .success(batches)
     }
 
     private mutating func stage(
         _ content: Append.Content,
         in id: SpaceID,
-        _ space: inout Staged
-    ) -> [AppendedBatch] {
+        _ space: inout Staged,
+        _ result: inout AppendedBatches
+    ) {
         switch content {
         case .batches(let drafts):
-            return stage(drafts, by: space.home.replica, in: id, &space)
+            stage(drafts.span, by: space.home.replica, in: id, &space, &result)
         case .singles(let drafts):
-            return stageSingles(drafts, in: id, &space)
+            stageSingles(drafts.span, in: id, &space, &result)
         case .authority(let drafts):
             guard let authority = space.home.manifest.authority else {
                 preconditionFailure("an append is checked before it is staged")
             }
-            return stage(drafts, by: authority, in: id, &space)
+            stage(drafts.span, by: authority, in: id, &space, &result)
         case .preserved(let rows):
-            return stage(rows, in: id, &space)
+            stage(rows, in: id, &space, &result)
         }
     }
 
@@ -170,23 +168,23 @@ extension Writer {
     }
 
     private mutating func stage(
-        _ batches: [DraftBatch],
+        _ batches: Span<DraftBatch>,
         by replica: ReplicaID,
         in id: SpaceID,
-        _ space: inout Staged
-    ) -> [AppendedBatch] {
+        _ space: inout Staged,
+        _ result: inout AppendedBatches
+    ) {
         let now = store.time.now
         space.acceptedAt = max(space.acceptedAt, now.milliseconds)
         let isAuthority = space.home.manifest.authority == replica
-        var result: [AppendedBatch] = []
-        result.reserveCapacity(batches.count)
-        for batch in batches {
+        for index in batches.indices {
+            // Looked at where it is: a copy would count references that all threads share.
             let sequence = lastSequence(of: replica, in: id, space) + 1
-            let count = batch.events.count
+            let count = batches[index].events.count
             let clock = space.clock.next(at: now)
-            makeSeeds(batch, replica, sequence, in: id, &space)
+            makeSeeds(batches[index], replica, sequence, in: id, &space)
             openBlock(
-                for: batch,
+                for: batches[index],
                 BlockKey(
                     space: id,
                     isAuthority: isAuthority,
@@ -195,7 +193,7 @@ extension Writer {
                 position: space.head + 1
             )
             builder.append(
-                batch,
+                batches[index],
                 replica: replica,
                 firstSequence: sequence,
                 clock: clock,
@@ -213,20 +211,20 @@ extension Writer {
             if space.isAuthority { space.head += UInt64(count) }
             note(count: count, acceptedAt: space.acceptedAt)
         }
-        return result
     }
 
     /// Stages events each of which is a batch of its own.
     private mutating func stageSingles(
-        _ containers: [DraftBatch],
+        _ containers: Span<DraftBatch>,
         in id: SpaceID,
-        _ space: inout Staged
-    ) -> [AppendedBatch] {
+        _ space: inout Staged,
+        _ result: inout AppendedBatches
+    ) {
         let now = store.time.now
         let replica = space.home.replica
         space.acceptedAt = max(space.acceptedAt, now.milliseconds)
-        var result: [AppendedBatch] = []
-        for batch in containers {
+        for index in containers.indices {
+            let batch = containers[index]
             let first = lastSequence(of: replica, in: id, space) + 1
             makeSeeds(batch, replica, first, in: id, &space)
             openBlock(
@@ -270,16 +268,15 @@ extension Writer {
                 )
             )
         }
-        return result
     }
 
     private mutating func stage(
         _ blocks: [PreservedRows],
         in id: SpaceID,
-        _ space: inout Staged
-    ) -> [AppendedBatch] {
+        _ space: inout Staged,
+        _ result: inout AppendedBatches
+    ) {
         let now = store.time.now.milliseconds
-        var result: [AppendedBatch] = []
         for rows in blocks {
             openBlock(
                 for: rows.batch,
@@ -311,7 +308,6 @@ extension Writer {
                 )
             }
         }
-        return result
     }
 
     /// Makes sure that rows which keep their origins and times do not contradict the log (L4, L5).
