@@ -64,6 +64,20 @@ import Testing
         #expect(try target.verify { _ in }.isOK)
     }
 
+    // An import of nothing once left a space without packs.
+    @Test(arguments: ["", "\n \n", "[]", " [ ] "])
+    func anImportOfNothingLeavesASpaceAsItWas(text: String) throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path + "/space", packs: PackSource.builtIn())
+        let before = try SampleSpace.lines(space)
+        let file = try SampleSpace.file(Array(text.utf8), in: folder)
+        let summary = try space.importEvents(of: file, as: .detected(in: file)) { _, _ in }
+        #expect(summary.imported == 0)
+        let again = try Space.open(at: folder.path + "/space", access: .readOnly)
+        #expect(try SampleSpace.lines(again) == before)
+        #expect(again.catalog.newest("meals.weight.recorded") != nil)
+    }
+
     // Two equal lines that were recorded together once came as two events.
     @Test func anOriginThatComesTwiceIsRecordedOnce() throws {
         let folder = try TemporaryFolder()

@@ -96,6 +96,16 @@ extension Space {
             var restorer = Restorer(target, catalog, packs: try adoptedPacks())
             let count = try restorer.restore(&input, size, progress)
             lock.release()
+            guard count > 0 else {
+                // Without events nothing says which packs it uses, so this space stays.
+                try logging { () throws(LogError) in try store.remove(manifest.space) }
+                return ImportSummary(
+                    space: self,
+                    imported: 0,
+                    known: 0,
+                    ignoredNames: input.ignoredNames
+                )
+            }
             try logging { () throws(LogError) in
                 try store.activate(manifest.space, inPlaceOf: id)
             }

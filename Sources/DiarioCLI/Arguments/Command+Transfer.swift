@@ -76,7 +76,11 @@ extension Command {
             Example(
                 text: "diario -C copy import notebook.jsonl",
                 meaning: "the events of a file into a space made with `diario init copy`"
-            )
+            ),
+            Example(
+                text: "diario import --cloudevents readings.json",
+                meaning: "events that another program recorded"
+            ),
         ]
     )
 }
