@@ -15,6 +15,8 @@ package enum CommandName: String, CaseIterable, Sendable {
     case schemaAdopt = "schema adopt"
     case inspect
     case harness
+    case completion
+    case man
     case help
 
     /// How the command is called and what is said about it.
@@ -35,6 +37,8 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .schemaAdopt: .schemaAdopt
         case .inspect: .inspect
         case .harness: .harness
+        case .completion: .completion
+        case .man: .man
         case .help: .help
         }
     }
