@@ -22,6 +22,7 @@ struct LogIndex: Sendable {
         var acceptedAt = Int64.min
         var clock = HybridTime(rawValue: 0)
         var bytesSinceState = 0
+        var released: UInt64 = 0
     }
 
     /// Mutating only so that the space is looked at where it is: a copy would retain all its lists.

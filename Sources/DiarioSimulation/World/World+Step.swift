@@ -146,6 +146,7 @@ extension World {
             time: clock,
             entropy: entropy,
             adoption: kinds.adoption,
+            types: kinds.types,
             sizes: sizes,
             background: .none
         )
