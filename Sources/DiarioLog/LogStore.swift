@@ -60,7 +60,8 @@ package final class LogStore: Sendable {
             time: time,
             entropy: entropy,
             adoption: adoption,
-            sizes: sizes
+            sizes: sizes,
+            hasThreads: background == .thread
         )
         let weak = WeakStore()
         committer = CalledThread { wake in weak.store?.serve(wake) ?? false }
