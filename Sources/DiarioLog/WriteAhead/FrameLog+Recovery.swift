@@ -371,8 +371,10 @@ extension FrameLog {
         let rows: OwnRows?
     }
 
-    /// Visits all valid frames but the last one, of which `frames` were checked already, which it puts into `last`, up to the length that
+    /// Visits all valid frames but the last one, which it puts into `last`, up to the length that
     /// the next file states; where it had to stop before that.
+    ///
+    /// The first of them, `frames`, were checked already.
     // Not inlined, since Swift 6.3.1 then loses `last` in release builds (seen as two processes
     // that gave the same positions). tools/check runs the log's tests in release for such faults.
     @inline(never)
