@@ -13,6 +13,8 @@ final class LogShared: Sendable {
     /// Types whose schemas the program brings along.
     let types: [EventType]
     let sizes: LogSizes
+    /// False where nothing may happen by itself.
+    let hasThreads: Bool
     let files: OpenFiles
     let hashes = Hashes()
     let segments = SegmentShelf()
@@ -26,7 +28,8 @@ final class LogShared: Sendable {
         entropy: any EntropySource,
         adoption: AdoptionReader,
         types: [EventType],
-        sizes: LogSizes
+        sizes: LogSizes,
+        hasThreads: Bool
     ) {
         self.directory = directory
         self.time = time
@@ -34,6 +37,7 @@ final class LogShared: Sendable {
         self.adoption = adoption
         self.types = types
         self.sizes = sizes
+        self.hasThreads = hasThreads
         files = OpenFiles(directory: directory)
     }
 

@@ -219,7 +219,7 @@ extension LogStore {
         }
     }
 
-    /// Bytes of the files of a space, its segments and tiles among them, outside the write-ahead log.
+    /// Bytes of the files of a space outside the write-ahead log: segments and tiles among them.
     package func fileBytes(of space: SpaceID) throws(LogError) -> Int {
         try storing { () throws(StorageError) in
             var total = 0

@@ -67,7 +67,8 @@ package final class LogStore: Sendable {
             entropy: entropy,
             adoption: adoption,
             types: types,
-            sizes: sizes
+            sizes: sizes,
+            hasThreads: background == .thread
         )
         let weak = WeakStore()
         committer = CalledThread { wake in weak.store?.serve(wake) ?? false }

@@ -194,7 +194,12 @@ struct StringParts {
             others = strings
             return
         }
-        split(strings, found, size: isSized && Self.hasPattern(strings, size) ? size : -1, &replicas)
+        split(
+            strings,
+            found,
+            size: isSized && Self.hasPattern(strings, size) ? size : -1,
+            &replicas
+        )
     }
 
     /// Whether the first strings of this size have a pattern.

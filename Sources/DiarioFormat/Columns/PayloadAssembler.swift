@@ -232,7 +232,8 @@ extension MutableSpan where Element == UInt8 {
     /// Copies `size` bytes from `start` of others.
     @inline(__always)
     @_lifetime(self: copy self)
-    fileprivate mutating func copy(_ source: Span<UInt8>, _ start: Int, _ size: Int, to place: Int) {
+    fileprivate mutating func copy(_ source: Span<UInt8>, _ start: Int, _ size: Int, to place: Int)
+    {
         precondition(
             start >= 0 && size >= 0 && start + size <= source.count && place >= 0
                 && place + size <= count,

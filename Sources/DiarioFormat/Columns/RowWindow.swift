@@ -125,11 +125,7 @@ struct RowWindow {
                 let bits = UInt8(truncatingIfNeeded: envelope.flags[event])
                 let flags = RowFlags(rawValue: bits & 31)
                 guard wantedTypes == nil || wants(type) else {
-                    if flags.contains(.actor) { texts.actor += 1 }
-                    if flags.contains(.subject) { texts.subject += 1 }
-                    if texts.erasure < erasures.count, erasures[texts.erasure].event == event {
-                        texts.erasure += 1
-                    }
+                    Self.leaveOut(event, flags, erasures, &texts)
                     continue
                 }
                 Self.appendEnvelope(event, flags, envelope, &texts, to: &output)
@@ -178,6 +174,18 @@ struct RowWindow {
             }
         }
         (nextActor, nextSubject, nextErasure) = texts
+    }
+
+    private static func leaveOut(
+        _ event: Int,
+        _ flags: RowFlags,
+        _ erasures: [Erasure],
+        _ texts: inout (actor: Int, subject: Int, erasure: Int)
+    ) {
+        if flags.contains(.actor) { texts.actor += 1 }
+        if flags.contains(.subject) { texts.subject += 1 }
+        let isErased = texts.erasure < erasures.count && erasures[texts.erasure].event == event
+        if isErased { texts.erasure += 1 }
     }
 
     @inline(__always)

@@ -274,7 +274,8 @@ extension ColumnMemory {
         _ file: SegmentFile
     ) throws(SegmentError) -> [UInt8] {
         var bytes: [UInt8] = []
-        do throws(ZstdError) { try decompressor.decompress(stored, size: size, into: &bytes) } catch {
+        do throws(ZstdError) { try decompressor.decompress(stored, size: size, into: &bytes) } catch
+        {
             throw .fault(
                 SegmentFault(
                     file: file,

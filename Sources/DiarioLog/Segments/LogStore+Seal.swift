@@ -215,8 +215,8 @@ extension LogStore {
 extension LogIndex {
     /// The spaces with canonical events in the log, those written to longest ago first.
     fileprivate func tails() -> [SpaceID] {
-        let ends = spaces.compactMap { id, space in
-            space.canonical.runs.last.map { (id: id, file: $0.file, offset: $0.offset) }
+        let ends = spaces.ids.compactMap { id in
+            self[id].canonical.runs.last.map { (id: id, file: $0.file, offset: $0.offset) }
         }
         return ends.sorted { ($0.file, $0.offset, $0.id) < ($1.file, $1.offset, $1.id) }.map(\.id)
     }

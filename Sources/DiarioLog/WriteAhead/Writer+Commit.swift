@@ -77,7 +77,9 @@ extension Writer {
     mutating func takeUp(_ place: FramePlace?) throws(LogError) {
         guard let place else { return }
         if ownRows.count == recordCount {
-            store.index.withLock { $0.takeUp(ownRows, of: place) }
+            store.index.withLock { index in
+                for rows in ownRows { index.takeUp(rows, of: place) }
+            }
         } else {
             try store.takeUp(frame.span, FrameHeader.size..<bodyEnd, of: place)
         }

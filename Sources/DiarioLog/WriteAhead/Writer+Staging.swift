@@ -17,7 +17,7 @@ extension Writer {
         private var ownSequence: UInt64?
         /// The last sequences of others, as far as they were asked for.
         private var sequences: [ReplicaID: UInt64] = [:]
-        /// Groups that have their seed already, or get it in this frame; and the last one asked for.
+        /// Groups that have their seed already, or get it in this frame.
         var seeded: Set<SpaceIndex.SeedKey> = []
         var lastSeeded: SpaceIndex.SeedKey?
         /// So many bytes of rows may follow before a state does.
