@@ -155,25 +155,36 @@ struct RowWindow {
                     }
                 }
                 rows.append(
-                    SegmentRow(
-                        index: event,
-                        typeIndex: type,
-                        position: header.isPositioned
-                            ? header.firstPosition + UInt64(event) : nil,
-                        event: SegmentEvent(
-                            replica: replicas[Int(envelope.replicas[event])],
-                            sequence: UInt64(bitPattern: envelope.sequences[event]),
-                            acceptedAt: header.isPositioned
-                                ? Timestamp(milliseconds: envelope.accepted[event]) : nil,
-                            isAuthority: bits & UInt8(EnvelopeColumns.authorityFlag) != 0,
-                            publicPart: publicPart,
-                            personal: personal
-                        )
-                    )
+                    Self.row(event, envelope, header, replicas, publicPart, personal)
                 )
             }
         }
         (nextActor, nextSubject, nextErasure) = texts
+    }
+
+    @inline(__always)
+    private static func row(
+        _ event: Int,
+        _ envelope: RowEnvelopes,
+        _ header: SegmentHeader,
+        _ replicas: [ReplicaID],
+        _ publicPart: Range<Int>,
+        _ personal: BlockRow.Personal
+    ) -> SegmentRow {
+        SegmentRow(
+            index: event,
+            typeIndex: Int(envelope.types[event]),
+            position: header.isPositioned ? header.firstPosition + UInt64(event) : nil,
+            event: SegmentEvent(
+                replica: replicas[Int(envelope.replicas[event])],
+                sequence: UInt64(bitPattern: envelope.sequences[event]),
+                acceptedAt: header.isPositioned
+                    ? Timestamp(milliseconds: envelope.accepted[event]) : nil,
+                isAuthority: envelope.flags[event] & EnvelopeColumns.authorityFlag != 0,
+                publicPart: publicPart,
+                personal: personal
+            )
+        )
     }
 
     private static func leaveOut(

@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFormat
+import DiarioSchema
 import DiarioStorage
 
 /// The two files of a sealed segment, opened and compared with what the manifest says of them.
@@ -25,7 +26,7 @@ struct OpenSegment: ~Copyable {
             throw .storage(error)
         }
         let place = SegmentPlace(space: space, name: entry.name, count: entry.count)
-        let reader = try read(place, segment, sidecar)
+        let reader = try read(place, segment, sidecar, store.segments.types)
         try check(reader.header, reader.sidecarHeader, entry, place)
         return OpenSegment(entry, place, reader)
     }
@@ -43,12 +44,14 @@ struct OpenSegment: ~Copyable {
     private static func read(
         _ place: SegmentPlace,
         _ segment: any LogFile,
-        _ sidecar: any LogFile
+        _ sidecar: any LogFile,
+        _ known: [TypeEntry: EventType]
     ) throws(LogError) -> SegmentReader<SegmentOnDisk> {
         do throws(SegmentError) {
             return try SegmentReader(
                 SegmentOnDisk(file: segment, kind: .segment, failure: place.failure),
-                sidecar: SegmentOnDisk(file: sidecar, kind: .sidecar, failure: place.failure)
+                sidecar: SegmentOnDisk(file: sidecar, kind: .sidecar, failure: place.failure),
+                known: known
             )
         } catch {
             throw place.error(error)
