@@ -234,7 +234,7 @@ struct ColumnsSample {
 extension SealedSegment {
     func reader(
         known: [TypeEntry: EventType] = [:]
-    ) throws(SegmentError) -> SegmentReader<SegmentMemory> {
+    ) throws(SegmentError) -> SegmentReader {
         try SegmentReader(
             SegmentMemory(.segment, segment),
             sidecar: SegmentMemory(.sidecar, sidecar),

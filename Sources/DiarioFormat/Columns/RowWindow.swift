@@ -16,7 +16,7 @@ struct RowEnvelopes {
     let actors: TextValues
     let subjects: TextValues
 
-    init<Source: SegmentSource>(_ reader: inout SegmentReader<Source>) throws(SegmentError) {
+    init(_ reader: inout SegmentReader) throws(SegmentError) {
         types = try reader.numbers(.types)
         // Makes sure that each type has as many events as the index says.
         for type in reader.index.types.indices { _ = try reader.events(ofType: type) }

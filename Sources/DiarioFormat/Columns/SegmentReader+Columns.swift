@@ -1,7 +1,7 @@
 import DiarioCore
 import DiarioSchema
 
-extension SegmentReader where Source: SegmentSource {
+extension SegmentReader {
     /// What a block of fields says that it needs, from its start.
     func readNeeds(
         _ bytes: [UInt8],

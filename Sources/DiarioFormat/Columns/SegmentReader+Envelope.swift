@@ -29,7 +29,7 @@ package struct EnvelopeTexts: Equatable, Sendable {
     package var values: TextValues
 }
 
-extension SegmentReader where Source: SegmentSource {
+extension SegmentReader {
     /// A column of the envelope, one number for each event.
     package mutating func numbers(_ column: EnvelopeColumn) throws(SegmentError) -> [Int64] {
         if let known = cache.numbers[column] { return known }

@@ -8,7 +8,7 @@ struct Erasure: Equatable, Sendable {
     var commitment: Hash32
 }
 
-extension SegmentReader where Source: SegmentSource {
+extension SegmentReader {
     /// The public columns of a type: all of its rows, by block.
     package mutating func fields(ofType type: Int) throws(SegmentError) -> [FieldColumns] {
         var found: [FieldColumns] = []
@@ -97,6 +97,7 @@ extension SegmentReader where Source: SegmentSource {
         let source = flags.span
         let eventsOfRows = events.span.extracting(block.rows)
         let bit = Int64(RowFlags.personal.rawValue)
+        if erased.isEmpty { return Self.rows(eventsOfRows, source, bit) }
         var rows: [Int32] = []
         var nextErasure = 0
         for row in eventsOfRows.indices where source[Int(eventsOfRows[row])] & bit != 0 {
@@ -109,6 +110,24 @@ extension SegmentReader where Source: SegmentSource {
             }
             rows.append(Int32(truncatingIfNeeded: row))
         }
+        return rows
+    }
+
+    /// The rows of `events` whose flags have a bit.
+    private static func rows(
+        _ events: Span<Int32>,
+        _ flags: Span<Int64>,
+        _ bit: Int64
+    ) -> [Int32] {
+        var rows = [Int32](repeating: 0, count: events.count + 1)
+        var target = rows.mutableSpan
+        var count = 0
+        for row in events.indices {
+            // Written always and kept if the bit is set: chance has no branch here.
+            target[count] = Int32(truncatingIfNeeded: row)
+            count += flags[Int(events[row])] & bit == 0 ? 0 : 1
+        }
+        rows.removeLast(rows.count - count)
         return rows
     }
 

@@ -13,7 +13,7 @@ import DiarioZstd
 ///
 /// What was read of the envelope and of pools is kept; blocks of fields are not. Each block is
 /// read in one piece, checked against its checksum, and counted.
-package struct SegmentReader<Source: SegmentSource>: ~Copyable {
+package struct SegmentReader: ~Copyable {
     package let header: SegmentHeader
     package let index: SegmentIndex
     /// Nil without a sidecar.
@@ -24,8 +24,8 @@ package struct SegmentReader<Source: SegmentSource>: ~Copyable {
     /// Their stored bytes.
     package private(set) var bytesRead = 0
 
-    private var segment: Source
-    private var sidecar: Source?
+    private var segment: any SegmentSource
+    private var sidecar: (any SegmentSource)?
     var memory: ColumnMemory
     var cache: SegmentCache
 
@@ -33,8 +33,8 @@ package struct SegmentReader<Source: SegmentSource>: ~Copyable {
     ///
     /// `known` are types whose schemas need not be read again, if their fingerprints are right.
     package init(
-        _ segment: Source,
-        sidecar: Source?,
+        _ segment: any SegmentSource,
+        sidecar: (any SegmentSource)?,
         known: [TypeEntry: EventType] = [:]
     ) throws(SegmentError) {
         let memory = try Self.makeMemory()
@@ -58,8 +58,8 @@ package struct SegmentReader<Source: SegmentSource>: ~Copyable {
 
     /// What the start of both files says.
     private struct Opened {
-        var segment: Source
-        var sidecar: Source?
+        var segment: any SegmentSource
+        var sidecar: (any SegmentSource)?
         var header: SegmentHeader
         var index: SegmentIndex
         var sidecarHeader: SegmentHeader?
@@ -70,7 +70,10 @@ package struct SegmentReader<Source: SegmentSource>: ~Copyable {
         try checked(.segment, at: 0) { () throws(FormatError) in try ColumnMemory() }
     }
 
-    private static func open(_ segment: Source, _ sidecar: Source?) throws(SegmentError) -> Opened {
+    private static func open(
+        _ segment: any SegmentSource,
+        _ sidecar: (any SegmentSource)?
+    ) throws(SegmentError) -> Opened {
         var memory = try makeMemory()
         var segment = segment
         let (header, bytes) = try readIndex(&segment, .segment, &memory)
@@ -98,7 +101,7 @@ package struct SegmentReader<Source: SegmentSource>: ~Copyable {
 
     /// The bytes of header and index that a reader of this segment needs first.
     private static func readIndex(
-        _ source: inout Source,
+        _ source: inout any SegmentSource,
         _ file: SegmentFile,
         _ memory: inout ColumnMemory
     ) throws(SegmentError) -> (SegmentHeader, [UInt8]) {
