@@ -20,6 +20,7 @@ enum StringForm: UInt8 {
     case origins
     case fixed
     case parts
+    case headed
 }
 
 /// The replicas that texts may name by number.
@@ -107,9 +108,7 @@ extension ColumnWriter {
         _ strings: ByteStrings
     ) throws(FormatError) {
         put(StringForm.pattern.rawValue)
-        put(varint: pattern.marks.count)
-        put(pattern.alphabet)
-        put(contentsOf: pattern.marks)
+        put(pattern)
         var planes = scratch
         pattern.pack(strings, into: &planes)
         try put(planes: planes.span, count: strings.count)

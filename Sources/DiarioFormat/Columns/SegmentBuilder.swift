@@ -22,6 +22,8 @@ package struct SegmentBuilder: ~Copyable {
     var replicas: [ReplicaID] = []
     private var replicaNumbers: [ReplicaID: Int] = [:]
     private var lastSequences: [UInt64] = []
+    /// The number of the replica that wrote the event before.
+    private var lastNumber = 0
     /// Runs of sequences that stand here, by replica.
     var runs: [[SegmentRun]] = []
     var refused: [ReplicaID: [SegmentRun]] = [:]
@@ -100,8 +102,8 @@ package struct SegmentBuilder: ~Copyable {
 
     private mutating func note(_ replica: ReplicaID, _ sequence: UInt64) {
         let number: Int
-        if let last = replicas.indices.last, replicas[last] == replica {
-            number = last
+        if lastNumber < replicas.count, replicas[lastNumber] == replica {
+            number = lastNumber
         } else if let known = replicaNumbers[replica] {
             number = known
         } else {
@@ -118,6 +120,7 @@ package struct SegmentBuilder: ~Copyable {
             runs[number].append(SegmentRun(first: sequence, last: sequence, isRefused: false))
         }
         lastSequences[number] = sequence
+        lastNumber = number
         envelope.replicas.append(Int64(number))
     }
 

@@ -268,8 +268,16 @@ extension SegmentReader {
 
     private mutating func readFlags() throws(SegmentError) {
         _ = try numbers(.replicas)
-        let flags = try integers(.flags).columns[0]
-        try check(flags, below: 64, .flags)
+        let (columns, _) = try integers(.flags, columnCount: 2)
+        var flags = columns[0]
+        let bit = Int64(RowFlags.personal.rawValue)
+        var all: Int64 = 0
+        for event in flags.indices {
+            // The personal flag is told apart.
+            all |= flags[event] & ~(63 ^ bit) | columns[1][event] & ~1
+            flags[event] |= columns[1][event] * bit
+        }
+        guard all == 0 else { throw fault(.rowFlags, block: number(of: .flags)) }
         cache.numbers[.flags] = flags
     }
 

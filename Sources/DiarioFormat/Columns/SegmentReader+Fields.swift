@@ -38,7 +38,16 @@ extension SegmentReader {
         } else {
             scope.keys.addConstant(ColumnNumber.type)
         }
-        return try decode(bytes, number, .segment, plan.publicFields, scope, block.key)
+        let heads = needs.flags & BlockNeeds.heads != 0 ? try heads(ofBlock: number) : nil
+        return try decode(
+            bytes,
+            number,
+            .segment,
+            plan.publicFields,
+            scope,
+            block.key,
+            heads: heads
+        )
     }
 
     /// The personal columns of the rows of a block of fields; nil if no row has any left.
@@ -66,7 +75,9 @@ extension SegmentReader {
         }
         let bytes = try contents(own, of: .sidecar)
         let needs = try readNeeds(bytes, own, .sidecar)
-        guard needs.pools.isEmpty else { throw fault(.body, block: own, of: .sidecar) }
+        guard needs.pools.isEmpty, needs.flags & BlockNeeds.heads == 0 else {
+            throw fault(.body, block: own, of: .sidecar)
+        }
         try load(needs, for: number)
         let events = Array(try events(ofType: block.key)[block.rows])
         var outer = KeyLayer(in: keys, rows: events)

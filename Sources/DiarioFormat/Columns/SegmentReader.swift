@@ -200,13 +200,17 @@ package struct SegmentReader: ~Copyable {
         )
     }
 
-    /// False if certainly no event of the type has the subject; reads at most one block.
+    /// False if certainly no event of the type has the subject; reads blocks of heads and the filter.
     ///
     /// The subject that is an event's own origin is not asked for here: `index.find` knows it.
     package mutating func mayContain(
         _ subject: Span<UInt8>,
         type: Int
     ) throws(SegmentError) -> Bool {
+        for block in index.fieldBlocks(ofType: type) {
+            guard index.headsBlock(of: block) != nil else { continue }
+            if try heads(ofBlock: block).mayContain(subject) { return true }
+        }
         guard let number = index.block(.filter, key: type) else {
             let type = try eventType(type)
             guard let field = type.subjectFieldIndex else { return false }
@@ -230,6 +234,30 @@ package struct SegmentReader: ~Copyable {
     }
 }
 
+extension SegmentIndex {
+    /// The block with the heads of a block of fields.
+    func headsBlock(of fields: Int) -> Int? {
+        blocks.firstIndex {
+            $0.kind == SegmentBlockKind.heads.rawValue && $0.key == blocks[fields].key
+                && $0.firstRow == blocks[fields].firstRow
+        }
+    }
+}
+
+extension SegmentReader {
+    /// The heads of the subjects in a block of fields.
+    mutating func heads(ofBlock fields: Int) throws(SegmentError) -> SubjectHeads {
+        guard let number = index.headsBlock(of: fields) else { throw fault(.body, block: fields) }
+        if let known = cache.heads[number] { return known }
+        let count = index.blocks[number].rowCount
+        let heads = try decode(number) { (reader, memory) throws(FormatError) in
+            try reader.nextHeads(count, &memory)
+        }
+        cache.heads[number] = heads
+        return heads
+    }
+}
+
 /// What a reader keeps of blocks that are needed again and again.
 struct SegmentCache {
     let known: [TypeEntry: EventType]
@@ -242,6 +270,8 @@ struct SegmentCache {
     var subjects: EnvelopeTexts?
     var texts = TextScope()
     var filters: [Int: SubjectFilter] = [:]
+    /// By the number of their block.
+    var heads: [Int: SubjectHeads] = [:]
     /// For each type the events that are its rows.
     var rows: [[Int32]]?
     /// Columns of the envelope as keys.
