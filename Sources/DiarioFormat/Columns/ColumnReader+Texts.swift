@@ -150,10 +150,11 @@ extension ColumnReader {
         let start = offset
         let strings: ByteStrings
         switch StringForm(rawValue: tag) {
-        case .bytes: strings = try nextPlain(count, isText: isText, &memory)
+        case .bytes: strings = try nextPlain(count, &memory)
         case .pattern: return try nextPattern(count, &memory)
         case .origins: return try nextOrigins(count, texts.replicas, &memory)
         case .fixed: strings = try nextFixed(count, &memory)
+        case .pieces: strings = try nextPieces(count, &memory)
         case .headed: return try nextHeaded(count, texts.heads, &memory)
         case .parts, nil: throw .malformed(.body, at: start)
         }
@@ -164,9 +165,8 @@ extension ColumnReader {
     }
 
     @_lifetime(self: copy self)
-    private mutating func nextPlain(
+    mutating func nextPlain(
         _ count: Int,
-        isText: Bool,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> ByteStrings {
         let start = offset

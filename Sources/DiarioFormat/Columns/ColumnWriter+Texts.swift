@@ -21,6 +21,7 @@ enum StringForm: UInt8 {
     case fixed
     case parts
     case headed
+    case pieces
 }
 
 /// The replicas that texts may name by number.
@@ -76,6 +77,7 @@ extension ColumnWriter {
         mayHavePattern: Bool
     ) throws(FormatError) {
         guard mayHavePattern, let pattern = TextPattern(strings) else {
+            if let pieces = TextPieces.find(strings) { return try put(pieces) }
             return try put(bytesOf: strings)
         }
         let start = (bytes.count, expandedSize)
@@ -94,7 +96,7 @@ extension ColumnWriter {
         put(contentsOf: patternBytes)
     }
 
-    private mutating func put(bytesOf strings: ByteStrings) throws(FormatError) {
+    mutating func put(bytesOf strings: ByteStrings) throws(FormatError) {
         put(StringForm.bytes.rawValue)
         var sizes = [Int64](repeating: 0, count: strings.count)
         for index in sizes.indices { sizes[index] = Int64(strings.range(index).count) }
