@@ -113,14 +113,16 @@ struct StringTable {
         var offset = 0
         while offset + 8 <= size {
             // Safe: eight bytes are left in both, and an integer has no invalid bit pattern.
-            let isSame = unsafe left.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            let isSame =
+                unsafe left.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
                 == right.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
             guard isSame else { return false }
             offset += 8
         }
         while offset < size {
             // Safe: the load checks its offset, and an integer has no invalid bit pattern.
-            let isSame = unsafe left.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            let isSame =
+                unsafe left.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
                 == right.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
             guard isSame else { return false }
             offset += 1

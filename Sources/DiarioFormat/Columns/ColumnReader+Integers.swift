@@ -192,7 +192,8 @@ extension ColumnReader {
         _ isWhole: inout Bool
     ) {
         // Safe: the caller keeps all indices in their spans.
-        let bit = Int(unsafe bits[unchecked: index >> 3] >> UInt8(truncatingIfNeeded: index & 7) & 1)
+        let shift = UInt8(truncatingIfNeeded: index & 7)
+        let bit = Int(unsafe bits[unchecked: index >> 3] >> shift & 1)
         let link = Int(unsafe links[unchecked: index])
         isWhole = isWhole && (bit == 1 || link >= 0)
         let exception = unsafe given[unchecked: min(next, given.count - 1)]

@@ -195,7 +195,8 @@ struct StringParts {
             others = strings
             return
         }
-        split(strings, found, size: isSized && Self.hasPattern(strings, size) ? size : -1, &replicas)
+        let hasPattern = isSized && Self.hasPattern(strings, size)
+        split(strings, found, size: hasPattern ? size : -1, &replicas)
     }
 
     /// Whether the first strings of this size have a pattern.

@@ -132,8 +132,10 @@ private struct AssembledColumn {
         case .numbers: for index in rows.indices { target[Int(rows[index])] += 8 }
         case .texts(let values):
             let bounds = values.strings.bounds.span
+            let all = values.codes ?? []
+            let codes = all.span
             for index in rows.indices {
-                let string = values.codes.map { Int($0[first + index]) } ?? first + index
+                let string = codes.isEmpty ? first + index : Int(codes[first + index])
                 let size = Int(bounds[string + 1] - bounds[string])
                 let prefix = kind == .uuid ? 0 : Varint.size(UInt64(size))
                 target[Int(rows[index])] += prefix + size
@@ -178,8 +180,10 @@ private struct AssembledColumn {
         case .texts(let values):
             let strings = values.strings
             let (content, bounds) = (strings.bytes.span, strings.bounds.span)
+            let all = values.codes ?? []
+            let codes = all.span
             for index in rows.indices {
-                let string = values.codes.map { Int($0[first + index]) } ?? first + index
+                let string = codes.isEmpty ? first + index : Int(codes[first + index])
                 let start = Int(bounds[string])
                 let size = Int(bounds[string + 1]) - start
                 let row = Int(rows[index])
@@ -211,7 +215,8 @@ extension MutableSpan where Element == UInt8 {
     /// Copies `size` bytes from `start` of others.
     @inline(__always)
     @_lifetime(self: copy self)
-    fileprivate mutating func copy(_ source: Span<UInt8>, _ start: Int, _ size: Int, to place: Int) {
+    fileprivate mutating func copy(_ source: Span<UInt8>, _ start: Int, _ size: Int, to place: Int)
+    {
         precondition(
             start >= 0 && size >= 0 && start + size <= source.count && place >= 0
                 && place + size <= count,

@@ -1,5 +1,6 @@
-/// The first bytes of subjects that are random: a filter that costs nothing, because these bytes
-/// are missing where the others stand. schema/format/segments.md, section 9.
+/// The first bytes of subjects that are random: schema/format/segments.md, section 9.
+///
+/// A filter that costs nothing, because these bytes are missing where the others stand.
 struct SubjectHeads: Equatable, Sendable {
     /// Bytes of a head.
     static let size = 3
