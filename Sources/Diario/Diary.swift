@@ -27,7 +27,7 @@ public actor Diary {
         space = try Space.open(at: path, access: .readWrite)
     }
 
-    private init(space: Space) { self.space = space }
+    package init(space: Space) { self.space = space }
 
     /// Makes a diary in the folder at `path`, with the packs of these folders.
     ///
@@ -63,14 +63,18 @@ public actor Diary {
         }
         let append = Append(
             space: space.id,
-            content: .batches([batch.draft]),
+            content: .batches(batch.drafts),
             durability: durability == .synced ? .synced : .written
         )
-        let outcome = await withCheckedContinuation { continuation in
-            space.store.enqueue(append) { continuation.resume(returning: $0) }
+        // Safe: the log tells every outcome exactly once.
+        let answer = unsafe await withUnsafeContinuation { continuation in
+            space.store.enqueue(append, resumesTask: true) {
+                unsafe continuation.resume(returning: $0)
+            }
         }
+        answer.finish()
         do throws(LogError) {
-            return try outcome.get().flatMap(\.origins)
+            return try answer.outcome.get().flatMap(\.origins)
         } catch {
             throw DiarioError(error)
         }

@@ -4,19 +4,30 @@ import DiarioSchema
 
 /// Events that are recorded together, all or none: at most 1,000 of them, and 1 MiB.
 public struct EventBatch: Sendable {
-    private let catalog: TypeCatalog
-    private var reader = PayloadReader()
-    private var line = EventLine()
-    private(set) var draft: DraftBatch
+    /// Always one.
+    ///
+    /// All of a batch is behind one reference, so that handing it on to another thread
+    /// counts no others. Threads that count the same references all the time slow each other down.
+    private var contents: [Contents]
+
+    fileprivate struct Contents: Sendable {
+        let catalog: TypeCatalog
+        var reader = PayloadReader()
+        var line = EventLine()
+        /// Always one.
+        var drafts: [DraftBatch]
+    }
 
     init(catalog: TypeCatalog, draft: DraftBatch) {
-        self.catalog = catalog
-        self.draft = draft
+        contents = [Contents(catalog: catalog, drafts: [draft])]
     }
 
     /// The number of events.
-    public var count: Int { draft.events.count }
-    public var isEmpty: Bool { draft.isEmpty }
+    public var count: Int { contents[0].drafts[0].events.count }
+    public var isEmpty: Bool { contents[0].drafts[0].isEmpty }
+
+    /// The batch as the log takes it.
+    var drafts: [DraftBatch] { contents[0].drafts }
 
     /// Adds an event of the type `name`, whose payload is given as JSON and checked here.
     ///
@@ -41,6 +52,7 @@ public struct EventBatch: Sendable {
         subject: String? = nil,
         ifUnchanged: Bool = false
     ) throws {
+        let catalog = contents[0].catalog
         guard let type = version.map({ catalog.type(name, version: $0) }) ?? catalog.newest(name)
         else {
             throw DiarioError(
@@ -57,12 +69,25 @@ public struct EventBatch: Sendable {
                 rule: "engine-type"
             )
         }
+        try contents[0].add(json, as: type) { line in
+            line.at = at
+            line.ifUnchanged = ifUnchanged
+            line.actor = actor.map { line.keep(Array($0.utf8).span) }
+            line.subject = subject.map { line.keep(Array($0.utf8).span) }
+        }
+    }
+}
+
+extension EventBatch.Contents {
+    /// Adds an event whose envelope `fill` fills in.
+    fileprivate mutating func add(
+        _ json: String,
+        as type: EventType,
+        fill: (inout EventLine) -> Void
+    ) throws {
         line.reset()
         line.type = type
-        line.at = at
-        line.ifUnchanged = ifUnchanged
-        line.actor = actor.map { line.keep(Array($0.utf8).span) }
-        line.subject = subject.map { line.keep(Array($0.utf8).span) }
+        fill(&line)
         do throws(SchemaError) {
             try reader.read(
                 Array(json.utf8).span,
@@ -73,6 +98,6 @@ public struct EventBatch: Sendable {
         } catch {
             throw DiarioError(error)
         }
-        do throws(FormatError) { try draft.append(line) } catch { throw DiarioError(error) }
+        do throws(FormatError) { try drafts[0].append(line) } catch { throw DiarioError(error) }
     }
 }

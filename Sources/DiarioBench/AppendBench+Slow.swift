@@ -1,3 +1,4 @@
+import Diario
 import DiarioStorage
 
 // Syncs of this machine are fast, so what group commit is worth shows only where they are slowed
@@ -40,7 +41,7 @@ extension AppendBench {
             scratch: try Scratch()
         )
         let measurement = try await bench.withStage { (stage) throws(BenchError) in
-            let sample = try await bench.runTasks(stage)
+            let sample = try await bench.runTasks(stage, Diary(space: stage.space))
             return Measurement("slow", unit: "", value: Spread([sample.figures[0].value]))
         }
         System.say("\(measurement.ours.median)\n", to: System.standardOutput)

@@ -20,8 +20,8 @@ struct AppendBench {
           single   one event for each call of LogStore.append, encoded in the measured time, against
                    a C loop that overwrites a file with frames of the same size, fdatasync for each
           awaited  the same through await Diary.append, from JSON text
-          tasks    many tasks, one event for each await, encoded before, against that loop with as
-                   many records for each commit, and one SHA-256 of each
+          tasks    many tasks, await Diary.append with one event for each, encoded before, against
+                   that loop with as many records for each commit, and one SHA-256 of each
           slow     the same with syncs that take 5 ms: events for each sync
           batches  1,000 events for each append, the root at the end, against SQLite in C: WAL,
                    synchronous FULL, one prepared statement, one transaction for each batch
@@ -114,6 +114,7 @@ struct AppendBench {
             }
             let space = try BenchSpace.make(path + "/ours")
             let stage = Stage(space: space, path: path, loopFile: loopFile)
+            try stage.warmUp(events)
             let measurement = try await body(stage)
             try BenchSpace.diario { () throws(DiarioError) in try space.close() }
             return measurement
@@ -127,21 +128,45 @@ extension AppendBench.Stage {
         events count: Int,
         _ body: () async throws(BenchError) -> Void
     ) async throws(BenchError) -> Sample {
+        try recycle()
         let before = try FrameCount(of: path + "/ours")
         let processBefore = baseline_process_nanoseconds()
         let start = ContinuousClock.now
         try await body()
         var sample = Sample(seconds: seconds(since: start), events: count)
         let processTime = baseline_process_nanoseconds() - processBefore
-        let (frames, bytes) = try FrameCount(of: path + "/ours").since(before)
-        frameSize = bytes / frames / 8 * 8
+        let written = try FrameCount(of: path + "/ours", since: before)
+        frameSize = written.bytes / written.frames / 8 * 8
         sample.figures = [
-            ("events for each sync", Double(count) / Double(frames)),
-            ("bytes for each sync", Double(bytes) / Double(frames)),
+            ("events for each sync", Double(count) / Double(written.frames)),
+            ("bytes for each sync", Double(written.bytes) / Double(written.frames)),
             ("processor us for each event", Double(processTime) / 1000 / Double(count)),
         ]
         return sample
     }
+
+    /// Lets go of all events, so that their files are written over, as in a log that has been in
+    /// use for a while.
+    private func recycle() throws(BenchError) {
+        try BenchSpace.log { () throws(LogError) in
+            let head = try space.store.status(of: space.id).head
+            try space.store.release(space.id, upTo: head)
+        }
+    }
+
+    /// Writes so much that files enough are there to be written over.
+    func warmUp(_ events: PreparedEvents) throws(BenchError) {
+        var draft = DraftBatch()
+        var size = 0
+        while size < Self.warmUpSize {
+            draft.removeAll()
+            for line in events.lines.prefix(AppendBench.batchSize) { draft.add(line) }
+            try append(draft)
+            size += draft.size
+        }
+    }
+
+    private static let warmUpSize = 48 << 20
 
     /// A C loop that writes as much for each commit as our last run did.
     func runLoop(

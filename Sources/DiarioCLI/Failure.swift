@@ -11,11 +11,11 @@ package enum Failure: Error, Equatable, Sendable {
 
     package init(_ error: UsageError) { self = .usage(error.message) }
 
-    package var exitCode: Int32 {
+    package var exitCode: ExitCode {
         switch self {
-        case .failed, .found: 1
-        case .usage: 2
-        case .outputClosed: 0
+        case .failed, .found: .failed
+        case .usage: .usage
+        case .outputClosed: .done
         }
     }
 

@@ -6,6 +6,8 @@ import DiarioStorage
 struct Invocation {
     let arguments: Arguments
     let location: SpaceLocation
+    /// Whether no progress bar is wanted, whatever stderr is.
+    let hidesProgress: Bool
     let output: Output
     let errors: Output
 
@@ -54,6 +56,13 @@ struct Invocation {
         }
         return "nothing can be recorded, because \(shown) may not be written. "
             + "Check its permissions and the file system"
+    }
+
+    /// A progress bar on stderr, unless the user wants none.
+    func progressBar(_ label: String, unit: String) -> ProgressBar {
+        let name = CommandOption.noProgress.name
+        let isRefused = arguments.command.option(name) != nil && arguments.has(name)
+        return ProgressBar(label, unit: unit, on: errors, isWanted: !hidesProgress && !isRefused)
     }
 
     /// Prints something that is no result.

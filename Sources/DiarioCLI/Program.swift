@@ -1,36 +1,44 @@
 /// Runs the command that was typed.
 enum Program {
     static let version = "0.1.0"
+    /// The day of that version, for the manual page.
+    static let releaseDate = "2026-11-20"
     /// The newest version of the format that the program writes.
     static let formatVersion = 1
 
     /// What stands in front of the command.
     private struct GlobalWords {
-        var directory: String?
-        var wantsHelp = false
-        var wantsVersion = false
-        var rest: [String] = []
+        /// The options that are there, with their values or an empty text.
+        private var values: [String: String] = [:]
+        let rest: [String]
+
+        var directory: String? { values["C"] }
+
+        func has(_ name: String) -> Bool { values[name] != nil }
 
         init(_ words: [String]) throws(UsageError) {
             var words = words[...]
             while let word = words.first, word.hasPrefix("-") {
                 words.removeFirst()
-                switch word {
-                case "-C":
-                    guard let folder = words.popFirst(), !folder.isEmpty else {
-                        throw UsageError("-C needs the folder of a space: diario -C DIR COMMAND")
-                    }
-                    directory = folder
-                case "--help", "-h": wantsHelp = true
-                case "--version": wantsVersion = true
-                default:
-                    let known = ["--help", "--version"]
+                let options = CommandOption.globals
+                guard let option = options.first(where: { $0.spellings.contains(word) }) else {
+                    let known = options.flatMap(\.spellings)
                     let hint = NearestWord.find(word, in: known).map { "; did you mean \($0)?" }
                     throw UsageError(
                         "there is no option \(CellText.oneLine(word)) in front of a command"
                             + "\(hint ?? ".") Try: diario help"
                     )
                 }
+                guard option.value != nil else {
+                    values[option.name] = ""
+                    continue
+                }
+                guard let value = words.popFirst(), !value.isEmpty else {
+                    throw UsageError(
+                        "\(option.usage) needs its value: diario \(option.usage) COMMAND"
+                    )
+                }
+                values[option.name] = value
             }
             rest = Array(words)
         }
@@ -48,7 +56,7 @@ enum Program {
             }
             try run(words, output, errors)
             try output.flush()
-            return 0
+            return ExitCode.done.rawValue
         } catch {
             // What was found until then is a result too.
             try? output.flush()
@@ -56,7 +64,7 @@ enum Program {
                 try? errors.line("diario: \(message)")
                 try? errors.flush()
             }
-            return error.exitCode
+            return error.exitCode.rawValue
         }
     }
 
@@ -66,11 +74,11 @@ enum Program {
         _ errors: Output
     ) throws(Failure) {
         let global = try checkingUsage { () throws(UsageError) in try GlobalWords(words) }
-        if global.wantsVersion {
+        if global.has("version") {
             try output.line("diario \(version) (format \(formatVersion))")
             return
         }
-        if global.wantsHelp {
+        if global.has("help") {
             try output.line(HelpText.overview(width: output.width))
             return
         }
@@ -97,12 +105,14 @@ enum Program {
         }
         let location = SpaceLocation(
             chosen: global.directory,
-            environment: SystemCall.environment("DIARIO_DIR"),
+            environment: EnvironmentVariable.directory.value,
             current: SystemCall.currentDirectory()
         )
+        let isSilent = global.has("no-progress") || EnvironmentVariable.noProgress.isSet
         let call = Invocation(
             arguments: arguments,
             location: location,
+            hidesProgress: isSilent || EnvironmentVariable.terminal.value == "dumb",
             output: output,
             errors: errors
         )
@@ -117,6 +127,8 @@ enum Program {
         case .show: try ShowCommand.run(call)
         case .stats: try StatsCommand.run(call)
         case .verify: try VerifyCommand.run(call)
+        case .prove: try ProveCommand.run(call)
+        case .check: try CheckCommand.run(call)
         case .export: try ExportCommand.run(call)
         case .importEvents: try ImportCommand.run(call)
         case .schemaCheck: try SchemaCommand.check(call)
@@ -124,6 +136,8 @@ enum Program {
         case .schemaAdopt: try SchemaCommand.adopt(call)
         case .inspect: try InspectCommand.run(call)
         case .harness: try HarnessCommand.run(call)
+        case .completion: try CompletionCommand.run(call)
+        case .man: try ManCommand.run(call)
         case .help: try HelpCommand.run(call)
         }
     }

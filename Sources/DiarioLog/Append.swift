@@ -124,3 +124,46 @@ package struct AppendedBatch: Hashable, Sendable {
         }
     }
 }
+
+/// Where the batches of one append stand, in order.
+///
+/// One alone, as mostly, takes no memory of its own.
+package struct AppendedBatches: Hashable, Sendable {
+    private var first: AppendedBatch?
+    private var others: [AppendedBatch] = []
+
+    package init() {}
+
+    mutating func append(_ batch: AppendedBatch) {
+        if first == nil { first = batch } else { others.append(batch) }
+    }
+}
+
+extension AppendedBatches: RandomAccessCollection {
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { first == nil ? 0 : 1 + others.count }
+
+    package subscript(index: Int) -> AppendedBatch {
+        guard index == 0, let first else { return others[index - 1] }
+        return first
+    }
+}
+
+/// What one who enqueued an append is told.
+package struct Answer: Sendable {
+    package let outcome: Result<AppendedBatches, LogError>
+    private let others: (@Sendable () -> Void)?
+
+    init(
+        outcome: Result<AppendedBatches, LogError>,
+        others: (@Sendable () -> Void)? = nil
+    ) {
+        self.outcome = outcome
+        self.others = others
+    }
+
+    /// Tells the others whose appends were committed along with this one.
+    ///
+    /// A task that was resumed with the answer calls this, whatever the outcome.
+    package func finish() { others?() }
+}

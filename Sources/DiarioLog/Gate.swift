@@ -11,10 +11,9 @@ struct Gate: ~Copyable, Sendable {
     var isClosed = false
     /// True while the writer is there for the first of the tickets that was called.
     var isReserved = false
-    /// Appends that wait for the committer thread, in order, and who is told of each.
-    var queue: [Append] = []
-    var completions: [Completion] = []
-    /// Threads that wait for the writer itself; they come before the queue.
+    /// Appends that wait to be committed together, in order.
+    var waiting = Waiting()
+    /// Threads that wait for the writer itself; they come before the appends.
     var tickets: [Signal] = []
     /// How many appends the next commit hopes for: as many writers as lately seen.
     var target = 1
@@ -25,8 +24,15 @@ struct Gate: ~Copyable, Sendable {
     /// True while a frame is with the operating system that was not synced.
     var hasUnsynced = false
     var committer = CommitterState.idle
+    /// True while the thread of one who appends commits what others append too.
+    var isLed = false
 
-    typealias Completion = @Sendable (Writer.Outcome) -> Void
+    /// Who is told the outcome of an append.
+    struct Completion: Sendable {
+        /// True if telling means no more than to let a task run on.
+        let resumesTask: Bool
+        let tell: @Sendable (Answer) -> Void
+    }
 
     enum CommitterState {
         /// Sleeps until it is called.
@@ -43,38 +49,136 @@ struct Gate: ~Copyable, Sendable {
 
     init(writer: consuming Writer) { self.writer = consume writer }
 
-    /// The writer, for one who finds nobody waiting and expects nobody.
-    mutating func takeIfFree() -> Writer? {
-        guard !isClosed, queue.isEmpty, tickets.isEmpty, !isReserved, target <= 1,
-            lastCommit < Self.inlineCommitMax
-        else { return nil }
-        return writer.take()
+    /// Appends that wait, and who is told of each.
+    struct Waiting: Sendable {
+        var appends: [Append] = []
+        var completions: [Completion] = []
     }
 
-    /// Queues an append; true if the committer thread has to be called for it.
-    mutating func add(_ append: Append, _ completion: @escaping Completion) -> Bool {
-        queue.append(append)
-        completions.append(completion)
+    /// The writer, if it is there and nobody waits for it.
+    mutating func takeAtOnce(isClosing: Bool) throws(LogError) -> Writer? {
+        if isClosed, !isClosing { throw .closed }
+        return tickets.isEmpty && !isReserved ? writer.take() : nil
+    }
+
+    /// What becomes of an append that comes in.
+    enum Entry: ~Copyable {
+        /// Nobody else is there: who appends commits it.
+        case alone(Writer)
+        /// It is the last one that was hoped for: who appends commits all that wait, it included.
+        case leads(Writer, Waiting)
+        case waits
+        /// It waits, and the committer thread has to be called.
+        case calls
+        case refused
+    }
+
+    /// Lets an append in.
+    ///
+    /// The thread of the caller is spared a hop if it can commit at once; on a slow disk the hop
+    /// does not matter, and the thread is needed elsewhere.
+    mutating func enter(_ append: Append, _ completion: Completion) -> Entry {
+        if isClosed { return .refused }
+        let isFast = lastCommit < Self.inlineCommitMax
+        let isFree = tickets.isEmpty && !isReserved && isFast
+        if isFree, target <= 1, waiting.appends.isEmpty, let writer = writer.take() {
+            return .alone(writer)
+        }
+        waiting.appends.append(append)
+        waiting.completions.append(completion)
         switch committer {
+        case .blocked, .busy: return .waits
         case .idle: break
-        case .gathering where queue.count >= target: break
-        case .gathering, .blocked, .busy: return false
+        case .gathering:
+            guard isComplete else { return .waits }
+            if isFree, !hasUnsynced, let writer = writer.take() {
+                isLed = true
+                return .leads(writer, takeWaiting())
+            }
+            // Who leads looks at what waits when it is done.
+            if isLed { return .waits }
         }
         committer = .busy
-        return true
+        return .calls
     }
+
+    /// Whether as many appends wait as a commit hopes for.
+    var isComplete: Bool { waiting.appends.count >= target }
 
     /// What waits, which the caller commits now.
-    mutating func takeQueue() -> ([Append], [Completion]) {
-        defer { (queue, completions) = ([], []) }
-        return (queue, completions)
+    mutating func takeWaiting() -> Waiting {
+        defer { waiting = Waiting() }
+        return waiting
     }
 
-    /// Notes a commit that took `duration` and answered `count` appends.
-    mutating func note(duration: Duration, answered count: Int) {
-        lastCommit = duration
-        // Falls slowly, so that writers who are late once are still hoped for the next time.
-        target = max(target - 1, queue.count + count)
-        deadline = ContinuousClock.now + duration / 2
+    /// Notes that the last commit answered `count` appends that waited.
+    mutating func note(answered count: Int) {
+        isLed = false
+        // Falls step by step, so that writers who are late once are still hoped for the next time.
+        target = max(count < target ? target / 2 : 1, waiting.appends.count + count)
+        deadline = ContinuousClock.now + max(lastCommit / 2, Self.patience)
+    }
+}
+
+// MARK: The committer thread
+
+extension Gate {
+    /// What the committer thread does next.
+    enum Step: ~Copyable {
+        case end
+        /// Until it is called.
+        case sleep
+        /// Until it is called, or so much time has passed.
+        case wait(Duration)
+        /// What was written before is to be synced.
+        case sync(Writer)
+        case commit(Writer, Waiting)
+    }
+
+    /// How long the thread sleeps at least while callers commit: it only watches that those who
+    /// wait are not forgotten when fewer come than were hoped for.
+    private static let patience = Duration.microseconds(400)
+
+    mutating func nextStep() -> Step {
+        if isClosed { return .end }
+        if isLed {
+            committer = .gathering
+            return .wait(Self.patience)
+        }
+        let rest = deadline - ContinuousClock.now
+        if waiting.appends.isEmpty, !hasUnsynced {
+            // Reset only now: resetting it whenever nobody waits for a moment would alternate full
+            // commits and commits of one.
+            guard target > 1, rest > .zero else {
+                target = 1
+                committer = .idle
+                return .sleep
+            }
+            committer = .gathering
+            return .wait(rest)
+        }
+        guard tickets.isEmpty, !isReserved, writer != nil else {
+            committer = .blocked
+            return .sleep
+        }
+        if !hasUnsynced, !isComplete, rest > .zero {
+            committer = .gathering
+            return .wait(rest)
+        }
+        committer = .busy
+        guard let writer = writer.take() else { return .sleep }
+        return waiting.appends.isEmpty ? .sync(writer) : .commit(writer, takeWaiting())
+    }
+
+    /// Whether the committer thread has to be called when the writer is back.
+    mutating func callsCommitter() -> Bool {
+        guard hasUnsynced || !waiting.appends.isEmpty else { return false }
+        switch committer {
+        case .busy: return false
+        case .gathering where !hasUnsynced && !isComplete: return false
+        case .idle, .blocked, .gathering:
+            committer = .busy
+            return true
+        }
     }
 }

@@ -9,63 +9,76 @@ import Synchronization
 
 /// The hash state of spaces, as far as it was computed; at most up to their heads.
 final class Hashes: Sendable {
-    /// A frame that is on disk, with the spaces that have events in it.
-    struct Frame: Sendable {
-        let bytes: [UInt8]
-        let place: FramePlace
-        let spaces: [SpaceID]
+    /// Frames that are on disk and in memory still, in the order of their places.
+    fileprivate struct Frames: Sendable {
+        /// The bytes of the small ones, one after the other: most are so small that a piece of
+        /// memory for each would cost more than its bytes.
+        var small: [UInt8] = []
+        var entries: [Entry] = []
+        var size = 0
+
+        struct Entry: Sendable {
+            let place: FramePlace
+            let size: Int
+            /// Where it starts in `small`; nil if it has bytes of its own.
+            let start: Int?
+            let bytes: [UInt8]
+            /// The space that has events in it, and the others that do.
+            let space: SpaceID?
+            let others: [SpaceID]
+        }
     }
 
     private struct State: ~Copyable, Sendable {
         var ranges: [SpaceID: CompactRange] = [:]
         var hasher = EventHasher()
-        /// Frames that are still in memory, so that they need not be read again.
-        var frames: [Frame] = []
+        /// Frames that need not be read again.
+        var frames = Frames()
     }
 
     /// Held while hashes are computed, which may read files.
     private let state = Mutex(State())
-    /// Frames that wait for the thread.
-    private struct Queue: Sendable {
-        var frames: [Frame] = []
-        var size = 0
-    }
+    /// Frames that wait to be hashed.
+    private let queue = Mutex(Frames())
 
-    private let queue = Mutex(Queue())
-
+    fileprivate static let smallSizeMax = 16 * 1024
     /// So many bytes are gathered before the thread is woken, which costs as much as hashing some
-    /// hundred of them.
-    private static let wakeSizeMin = 64 * 1024
+    /// ten events.
+    private static let dueSizeMin = 4 * 1024
     /// Who finds as many bytes waiting helps with them, so that memory stays bounded.
     private static let queueSizeMax = 8 * 1024 * 1024
 
-    /// Notes that events of a frame are to be hashed: now, or soon by the thread if there is one.
+    /// Notes that events of a frame are to be hashed.
     ///
     /// They are acknowledged already, so a failure is left to whoever asks for the hashes.
-    func follow(_ frame: Frame, in store: LogShared, _ thread: CalledThread?) {
-        guard let thread else {
-            hash([frame], in: store)
-            return
-        }
-        let size = queue.withLock { queue in
-            queue.frames.append(frame)
-            queue.size += frame.bytes.count
-            return queue.size
-        }
-        if size >= Self.queueSizeMax {
-            hashQueue(in: store)
-        } else if size >= Self.wakeSizeMin {
-            thread.call()
-        }
+    func follow(_ frame: [UInt8], at place: FramePlace, _ space: SpaceID?, others: [SpaceID]) {
+        queue.withLock { $0.add(frame, at: place, space, others: others) }
     }
+
+    /// Whether enough waits for the thread to be called.
+    var isDue: Bool { queue.withLock { $0.size } >= Self.dueSizeMin }
+
+    /// Whether so much waits that the thread alone does not keep up.
+    var isOverdue: Bool { queue.withLock { $0.size } >= Self.queueSizeMax }
 
     /// Hashes the frames that wait.
     func hashQueue(in store: LogShared) {
         let frames = queue.withLock { queue in
-            defer { queue = Queue() }
-            return queue.frames
+            defer { queue = Frames() }
+            return queue
         }
-        if !frames.isEmpty { hash(frames, in: store) }
+        guard !frames.entries.isEmpty else { return }
+        state.withLock { state in
+            state.frames = frames
+            var last: SpaceID?
+            for entry in frames.entries {
+                for space in entry.others { _ = try? Self.hash(space, in: store, &state) }
+                guard let space = entry.space, space != last else { continue }
+                last = space
+                _ = try? Self.hash(space, in: store, &state)
+            }
+            state.frames = Frames()
+        }
     }
 
     /// The hash state of all canonical events of a space.
@@ -90,16 +103,6 @@ final class Hashes: Sendable {
     func remove(_ space: SpaceID) { state.withLock { $0.ranges[space] = nil } }
 
     func removeAll() { state.withLock { $0.ranges.removeAll() } }
-
-    private func hash(_ frames: [Frame], in store: LogShared) {
-        state.withLock { state in
-            state.frames = frames
-            for frame in frames {
-                for space in frame.spaces { _ = try? Self.hash(space, in: store, &state) }
-            }
-            state.frames = []
-        }
-    }
 
     private static func hash(
         _ id: SpaceID,
@@ -143,16 +146,59 @@ final class Hashes: Sendable {
     private static func bytes(
         of run: Run,
         in store: LogShared,
-        _ frames: [Frame]
+        _ frames: Frames
     ) throws(LogError) -> ([UInt8], Range<Int>) {
-        for frame in frames where frame.place.file == UInt64(run.file) {
-            let offset = Int(run.offset) - frame.place.offset
-            if offset >= 0, offset < frame.bytes.count {
-                return (frame.bytes, offset..<offset + Int(run.blockSize))
-            }
-        }
+        if let found = frames.block(of: run) { return found }
         let bytes = try store.block(of: run)
         return (bytes, 0..<bytes.count)
+    }
+}
+
+extension Hashes.Frames {
+    mutating func add(
+        _ frame: [UInt8],
+        at place: FramePlace,
+        _ space: SpaceID?,
+        others: [SpaceID]
+    ) {
+        size += frame.count
+        let isSmall = frame.count <= Hashes.smallSizeMax
+        let start = small.count
+        if isSmall { small.append(contentsOf: frame) }
+        entries.append(
+            Entry(
+                place: place,
+                size: frame.count,
+                start: isSmall ? start : nil,
+                bytes: isSmall ? [] : frame,
+                space: space,
+                others: others
+            )
+        )
+    }
+
+    /// The bytes in which the block of `run` lies, and where.
+    func block(of run: Run) -> ([UInt8], Range<Int>)? {
+        let (file, offset) = (UInt64(run.file), Int(run.offset))
+        // The last frame that starts before the block is the only one that can hold it.
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            let place = entries[middle].place
+            if (place.file, place.offset) <= (file, offset) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        guard low > 0 else { return nil }
+        let entry = entries[low - 1]
+        let start = offset - entry.place.offset
+        let end = start + Int(run.blockSize)
+        guard entry.place.file == file, end <= entry.size else { return nil }
+        guard let base = entry.start else { return (entry.bytes, start..<end) }
+        return (small, base + start..<base + end)
     }
 }
 

@@ -10,6 +10,8 @@ final class LogShared: Sendable {
     let entropy: any EntropySource
     let adoption: AdoptionReader
     let sizes: LogSizes
+    /// False where nothing may happen by itself.
+    let hasThreads: Bool
     let files: OpenFiles
     let hashes = Hashes()
     /// Never held while a file is read or written.
@@ -20,13 +22,15 @@ final class LogShared: Sendable {
         time: any TimeSource,
         entropy: any EntropySource,
         adoption: AdoptionReader,
-        sizes: LogSizes
+        sizes: LogSizes,
+        hasThreads: Bool
     ) {
         self.directory = directory
         self.time = time
         self.entropy = entropy
         self.adoption = adoption
         self.sizes = sizes
+        self.hasThreads = hasThreads
         files = OpenFiles(directory: directory)
     }
 

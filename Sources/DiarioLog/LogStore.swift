@@ -60,7 +60,8 @@ package final class LogStore: Sendable {
             time: time,
             entropy: entropy,
             adoption: adoption,
-            sizes: sizes
+            sizes: sizes,
+            hasThreads: background == .thread
         )
         let weak = WeakStore()
         committer = CalledThread { wake in weak.store?.serve(wake) ?? false }
@@ -73,7 +74,11 @@ package final class LogStore: Sendable {
         if mayWrite {
             lock = try storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }
         }
-        var writer = Writer(store: shared, lock: lock)
+        var writer = Writer(
+            store: shared,
+            lock: lock,
+            hasher: background == .thread ? hasher : nil
+        )
         try writer.start()
         report = writer.report
         gate = Mutex(Gate(writer: writer))
@@ -92,7 +97,7 @@ package final class LogStore: Sendable {
     /// Appends and waits: when this returns, what `append.durability` promises holds.
     ///
     /// When it throws, nothing of `append` is in the log.
-    package func append(_ append: Append) throws(LogError) -> [AppendedBatch] {
+    package func append(_ append: Append) throws(LogError) -> AppendedBatches {
         let outcomes = try self.append([append])
         guard let outcome = outcomes.first else { preconditionFailure("one append, one outcome") }
         return try outcome.get()
@@ -101,57 +106,82 @@ package final class LogStore: Sendable {
     /// Appends several things in as few syncs as the limits allow; each has its own outcome.
     package func append(
         _ appends: [Append]
-    ) throws(LogError) -> [Result<[AppendedBatch], LogError>] {
-        var writer = try takeWriter(to: .use)
-        let outcomes = commit(appends, &writer)
-        finish(writer)
-        return outcomes
+    ) throws(LogError) -> [Result<AppendedBatches, LogError>] {
+        commit(appends, try takeWriter(to: .use))
     }
 
     /// Appends without waiting; `completion` is called once, when the outcome is known.
     ///
     /// If nobody else writes, the events are written and synced right here, on the caller's
-    /// thread, which is fastest; else the committer thread takes them with those of others. On a
-    /// disk whose syncs take long the caller's thread is not held up.
+    /// thread, which is fastest; else those of several callers are gathered, and the last one of
+    /// them commits them all. On a disk whose syncs take long the committer thread does that, and
+    /// no caller's thread is held up.
+    ///
+    /// `resumesTask` says that `completion` does nothing but let a task run on, which then does
+    /// what `Answer.finish` asks for.
     package func enqueue(
         _ append: Append,
-        completion: @escaping @Sendable (Result<[AppendedBatch], LogError>) -> Void
+        resumesTask: Bool = false,
+        completion: @escaping @Sendable (Answer) -> Void
     ) {
         precondition(background == .thread, "somebody must commit what is enqueued")
-        var isCalled: Bool?
-        let free = gate.withLock { gate -> Writer? in
-            if let writer = gate.takeIfFree() { return writer }
-            isCalled = gate.isClosed ? nil : gate.add(append, completion)
-            return nil
-        }
-        if var writer = free {
-            let outcomes = commit([append], &writer)
-            finish(writer)
-            if let outcome = outcomes.first { completion(outcome) }
-            return
-        }
-        switch isCalled {
-        case .some(true): callCommitter()
-        case .some(false): break
-        case .none: completion(.failure(.closed))
+        let entry = Gate.Completion(resumesTask: resumesTask, tell: completion)
+        switch gate.withLock({ $0.enter(append, entry) }) {
+        case .alone(let writer):
+            if let outcome = commit([append], writer).first {
+                completion(Answer(outcome: outcome))
+            }
+        case .leads(let writer, let waiting): commit(waiting, writer)
+        case .calls: callCommitter()
+        case .waits: break
+        case .refused: completion(Answer(outcome: .failure(.closed)))
         }
     }
 
-    private func commit(_ appends: [Append], _ writer: inout Writer) -> [Writer.Outcome] {
+    /// Commits what one caller appended, and gives the writer back.
+    private func commit(_ appends: [Append], _ writer: consuming Writer) -> [Writer.Outcome] {
         let start = ContinuousClock.now
         let outcomes = writer.commit(appends)
-        let duration = ContinuousClock.now - start
-        gate.withLock { $0.lastCommit = duration }
+        finish(writer, after: Commit(duration: ContinuousClock.now - start, gathered: nil))
         return outcomes
     }
 
-    /// Gives the writer back after a commit, and sees to the hashes.
-    private func finish(_ writer: consuming Writer) {
-        let frames = writer.takeUnhashed()
-        giveBack(writer)
-        for frame in frames {
-            shared.hashes.follow(frame, in: shared, background == .thread ? hasher : nil)
+    /// Commits what several callers appended, and tells them.
+    private func commit(_ waiting: Gate.Waiting, _ writer: consuming Writer) {
+        let start = ContinuousClock.now
+        let outcomes = writer.commit(waiting.appends)
+        let duration = ContinuousClock.now - start
+        // The writer first: who is told may want it at once.
+        finish(writer, after: Commit(duration: duration, gathered: outcomes.count))
+        tell(waiting.completions, outcomes)
+    }
+
+    private func tell(_ completions: [Gate.Completion], _ outcomes: [Writer.Outcome]) {
+        // Of many tasks one is told first, and tells the others when it runs. If this thread told
+        // them all, each would wake a thread, which found nothing more to do and slept again.
+        let last = completions.count - 1
+        let isMany = last > 1 && completions.allSatisfy(\.resumesTask)
+        if isMany {
+            let answer = Answer(outcome: outcomes[0]) {
+                for index in 1..<last { completions[index].tell(Answer(outcome: outcomes[index])) }
+            }
+            completions[0].tell(answer)
         }
+        for index in isMany ? last..<last + 1 : 0..<last + 1 {
+            completions[index].tell(Answer(outcome: outcomes[index]))
+        }
+    }
+
+    /// How a commit went; `gathered` is how many callers it answered, if it was of those who wait.
+    private struct Commit {
+        let duration: Duration
+        let gathered: Int?
+    }
+
+    /// Gives the writer back after a commit, and sees to the hashes.
+    private func finish(_ writer: consuming Writer, after commit: Commit? = nil) {
+        giveBack(writer, after: commit)
+        if background == .none || shared.hashes.isOverdue { shared.hashes.hashQueue(in: shared) }
     }
 
     // MARK: The writer
@@ -164,10 +194,16 @@ package final class LogStore: Sendable {
 
     /// Waits for the writer, which the caller gives back, unless it closes the log.
     private func takeWriter(to purpose: Purpose) throws(LogError) -> Writer {
+        let isClosing = purpose == .close
+        if let writer = try gate.withLock({ (gate) throws(LogError) in
+            try gate.takeAtOnce(isClosing: isClosing)
+        }) {
+            return writer
+        }
         let ticket = Signal()
         let isThere: Bool? = gate.withLock { gate in
             // Checked along with taking a ticket: nobody raises one after the log was closed.
-            if gate.isClosed, purpose == .use { return nil }
+            if gate.isClosed, !isClosing { return nil }
             let isThere = gate.writer != nil && gate.tickets.isEmpty && !gate.isReserved
             if isThere { gate.isReserved = true } else { gate.tickets.append(ticket) }
             return isThere
@@ -182,21 +218,20 @@ package final class LogStore: Sendable {
         return writer
     }
 
-    private func giveBack(_ writer: consuming Writer) {
+    private func giveBack(_ writer: consuming Writer, after commit: Commit?) {
         var writer: Writer? = consume writer
         let (ticket, isCalled) = gate.withLock { gate in
             gate.hasUnsynced = writer?.log.isUnsynced ?? false
             gate.writer = writer.take()
+            if let commit {
+                gate.lastCommit = commit.duration
+                if let count = commit.gathered { gate.note(answered: count) }
+            }
             if !gate.tickets.isEmpty {
                 gate.isReserved = true
                 return (Optional(gate.tickets.removeFirst()), false)
             }
-            let isNeeded = !gate.queue.isEmpty || gate.hasUnsynced
-            guard isNeeded, gate.committer == .blocked || gate.committer == .idle else {
-                return (nil, false)
-            }
-            gate.committer = .busy
-            return (nil, true)
+            return (nil, gate.callsCommitter())
         }
         ticket?.raise()
         if isCalled { callCommitter() }
@@ -233,9 +268,9 @@ package final class LogStore: Sendable {
         guard isFirst else { return }
         // Those who waited for the writer had their turn before this.
         var writer = try takeWriter(to: .close)
-        let (waiting, completions) = gate.withLock { $0.takeQueue() }
-        let outcomes = writer.commit(waiting)
-        for (completion, outcome) in zip(completions, outcomes) { completion(outcome) }
+        let waiting = gate.withLock { $0.takeWaiting() }
+        let outcomes = writer.commit(waiting.appends)
+        tell(waiting.completions, outcomes)
         committer.end()
         guard access == .readWrite else { return }
         try writer.close()
@@ -248,63 +283,19 @@ package final class LogStore: Sendable {
         committer.call()
     }
 
-    private enum Step: ~Copyable {
-        case end
-        case sleep
-        case wait(Duration)
-        case work(Writer, [Append], [Gate.Completion])
-    }
-
     /// Commits what waits until nothing does; false once the log is closed.
     fileprivate func serve(_ wake: Signal) -> Bool {
         while true {
-            switch nextStep() {
+            switch gate.withLock({ $0.nextStep() }) {
             case .end: return false
             case .sleep: return true
             case .wait(let duration):
                 wake.wait(nanosecondsMax: Int64(duration / .nanoseconds(1)))
-            case .work(var writer, let waiting, let completions):
-                let start = ContinuousClock.now
-                if waiting.isEmpty {
-                    writer.syncInBackground()
-                } else {
-                    let outcomes = writer.commit(waiting)
-                    let duration = ContinuousClock.now - start
-                    for (completion, outcome) in zip(completions, outcomes) { completion(outcome) }
-                    gate.withLock { $0.note(duration: duration, answered: waiting.count) }
-                }
+            case .sync(var writer):
+                writer.syncInBackground()
                 finish(writer)
+            case .commit(let writer, let waiting): commit(waiting, writer)
             }
-        }
-    }
-
-    private func nextStep() -> Step {
-        gate.withLock { gate in
-            if gate.isClosed { return .end }
-            let rest = gate.deadline - ContinuousClock.now
-            if gate.queue.isEmpty, !gate.hasUnsynced {
-                // Reset only now: resetting it whenever the queue is empty for a moment would
-                // alternate full commits and commits of one.
-                guard gate.target > 1, rest > .zero else {
-                    gate.target = 1
-                    gate.committer = .idle
-                    return .sleep
-                }
-                gate.committer = .gathering
-                return .wait(rest)
-            }
-            guard gate.tickets.isEmpty, !gate.isReserved, gate.writer != nil else {
-                gate.committer = .blocked
-                return .sleep
-            }
-            if !gate.hasUnsynced, gate.queue.count < gate.target, rest > Duration.zero {
-                gate.committer = .gathering
-                return .wait(rest)
-            }
-            gate.committer = .busy
-            guard let writer = gate.writer.take() else { return .sleep }
-            let (waiting, completions) = gate.takeQueue()
-            return .work(writer, waiting, completions)
         }
     }
 }

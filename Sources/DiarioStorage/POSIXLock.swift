@@ -15,6 +15,7 @@ package final class POSIXLock: DirectoryLock {
     private let path: String
     /// Tells this lock from others of this process.
     private let token = UInt32(truncatingIfNeeded: SystemEntropy().next())
+    private let process = diario_process_id()
     private let state = Mutex(State.free)
 
     init(file: POSIXFile, path: String) {
@@ -95,7 +96,6 @@ package final class POSIXLock: DirectoryLock {
     /// Reads what the last holder left and writes down this process as the owner.
     private func takeOver() throws(StorageError) -> State {
         var record = try readRecord()
-        let process = diario_process_id()
         if record.owner == process, record.token == token { return .held(record, wasLast: true) }
         record.owner = process
         record.token = token

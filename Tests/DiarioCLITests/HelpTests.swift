@@ -14,7 +14,7 @@ import Testing
             #expect(!option.summary.isEmpty)
         }
         #expect(command.option("help") != nil)
-        #expect((1...2).contains(command.examples.count))
+        #expect((1...3).contains(command.examples.count))
         #expect(!command.details.isEmpty)
     }
 

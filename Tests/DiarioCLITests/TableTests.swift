@@ -59,27 +59,4 @@ import Testing
         }
         #expect(CellText.cut("abcdefgh", to: 6) == "abc...")
     }
-
-    @Test func progressShowsAShareATotalAndABar() {
-        func line(_ done: UInt64, _ total: UInt64?) -> ProgressLine {
-            ProgressLine(label: "Verifying", unit: "events", done: done, total: total, seconds: 3.9)
-        }
-        #expect(
-            line(50_000, 100_000).text(width: 75)
-                == "Verifying: 50,000 of 100,000 events, 50 %, 3 s [#############-------------]"
-        )
-        #expect(line(7, nil).text(width: 80) == "Verifying: 7 events, 3 s")
-        #expect(line(9, 0).text(width: 80) == "Verifying: 9 events, 3 s")
-        #expect(line(2, 1).text(width: 200).contains("100 %"))
-        for width in 10...120 {
-            #expect(line(50_000, 100_000).text(width: width).utf8.count <= width)
-        }
-    }
-
-    @Test func digitsAreGroupedByThousands() {
-        #expect(ProgressLine.grouped(0) == "0")
-        #expect(ProgressLine.grouped(999) == "999")
-        #expect(ProgressLine.grouped(1_234_567) == "1,234,567")
-        #expect(ProgressLine.grouped(.max) == "18,446,744,073,709,551,615")
-    }
 }

@@ -107,5 +107,9 @@ import Testing
             )
             #expect(try Self.content(vector.shows, sealed) == vector)
         }
+        // The last one has every kind of block.
+        let last = try Hex.bytes(try #require(vectors.segments.last).segment)
+        let reader = try SegmentReader(SegmentMemory(.segment, last), sidecar: nil)
+        #expect(Set(reader.index.blocks.map(\.kind)) == Set(1...15))
     }
 }

@@ -9,7 +9,7 @@ import Testing
 
 /// Many who append at once, through the committer thread.
 @Suite struct CommitterTests {
-    private typealias Outcome = Result<[AppendedBatch], LogError>
+    private typealias Outcome = Result<AppendedBatches, LogError>
 
     /// Counts answers, and wakes who waits for all of them.
     private final class Answers: Sendable {
@@ -38,7 +38,7 @@ import Testing
     }
 
     private func enqueue(_ append: Append, in store: LogStore, _ index: Int, _ answers: Answers) {
-        store.enqueue(append) { answers.take($0, of: index) }
+        store.enqueue(append) { answers.take($0.outcome, of: index) }
     }
 
     @Test(arguments: [Durability.synced, .written])

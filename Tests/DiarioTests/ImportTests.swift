@@ -9,13 +9,13 @@ import Testing
 @Suite struct ImportTests {
     @Test func anExportIntoAFreshSpaceExportsAsTheSameText() throws {
         let folder = try TemporaryFolder()
-        let source = try makeFilledSpace(folder.path + "/source")
-        let text = try exported(source)
+        let source = try SampleSpace.make(folder.path + "/source")
+        let text = try SampleSpace.lines(source)
         let target = try Space.create(at: folder.path + "/target", packs: PackSource.builtIn())
         let lineage = try target.stats().status.manifest.lineage
-        let summary = try target.importLines(of: file(text, in: folder)) { _, _ in }
+        let summary = try target.importLines(of: SampleSpace.file(text, in: folder)) { _, _ in }
         let restored = summary.space
-        #expect(try exported(restored) == text)
+        #expect(try SampleSpace.lines(restored) == text)
         let (old, new) = (try source.stats(), try restored.stats())
         #expect(new.status.events == old.status.events)
         #expect(new.status.head == old.status.head)
@@ -24,7 +24,7 @@ import Testing
         #expect(try restored.verify { _ in }.isOK)
         try restored.close()
         let again = try Space.open(at: folder.path + "/target", access: .readOnly)
-        #expect(try exported(again) == text)
+        #expect(try SampleSpace.lines(again) == text)
     }
 
     // Lines without the adoption of packs, as a workload has them, once left a space that did not
@@ -36,7 +36,10 @@ import Testing
         let line =
             #"{"type":"meals.weight.recorded","payload":{"day":"2026-01-01","source":"manual"},"#
             + #""at":"2026-01-01T00:00:00Z","origin":"7zk3m9q2c1f4a-1"}"#
-        let summary = try space.importLines(of: file(Array(line.utf8), in: folder)) { _, _ in }
+        let summary = try space.importLines(of: SampleSpace.file(Array(line.utf8), in: folder)) {
+            _,
+            _ in
+        }
         let stats = try summary.space.stats()
         #expect(stats.status.events == 1)
         #expect(stats.status.head == head + 1)
@@ -46,19 +49,45 @@ import Testing
 
     @Test func anExportIntoAUsedSpaceIsRecordedOnce() throws {
         let folder = try TemporaryFolder()
-        let source = try makeFilledSpace(folder.path + "/source")
-        let text = try exported(source)
-        let target = try makeFilledSpace(folder.path + "/target")
+        let source = try SampleSpace.make(folder.path + "/source")
+        let text = try SampleSpace.lines(source)
+        let target = try SampleSpace.make(folder.path + "/target")
         let before = try target.stats().status.events
-        let first = try target.importLines(of: file(text, in: folder)) { _, _ in }
+        let first = try target.importLines(of: SampleSpace.file(text, in: folder)) { _, _ in }
         #expect(first.imported == before)
         #expect(first.known == 0)
         #expect(try target.stats().status.events == 2 * before)
-        let second = try target.importLines(of: file(text, in: folder)) { _, _ in }
+        let second = try target.importLines(of: SampleSpace.file(text, in: folder)) { _, _ in }
         #expect(second.imported == 0)
         #expect(second.known == before)
         #expect(try target.stats().status.events == 2 * before)
         #expect(try target.verify { _ in }.isOK)
+    }
+
+    // An import of nothing once left a space without packs.
+    @Test(arguments: ["", "\n \n", "[]", " [ ] "])
+    func anImportOfNothingLeavesASpaceAsItWas(text: String) throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path + "/space", packs: PackSource.builtIn())
+        let before = try SampleSpace.lines(space)
+        let file = try SampleSpace.file(Array(text.utf8), in: folder)
+        let summary = try space.importEvents(of: file, as: .detected(in: file)) { _, _ in }
+        #expect(summary.imported == 0)
+        let again = try Space.open(at: folder.path + "/space", access: .readOnly)
+        #expect(try SampleSpace.lines(again) == before)
+        #expect(again.catalog.newest("meals.weight.recorded") != nil)
+    }
+
+    // Two equal lines that were recorded together once came as two events.
+    @Test func anOriginThatComesTwiceIsRecordedOnce() throws {
+        let folder = try TemporaryFolder()
+        let space = try SampleSpace.make(folder.path + "/space")
+        let line =
+            #"{"type":"meals.weight.recorded","payload":{"day":"2026-01-01","source":"manual"},"#
+            + #""origin":"7zk3m9q2c1f4a-1"}"# + "\n"
+        let file = try SampleSpace.file(Array((line + line).utf8), in: folder)
+        let summary = try space.importLines(of: file) { _, _ in }
+        #expect((summary.imported, summary.known) == (1, 1))
     }
 
     @Test func referencesAreRewrittenWhenEventsAreRecordedAgain() throws {
@@ -68,9 +97,12 @@ import Testing
         for line in Self.linkedLines { try recorder.add(Array(line.utf8).span) }
         recorder.finish()
         let origins = try recorder.commit()
-        let target = try makeFilledSpace(folder.path + "/target")
-        _ = try target.importLines(of: file(exported(source), in: folder)) { _, _ in }
-        let text = String(decoding: try exported(target), as: UTF8.self)
+        let target = try SampleSpace.make(folder.path + "/target")
+        _ = try target.importLines(of: SampleSpace.file(SampleSpace.lines(source), in: folder)) {
+            _,
+            _ in
+        }
+        let text = String(decoding: try SampleSpace.lines(target), as: UTF8.self)
         for origin in origins { #expect(!text.contains(origin.text)) }
         let mine = text.split(separator: "\n").suffix(3)
         let created = try #require(mine.first { $0.contains("playlist.created") })
@@ -96,17 +128,17 @@ import Testing
             let path = folder.path + "/target-\(isUsed)"
             let target =
                 isUsed
-                ? try makeFilledSpace(path)
+                ? try SampleSpace.make(path)
                 : try Space.create(at: path, packs: PackSource.builtIn())
-            let before = try exported(target)
-            let input = try file(Array((good + "\n" + line + "\n").utf8), in: folder)
+            let before = try SampleSpace.lines(target)
+            let input = try SampleSpace.file(Array((good + "\n" + line + "\n").utf8), in: folder)
             let error = #expect(throws: DiarioError.self) {
                 try target.importLines(of: input) { _, _ in }
             }
             #expect(error?.message.contains(named) == true, "\(error?.message ?? "")")
             #expect(error?.line == 2)
             let again = try Space.open(at: path, access: .readOnly)
-            #expect(try exported(again) == before)
+            #expect(try SampleSpace.lines(again) == before)
         }
     }
 
@@ -115,35 +147,4 @@ import Testing
         ##"{"type":"music.playlist.track.added","payload":{"playlistId":"#1","##
             + ##""trackId":"0123456789abcdef0123456789abcdef"},"batch":"x"}"##,
     ]
-
-    private func makeFilledSpace(_ path: String) throws -> Space {
-        let space = try Space.create(at: path, packs: PackSource.builtIn())
-        var recorder = LineRecorder(space, durability: .synced)
-        for file in BuiltInPacks.files where file.path.contains("/examples/") {
-            for line in file.text.utf8.split(separator: UInt8(ascii: "\n")) {
-                try recorder.add(Array(line).span)
-            }
-            recorder.finish()
-        }
-        _ = try recorder.commit()
-        return space
-    }
-
-    private func exported(_ space: Space) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        var reader = try EventReader(space, EventFilter())
-        while let line = try reader.next() {
-            EventLineWriter.append(line, to: &bytes)
-            bytes.append(UInt8(ascii: "\n"))
-        }
-        return bytes
-    }
-
-    private func file(_ bytes: [UInt8], in folder: borrowing TemporaryFolder) throws -> any LogFile
-    {
-        let file = try folder.directory().open("lines.jsonl", .create)
-        try file.truncate(to: 0)
-        try file.write(bytes.span, at: 0)
-        return file
-    }
 }

@@ -9,12 +9,14 @@ bad line.
 """
 
 from diario_program import Diario, main
-from diario_program import commands, faults, recording, transfer
+from diario_program import commands, doors, faults, recording, shells, transfer
 
 PARTS = (
     ("commands and help", commands.check),
     ("recording", recording.check),
     ("export, import, packs", transfer.check),
+    ("CloudEvents, tables", doors.check),
+    ("shells, manual, progress", shells.check),
     ("damage and refusal", faults.check),
 )
 

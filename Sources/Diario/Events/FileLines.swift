@@ -1,5 +1,5 @@
 import DiarioCore
-package import DiarioStorage
+import DiarioStorage
 
 #if canImport(Darwin)
 import Darwin
@@ -8,31 +8,33 @@ import Glibc
 #endif
 
 /// The lines of a file, one by one; memory is bounded by the longest line that is allowed.
-package struct FileLines {
+struct FileLines: EventInput {
     private let file: any LogFile
     private var fileOffset = 0
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
     /// The number of the line that was read last, from 1.
-    package private(set) var number = 0
+    private(set) var number = 0
     /// Bytes of the file that were read.
-    package var offset: Int { fileOffset - (buffer.count - start) }
+    var offset: Int { fileOffset - (buffer.count - start) }
+    /// A line with an unknown key is refused.
+    var ignoredNames: [String] { [] }
 
     private static let chunkSize = 256 * 1024
 
-    package init(_ file: any LogFile) { self.file = file }
+    init(_ file: any LogFile) { self.file = file }
 
     /// Gives the next line, without its line feed, and its number to `body`; false at the end.
-    package mutating func next(
-        _ body: (Span<UInt8>, Int) throws(DiarioError) -> Void
+    mutating func next(
+        _ body: (Span<UInt8>, InputPlace) throws(DiarioError) -> Void
     ) throws(DiarioError) -> Bool {
         var searched = start
         while true {
             if let end = lineFeed(from: searched) {
                 number += 1
                 defer { start = end + 1 }
-                try body(buffer.span.extracting(start..<end), number)
+                try body(buffer.span.extracting(start..<end), InputPlace(line: number))
                 return true
             }
             guard buffer.count - start <= Limits.lineSizeMax else {
@@ -47,7 +49,7 @@ package struct FileLines {
                 guard start < buffer.count else { return false }
                 number += 1
                 defer { start = buffer.count }
-                try body(buffer.span.extracting(start..<buffer.count), number)
+                try body(buffer.span.extracting(start..<buffer.count), InputPlace(line: number))
                 return true
             }
             buffer.removeSubrange(..<start)

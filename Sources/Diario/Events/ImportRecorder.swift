@@ -2,7 +2,6 @@ import DiarioCore
 import DiarioFormat
 import DiarioLog
 import DiarioSchema
-import DiarioStorage
 
 /// Records events of other spaces as new events of this replica, each origin once.
 struct ImportRecorder {
@@ -21,12 +20,15 @@ struct ImportRecorder {
     /// Lines that are recorded together, with the event that says so.
     private struct Group {
         var lines: [[UInt8]] = []
+        var origins: Set<Origin> = []
         var size = 0
         var batch: [UInt8]?
     }
 
     private static let groupSizeMax = Limits.batchSizeMax / 2
     private static let attemptCountMax = 16
+    /// Where lines stand that were found good before.
+    private static let nowhere = InputPlace(line: 0)
 
     init(_ space: Space) throws(DiarioError) {
         self.space = space
@@ -40,49 +42,53 @@ struct ImportRecorder {
     }
 
     mutating func record(
-        _ file: any LogFile,
+        _ input: () throws(DiarioError) -> any EventInput,
+        _ fileSize: Int,
         _ progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
-        let total: Int
-        do throws(StorageError) { total = 2 * (try file.size()) } catch { throw DiarioError(error) }
         // First all lines are read without recording any, because a bad one must leave no trace.
-        try check(file, progress, total)
-        var lines = FileLines(file)
-        while try lines.next({ (text, number) throws(DiarioError) in
+        var checked = try input()
+        try check(&checked, progress, 2 * fileSize)
+        var lines = try input()
+        while try lines.next({ (text, place) throws(DiarioError) in
             guard !text.isBlank else { return }
             try take(text)
         }) {
-            if lines.number % 4096 == 0 { progress(total / 2 + lines.offset, total) }
+            if lines.number % 4096 == 0 { progress(fileSize + lines.offset, 2 * fileSize) }
         }
         try recordGroup()
-        return ImportSummary(space: space, imported: imported, known: known)
+        return ImportSummary(
+            space: space,
+            imported: imported,
+            known: known,
+            ignoredNames: lines.ignoredNames
+        )
     }
 
     private mutating func check(
-        _ file: any LogFile,
+        _ lines: inout any EventInput,
         _ progress: (Int, Int) -> Void,
         _ total: Int
     ) throws(DiarioError) {
-        var lines = FileLines(file)
         var draft = DraftBatch()
         var batch: [UInt8]?
-        while try lines.next({ (text, number) throws(DiarioError) in
+        while try lines.next({ (text, place) throws(DiarioError) in
             guard !text.isBlank else { return }
-            try read(text, number)
+            try read(text, place)
             let name = line.batch.map { Array(line.arena[$0]) }
             if name == nil || name != batch { draft.removeAll() }
             batch = name
             do throws(FormatError) { try draft.append(line, origin: line.origin) } catch {
-                throw DiarioError(error, line: number)
+                throw DiarioError(error, at: place)
             }
         }) {
             if lines.number % 4096 == 0 { progress(lines.offset, total) }
         }
     }
 
-    private mutating func read(_ text: Span<UInt8>, _ number: Int) throws(DiarioError) {
+    private mutating func read(_ text: Span<UInt8>, _ place: InputPlace) throws(DiarioError) {
         do throws(SchemaError) { try reader.read(text, into: &line) } catch {
-            throw DiarioError(error, line: number)
+            throw DiarioError(error, at: place)
         }
         if line.type.pack == "engine", let origin = line.origin {
             authorities.insert(origin.replica)
@@ -90,10 +96,13 @@ struct ImportRecorder {
     }
 
     private mutating func take(_ text: Span<UInt8>) throws(DiarioError) {
-        try read(text, 0)
+        try read(text, Self.nowhere)
         if let origin = line.origin {
             guard !authorities.contains(origin.replica) else { return }
-            guard origins[origin] == nil, origin.sequence > own[origin.replica] ?? 0 else {
+            // Twice in one file is once here as well.
+            guard origins[origin] == nil, origin.sequence > own[origin.replica] ?? 0,
+                !group.origins.contains(origin)
+            else {
                 known += 1
                 return
             }
@@ -106,6 +115,7 @@ struct ImportRecorder {
             try recordGroup()
         }
         group.batch = name
+        if let origin = line.origin { group.origins.insert(origin) }
         var bytes: [UInt8] = []
         for index in text.indices { bytes.append(text[index]) }
         group.lines.append(bytes)
@@ -149,7 +159,7 @@ struct ImportRecorder {
         var mapping = origins
         var next = first
         for text in lines {
-            try read(text.span, 0)
+            try read(text.span, Self.nowhere)
             if let origin = line.origin {
                 let run = ImportedRun(first: origin, count: 1, newFirst: next)
                 runs.appendMerging(run)
@@ -160,7 +170,7 @@ struct ImportRecorder {
         var batches: [DraftBatch] = []
         var name: [UInt8]?
         for text in lines {
-            try read(text.span, 0)
+            try read(text.span, Self.nowhere)
             rewrite(mapping)
             let batch = line.batch.map { Array(line.arena[$0]) }
             if batch == nil || batch != name { batches.append(DraftBatch()) }

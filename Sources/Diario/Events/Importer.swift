@@ -12,33 +12,76 @@ package struct ImportSummary: Sendable {
     package let imported: Int
     /// Events that were passed over, because they had been imported before.
     package let known: Int
+    /// Attributes of CloudEvents that Diario has no place for; at most 16 of them.
+    package let ignoredNames: [String]
 }
 
 extension Space {
     /// Takes up events from a file of lines as `export` writes them: all of them or none.
+    package func importLines(
+        of file: any LogFile,
+        progress: (Int, Int) -> Void
+    ) throws(DiarioError) -> ImportSummary {
+        try importEvents(of: file, as: .lines, progress: progress)
+    }
+
+    /// Takes up events from a file as `export` writes it: all of them or none.
     ///
     /// Into a space without events of its packs they come as they are, with origins, positions and
     /// times, in a space of a new lineage that takes the place of this one. Into any other space
-    /// they are recorded as new events of this replica, each origin once.
+    /// they are recorded as new events of this replica, each origin once; so are CloudEvents that
+    /// other programs recorded, into any space.
     ///
     /// `progress` is told how many bytes of the file were read, of how many to read in all.
-    package func importLines(
+    package func importEvents(
         of file: any LogFile,
+        as form: EventForm,
         progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
         let status = try logging { () throws(LogError) in try store.status(of: id) }
         guard status.manifest.authority != nil else {
             throw DiarioError(LogError.notAuthority(id))
         }
-        if status.events == 0 {
-            return try restore(file, progress)
+        let size: Int
+        do throws(StorageError) { size = try file.size() } catch { throw DiarioError(error) }
+        if status.events == 0, try !beginsForeign(file, form) {
+            var input = makeInput(file, form, takesForeign: false)
+            return try restore(&input, size, progress)
         }
         var recorder = try ImportRecorder(self)
-        return try recorder.record(file, progress)
+        let input = { self.makeInput(file, form, takesForeign: true) }
+        return try recorder.record(input, size, progress)
+    }
+
+    private func makeInput(
+        _ file: any LogFile,
+        _ form: EventForm,
+        takesForeign: Bool
+    ) -> any EventInput {
+        switch form {
+        case .lines: FileLines(file)
+        case .cloudEvents:
+            CloudEventBatch(file, CloudEventReader(catalog, takesForeign: takesForeign))
+        }
+    }
+
+    /// Whether the first event was recorded by another program than Diario.
+    private func beginsForeign(
+        _ file: any LogFile,
+        _ form: EventForm
+    ) throws(DiarioError) -> Bool {
+        switch form {
+        case .lines: return false
+        case .cloudEvents:
+            var batch = CloudEventBatch(file, CloudEventReader(catalog, takesForeign: true))
+            _ = try batch.next { (_, _) throws(DiarioError) in }
+            return batch.isForeign
+        }
     }
 
     private func restore(
-        _ file: any LogFile,
+        _ input: inout any EventInput,
+        _ size: Int,
         _ progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
         try logging { () throws(LogError) in try store.removeRemains() }
@@ -51,13 +94,28 @@ extension Space {
         do throws(DiarioError) {
             let target = try Space(store: store, id: manifest.space)
             var restorer = Restorer(target, catalog, packs: try adoptedPacks())
-            let count = try restorer.restore(file, progress)
+            let count = try restorer.restore(&input, size, progress)
             lock.release()
+            guard count > 0 else {
+                // Without events nothing says which packs it uses, so this space stays.
+                try logging { () throws(LogError) in try store.remove(manifest.space) }
+                return ImportSummary(
+                    space: self,
+                    imported: 0,
+                    known: 0,
+                    ignoredNames: input.ignoredNames
+                )
+            }
             try logging { () throws(LogError) in
                 try store.activate(manifest.space, inPlaceOf: id)
             }
             let space = try Space(store: store, id: manifest.space)
-            return ImportSummary(space: space, imported: count, known: 0)
+            return ImportSummary(
+                space: space,
+                imported: count,
+                known: 0,
+                ignoredNames: input.ignoredNames
+            )
         } catch {
             try? store.remove(manifest.space)
             throw error
@@ -65,7 +123,7 @@ extension Space {
     }
 
     /// The packs that the space uses, in the order in which it adopted them.
-    private func adoptedPacks() throws(DiarioError) -> [Pack] {
+    func adoptedPacks() throws(DiarioError) -> [Pack] {
         var packs: [Pack] = []
         for adoption in try logging({ () throws(LogError) in try store.status(of: id) }).adoptions {
             packs.append(try Self.adoptedPack(adoption.fingerprint, in: store))

@@ -3,7 +3,6 @@ import DiarioCrypto
 import DiarioFormat
 import DiarioLog
 import DiarioSchema
-import DiarioStorage
 
 /// Fills an empty space with events that keep their origins, positions and times.
 struct Restorer {
@@ -36,7 +35,8 @@ struct Restorer {
     /// Lines with the same `batch`, which may go on.
     private struct Batch {
         var name: [UInt8]?
-        var firstLine = 0
+        /// Where it begins, for messages.
+        var beginning = ""
         /// Where its rows begin in the block.
         var start = 0
         var startSize = 0
@@ -44,6 +44,8 @@ struct Restorer {
 
     /// Several blocks make a frame; so much of them at the most.
     private static let appendSizeMax = Limits.frameSizeMax / 4
+    /// What origin and times of a row take in a frame beside the row: more than they ever do.
+    private static let envelopeSizeMax = 64
 
     init(_ space: Space, _ catalog: TypeCatalog, packs: [Pack]) {
         self.space = space
@@ -53,15 +55,13 @@ struct Restorer {
 
     /// Reads all lines; how many events they were.
     mutating func restore(
-        _ file: any LogFile,
+        _ lines: inout any EventInput,
+        _ total: Int,
         _ progress: (Int, Int) -> Void
     ) throws(DiarioError) -> Int {
-        var lines = FileLines(file)
-        let total: Int
-        do throws(StorageError) { total = try file.size() } catch { throw DiarioError(error) }
-        while try lines.next({ (text, number) throws(DiarioError) in
+        while try lines.next({ (text, place) throws(DiarioError) in
             guard !text.isBlank else { return }
-            try take(text, number)
+            try take(text, place)
         }) {
             if size >= Self.appendSizeMax {
                 try append()
@@ -74,31 +74,31 @@ struct Restorer {
         return count
     }
 
-    private mutating func take(_ text: Span<UInt8>, _ number: Int) throws(DiarioError) {
+    private mutating func take(_ text: Span<UInt8>, _ place: InputPlace) throws(DiarioError) {
         do throws(SchemaError) { try reader.read(text, into: &line) } catch {
-            throw DiarioError(error, line: number)
+            throw DiarioError(error, at: place)
         }
         guard let origin = line.origin else {
-            throw Self.refused(
-                number,
+            throw DiarioError.refused(
+                place,
                 "there is no origin. Record lines without one with `diario record -`."
             )
         }
         if line.type.pack == "engine" {
             if !authorities.contains(origin.replica) { authorities.append(origin.replica) }
-            try checkAdoption(number)
+            try checkAdoption(place)
         }
         if count == 0 { try begin() }
-        try checkPlace(number)
-        try beginRow(origin, number)
+        try checkPlace(place)
+        try beginRow(origin, place)
         do throws(FormatError) {
             try block.draft.append(line, origin: origin)
         } catch {
-            throw DiarioError(error, line: number)
+            throw DiarioError(error, at: place)
         }
         position += 1
         count += 1
-        let clock = try clock(of: origin, number)
+        let clock = try clock(of: origin, place)
         block.envelopes.append(
             RowEnvelope(
                 replica: origin.replica,
@@ -111,20 +111,20 @@ struct Restorer {
             )
         )
         block.acceptedAt.append(line.acceptedAt)
-        try continueBatch(origin, number)
+        try continueBatch(origin, place)
     }
 
     /// Before the first event: lines that do not begin with the adoption of packs, such as those of
     /// a workload, are events of the packs that this space was made with.
     private mutating func begin() throws(DiarioError) {
         guard line.type.pack != "engine" else { return }
-        _ = try space.adopt(packs)
+        _ = try space.adopt(packs) { _, _ in }
         let status = try logging { () throws(LogError) in try space.store.status(of: space.id) }
         position = status.head
     }
 
     /// A pack that a line says was adopted must be here: its bytes are not in the lines.
-    private func checkAdoption(_ number: Int) throws(DiarioError) {
+    private func checkAdoption(_ place: InputPlace) throws(DiarioError) {
         guard line.type.name == AdoptionReader.typeName,
             let index = line.type.fields.firstIndex(where: { $0.name == "fingerprint" }),
             let bytes = line.payload.bytes(at: index)
@@ -133,8 +133,8 @@ struct Restorer {
         guard let fingerprint = Hash32(text: text),
             (try? Space.adoptedPack(fingerprint, in: space.store)) != nil
         else {
-            throw Self.refused(
-                number,
+            throw DiarioError.refused(
+                place,
                 "the pack with fingerprint \(text) is not here. Make the space with that "
                     + "pack: diario init DIR --schema FOLDER."
             )
@@ -142,11 +142,11 @@ struct Restorer {
     }
 
     /// Positions have no gaps, and events without one come last; times never go back.
-    private mutating func checkPlace(_ number: Int) throws(DiarioError) {
+    private mutating func checkPlace(_ place: InputPlace) throws(DiarioError) {
         if let given = line.position {
             guard given == position + 1, !hasPending else {
-                throw Self.refused(
-                    number,
+                throw DiarioError.refused(
+                    place,
                     "position \(given) is not the next one, \(position + 1). "
                         + "Import the lines of one export in their order."
                 )
@@ -156,14 +156,14 @@ struct Restorer {
         }
         if let time = line.acceptedAt {
             guard time >= acceptedAt ?? time else {
-                throw Self.refused(number, "acceptedAt is earlier than in the line before.")
+                throw DiarioError.refused(place, "acceptedAt is earlier than in the line before.")
             }
             acceptedAt = time
         }
     }
 
     /// Makes room in the block for the row, which may go on with the batch of the row before.
-    private mutating func beginRow(_ origin: Origin, _ number: Int) throws(DiarioError) {
+    private mutating func beginRow(_ origin: Origin, _ place: InputPlace) throws(DiarioError) {
         let name = line.batch.map { Array(line.arena[$0]) }
         if batch.name == nil || batch.name != name {
             endBatch()
@@ -177,7 +177,7 @@ struct Restorer {
             }
             batch = Batch(
                 name: name,
-                firstLine: number,
+                beginning: place.beginning,
                 start: block.envelopes.count,
                 startSize: block.draft.size
             )
@@ -186,14 +186,14 @@ struct Restorer {
         {
             throw DiarioError(
                 .tooLarge,
-                "line \(number): the batch that begins in line \(batch.firstLine) is too large: "
+                "\(place.text): the batch that begins in \(batch.beginning) is too large: "
                     + "at most \(Limits.batchCountMax) events and \(Limits.batchSizeMax) bytes.",
-                line: number
+                line: place.line
             )
         }
     }
 
-    private mutating func continueBatch(_ origin: Origin, _ number: Int) throws(DiarioError) {
+    private mutating func continueBatch(_ origin: Origin, _ place: InputPlace) throws(DiarioError) {
         let first = block.envelopes[batch.start]
         let index = block.envelopes.count - 1 - batch.start
         guard
@@ -201,8 +201,8 @@ struct Restorer {
                 || origin.replica == first.replica
                     && origin.sequence == first.sequence + UInt64(index)
         else {
-            throw Self.refused(
-                number,
+            throw DiarioError.refused(
+                place,
                 "a batch has events of one replica with sequences in a row, and "
                     + "\(origin.text) does not follow."
             )
@@ -211,7 +211,7 @@ struct Restorer {
 
     private mutating func clock(
         of origin: Origin,
-        _ number: Int
+        _ place: InputPlace
     ) throws(DiarioError) -> HybridTime {
         let given = line.clock
         let at = line.at
@@ -220,8 +220,8 @@ struct Restorer {
             return clock > $0 ? clock : nil
         }
         guard let next else {
-            throw Self.refused(
-                number,
+            throw DiarioError.refused(
+                place,
                 "the clock of \(origin.text) is not later than that of the event of its replica "
                     + "before."
             )
@@ -249,7 +249,7 @@ struct Restorer {
                 block.envelopes[index].batchCount = count
             }
         }
-        batch = Batch(name: nil, firstLine: 0, start: block.envelopes.count)
+        batch = Batch(name: nil, start: block.envelopes.count)
     }
 
     private mutating func endBlock() {
@@ -262,7 +262,7 @@ struct Restorer {
                 isAuthority: block.isAuthority
             )
         )
-        size += block.draft.size
+        size += block.draft.sizeInBlockMax + block.envelopes.count * Self.envelopeSizeMax
         block.draft.removeAll()
         block.envelopes.removeAll(keepingCapacity: true)
         block.acceptedAt.removeAll(keepingCapacity: true)
@@ -276,9 +276,5 @@ struct Restorer {
         rows.removeAll(keepingCapacity: true)
         size = 0
         try logging { () throws(LogError) in _ = try space.store.append(append) }
-    }
-
-    private static func refused(_ number: Int, _ what: String) -> DiarioError {
-        DiarioError(.invalid, "line \(number): \(what)", line: number)
     }
 }

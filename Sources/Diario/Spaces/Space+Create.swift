@@ -66,16 +66,22 @@ extension Space {
             try store.makeSpace(isAuthority: true)
         }
         let space = try Space(store: store, id: manifest.space)
-        _ = try space.adopt(packs)
+        _ = try space.adopt(packs) { _, _ in }
         try space.close()
     }
 
     /// Lets the space use these packs from now on: records that they are adopted, and those rows of
     /// their reference data that are new or changed.
     ///
-    /// Does nothing for what it uses already.
-    package func adopt(_ packs: [Pack]) throws(DiarioError) -> [AdoptedPack] {
+    /// Does nothing for what it uses already. `progress` is told how many rows of reference data
+    /// are settled, of how many in all.
+    package func adopt(
+        _ packs: [Pack],
+        progress: (Int, Int) -> Void
+    ) throws(DiarioError) -> [AdoptedPack] {
         try refuseChangedSchemas(packs)
+        let total = packs.reduce(0) { $0 + $1.references.reduce(0) { $0 + $1.rows.count } }
+        var done = 0
         var adopted: [AdoptedPack] = []
         for pack in packs {
             let fingerprint = Fingerprint.pack(pack.files)
@@ -87,6 +93,8 @@ extension Space {
             var batches: [DraftBatch] = []
             if isNew { batches.append(try adoption(of: pack, fingerprint)) }
             let rows = try newRows(of: pack)
+            done += pack.references.reduce(0) { $0 + $1.rows.count } - rows.count
+            progress(done, total)
             var batch = DraftBatch()
             for (type, payload) in rows {
                 do throws(FormatError) { try batch.append(payload, type: type) } catch {
@@ -99,12 +107,15 @@ extension Space {
                 }
             }
             if !batch.isEmpty { batches.append(batch) }
-            for batch in batches {
+            for (index, batch) in batches.enumerated() {
                 try logging { () throws(LogError) in
                     _ = try store.append(
                         Append(space: id, content: .authority([batch]), durability: .synced)
                     )
                 }
+                let isAdoption = isNew && index == 0
+                done += isAdoption ? 0 : batch.events.count
+                progress(done, total)
             }
             adopted.append(
                 AdoptedPack(

@@ -75,10 +75,14 @@ enum BenchSpace {
 struct FrameCount {
     private(set) var frames = 0
     private(set) var bytes = 0
+    /// The number of the last frame.
+    private(set) var last: UInt64 = 0
+    private let first: UInt64
 
-    /// Counts the frames of the space in the folder at `path`, as schema/format/log.md, section 8
-    /// lays them out.
-    init(of path: String) throws(BenchError) {
+    /// Counts the frames of the space in the folder at `path` that follow those of an earlier
+    /// count, as schema/format/log.md, section 8 lays them out.
+    init(of path: String, since earlier: FrameCount? = nil) throws(BenchError) {
+        first = (earlier?.last ?? 0) + 1
         do throws(StorageError) {
             let directory = try POSIXDirectory(
                 path: path + "/" + LogPaths.directoryName + "/wal",
@@ -99,14 +103,13 @@ struct FrameCount {
         {
             let body = (0..<4).reduce(0) { $0 | Int(file[offset + 32 + $1]) << (8 * $1) }
             let size = (40 + body + 7) / 8 * 8
-            frames += 1
-            bytes += size
+            let number = (0..<8).reduce(0) { $0 | UInt64(file[offset + 16 + $1]) << (8 * $1) }
+            if number >= first {
+                frames += 1
+                bytes += size
+            }
+            last = max(last, number)
             offset += size
         }
-    }
-
-    /// What was added since an earlier count.
-    func since(_ before: FrameCount) -> (frames: Int, bytes: Int) {
-        (frames - before.frames, bytes - before.bytes)
     }
 }

@@ -35,20 +35,6 @@ struct PreparedEvents: Sendable {
         self.lines = lines
     }
 
-    /// A batch of its own for each event.
-    var singleBatches: [DraftBatch] {
-        // They have in common what is known of the types.
-        var empty = DraftBatch()
-        var known: Set<String> = []
-        for line in lines where known.insert(line.type.name).inserted { empty.add(line) }
-        empty.removeAll(keepingCapacity: false)
-        return lines.map { line in
-            var draft = empty
-            draft.add(line)
-            return draft
-        }
-    }
-
     /// The payload of a line as text.
     func payloadText(_ index: Int) -> String {
         let line = text[(index == 0 ? 0 : ends[index - 1])..<ends[index]]

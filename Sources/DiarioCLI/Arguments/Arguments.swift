@@ -45,10 +45,9 @@ package struct Arguments: Sendable {
     ) throws(UsageError) {
         let equals = word.firstIndex(of: "=")
         let spelled = equals.map { String(word[..<$0]) } ?? word
-        let isHelp = spelled == "-h"
-        guard isHelp || spelled.hasPrefix("--"),
-            let option = command.option(isHelp ? "help" : String(spelled.dropFirst(2)))
-        else { throw unknown(spelled) }
+        guard let option = command.options.first(where: { $0.spellings.contains(spelled) }) else {
+            throw unknown(spelled)
+        }
         var value = equals.map { String(word[word.index(after: $0)...]) }
         if option.value == nil {
             guard value == nil else {

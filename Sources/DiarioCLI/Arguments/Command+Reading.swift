@@ -13,16 +13,7 @@ extension Command {
                 + "is not there.",
             "A TIME is RFC 3339 as 2026-05-04T07:30:00Z, a date, or milliseconds since 1970.",
         ],
-        options: [
-            .values("type", "TYPE", "only this type, or all types of a pack: `fish.`; repeatable"),
-            .value("subject", "TEXT", "only events about this subject"),
-            .value("actor", "ID", "only events of this actor"),
-            .value("replica", "ID", "only events that this replica wrote"),
-            .value("since", "TIME", "only events accepted at TIME or later"),
-            .value("until", "TIME", "only events accepted before TIME"),
-            .value("from", "POSITION", "begin at this position"),
-            .value("to", "POSITION", "end with this position"),
-            .flag("pending", "only events that have no position yet"),
+        options: CommandOption.filters + [
             .value(
                 "limit",
                 "N",
@@ -79,35 +70,15 @@ extension Command {
                 + "with file and offset, and ends with 1 if there is one. Changes nothing. Cut "
                 + "are frames that a crash tore: they were never acknowledged."
         ],
-        options: [.json, .help],
+        options: [.json, .noProgress, .help],
         examples: [Example(text: "diario verify", meaning: "ends with 0 if all is well")]
-    )
-
-    static let export = Command(
-        name: "export",
-        operands: "",
-        operandCount: 0...0,
-        summary: "print all events as lines of JSON",
-        details: [
-            "Prints every event with all that is known of it, one JSON object in each line, in "
-                + "order of position and then the pending ones. `diario import` reads it again."
-        ],
-        options: [
-            .value("output", "FILE", "write to FILE, which appears only when it is complete"),
-            .help,
-        ],
-        examples: [
-            Example(
-                text: "diario export --output notebook.jsonl",
-                meaning: "a copy of all that happened"
-            )
-        ]
     )
 
     static let schemaCheck = Command(
         name: "schema check",
         operands: "DIR",
         operandCount: 1...1,
+        operandKinds: [.folder],
         summary: "check a pack, or a folder of packs",
         details: [
             "Names all that is wrong with the pack in DIR, or with each pack in a folder of it, "
@@ -126,9 +97,10 @@ extension Command {
         operandCount: 0...0,
         summary: "list the packs and event types of the space",
         details: ["Lists the packs that the space uses, and the types that can be recorded."],
-        options: [.json, .help],
+        options: [.flag("names", "print only the names of the types, each once"), .json, .help],
         examples: [
-            Example(text: "diario schema list", meaning: "all types with their newest version")
+            Example(text: "diario schema list", meaning: "all types with their newest version"),
+            Example(text: "diario schema list --names", meaning: "what a script needs"),
         ]
     )
 
@@ -136,6 +108,7 @@ extension Command {
         name: "inspect",
         operands: "FILE",
         operandCount: 1...1,
+        operandKinds: [.file],
         summary: "show what a file of a space says, byte by byte",
         details: [
             "Shows each field of a file below .diario (a log file, manifest, replica file, synced "
@@ -179,6 +152,7 @@ extension Command {
         name: "help",
         operands: "[COMMAND]",
         operandCount: 0...2,
+        operandKinds: [.command],
         summary: "explain a command",
         details: ["Lists the commands, or explains one of them."],
         options: [.help],

@@ -5,6 +5,7 @@ extension Command {
         name: "init",
         operands: "DIR",
         operandCount: 1...1,
+        operandKinds: [.folder],
         summary: "make a space in a folder",
         details: [
             "Makes a space in the folder DIR, which is made if it is not there. The event types "
@@ -13,7 +14,12 @@ extension Command {
             "A space is made whole or not at all.",
         ],
         options: [
-            .values("schema", "DIR", "take the pack, or the folder of packs, in DIR; repeatable"),
+            .values(
+                "schema",
+                "DIR",
+                "take the pack, or the folder of packs, in DIR; repeatable",
+                .folder
+            ),
             .json,
             .help,
         ],
@@ -30,6 +36,7 @@ extension Command {
         name: "record",
         operands: "TYPE [JSON|-]",
         operandCount: 1...2,
+        operandKinds: [.typeName],
         summary: "record events",
         details: [
             "Records one event of the type TYPE with the payload JSON, and prints its origin when "
@@ -48,12 +55,13 @@ extension Command {
             .value("at", "TIME", "when it happened: RFC 3339, a date, or milliseconds; else now"),
             .value("version", "N", "the version of the type; else the newest"),
             .flag("if-unchanged", "refuse if another replica wrote about the subject meanwhile"),
-            .value(
+            .choice(
                 "durability",
-                "synced|written",
+                ["synced", "written"],
                 "synced (the default): survives a power cut; written: the end of the process"
             ),
             .flag("quiet", "with `record -`: print no origins, and a summary at the end"),
+            .noProgress,
             .help,
         ],
         examples: [
@@ -66,38 +74,18 @@ extension Command {
         ]
     )
 
-    static let importEvents = Command(
-        name: "import",
-        operands: "FILE|-",
-        operandCount: 1...1,
-        summary: "take over the events of an export",
-        details: [
-            "Takes over all events of FILE, or of the input, or none: lines as `diario export` "
-                + "writes them. Into a space without events of its packs they come as they are, "
-                + "with origins, positions and times; the space is then another one, of a new "
-                + "lineage. Into any other space they come as new events of this replica, each "
-                + "once, however often it is repeated."
-        ],
-        options: [.json, .help],
-        examples: [
-            Example(
-                text: "diario -C copy import notebook.jsonl",
-                meaning: "the events of a file into a space made with `diario init copy`"
-            )
-        ]
-    )
-
     static let schemaAdopt = Command(
         name: "schema adopt",
         operands: "DIR",
         operandCount: 1...1,
+        operandKinds: [.folder],
         summary: "let the space use packs from now on",
         details: [
             "Adopts the pack, or each of the packs, in the folder DIR: records that the space uses "
                 + "it, and those rows of its reference data that are new or changed. A type and "
                 + "version that the space knows already must have the same schema."
         ],
-        options: [.json, .help],
+        options: [.json, .noProgress, .help],
         examples: [
             Example(text: "diario schema adopt ./plants", meaning: "a pack of your own")
         ]

@@ -6,6 +6,8 @@ package enum CommandName: String, CaseIterable, Sendable {
     case show
     case stats
     case verify
+    case prove
+    case check
     case export
     case importEvents = "import"
     case schemaCheck = "schema check"
@@ -13,6 +15,8 @@ package enum CommandName: String, CaseIterable, Sendable {
     case schemaAdopt = "schema adopt"
     case inspect
     case harness
+    case completion
+    case man
     case help
 
     /// How the command is called and what is said about it.
@@ -24,6 +28,8 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .show: .show
         case .stats: .stats
         case .verify: .verify
+        case .prove: .prove
+        case .check: .check
         case .export: .export
         case .importEvents: .importEvents
         case .schemaCheck: .schemaCheck
@@ -31,6 +37,8 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .schemaAdopt: .schemaAdopt
         case .inspect: .inspect
         case .harness: .harness
+        case .completion: .completion
+        case .man: .man
         case .help: .help
         }
     }

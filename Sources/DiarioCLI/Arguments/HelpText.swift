@@ -13,16 +13,7 @@ package enum HelpText {
         let commands = CommandName.allCases.map(\.command)
         lines += entries(commands.map { ("\($0.name)", $0.summary) }, width)
         lines += [""]
-        lines += entries(
-            [
-                (
-                    "-C DIR",
-                    "the folder of the space; else DIARIO_DIR, else the current one or above"
-                ),
-                ("--version", "show the version of the program"),
-            ],
-            width
-        )
+        lines += entries(CommandOption.globals.map { ($0.usage, $0.summary) }, width)
         lines += ["", "`diario help COMMAND` explains a command."]
         return joined(lines)
     }
@@ -51,6 +42,8 @@ package enum HelpText {
         for example in command.examples {
             lines += ["\(indent)\(example.text)", "\(indent)\(indent)\(example.meaning)"]
         }
+        lines += ["", "Ends with:"]
+        lines += entries(ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) }, width)
         return joined(lines)
     }
 

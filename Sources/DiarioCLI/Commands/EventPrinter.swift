@@ -77,8 +77,7 @@ struct EventPrinter {
     }
 
     private static func bold(_ text: String) -> String {
-        let wantsNone = SystemCall.environment("NO_COLOR").map { !$0.isEmpty } ?? false
-        let isDumb = SystemCall.environment("TERM") == "dumb"
-        return wantsNone || isDumb ? text : "\u{1b}[1m\(text)\u{1b}[0m"
+        let isDumb = EnvironmentVariable.terminal.value == "dumb"
+        return EnvironmentVariable.noColor.isSet || isDumb ? text : "\u{1b}[1m\(text)\u{1b}[0m"
     }
 }

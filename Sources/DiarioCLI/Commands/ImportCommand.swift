@@ -8,12 +8,14 @@ enum ImportCommand {
         let path = call.arguments.operands[0]
         let file = path == "-" ? try InputFile.spooled() : try InputFile.open(path)
         try call.withSpace(.readWrite) { (space) throws(Failure) in
-            let bar = ProgressBar("Importing", unit: "bytes", on: call.errors)
+            let bar = call.progressBar("Importing", unit: "bytes")
             defer { bar.finish() }
             let name = path == "-" ? "the input" : CellText.oneLine(path)
             let result: ImportSummary
             do throws(DiarioError) {
-                result = try space.importLines(of: file) { done, total in
+                let form: EventForm =
+                    call.arguments.has("cloudevents") ? .cloudEvents : try .detected(in: file)
+                result = try space.importEvents(of: file, as: form) { done, total in
                     bar.update(done: UInt64(done), total: UInt64(total))
                 }
             } catch {
@@ -33,6 +35,7 @@ enum ImportCommand {
             try call.output.json { json in
                 json.add("imported", result.imported)
                 json.add("known", result.known)
+                json.add("ignored", list: result.ignoredNames.map { JSONText.string($0) })
             }
             return
         }
@@ -42,5 +45,8 @@ enum ImportCommand {
         try call.output.line(
             "imported \(Show.count(UInt64(max(0, result.imported)), "event"))\(known)"
         )
+        guard !result.ignoredNames.isEmpty else { return }
+        let names = CellText.oneLine(result.ignoredNames.joined(separator: ", "))
+        call.remark("not recorded, because events here have none: the attributes \(names)")
     }
 }

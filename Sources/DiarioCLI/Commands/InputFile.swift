@@ -39,7 +39,7 @@ enum InputFile {
 
     /// All of a pipe, in a file without a name that goes with the program.
     static func spooled(_ descriptor: Int32 = 0) throws(Failure) -> any LogFile {
-        let folder = SystemCall.environment("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        let folder = EnvironmentVariable.temporary.value.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         let name = "diario-import-\(SystemEntropy().next())"
         do throws(StorageError) {
             let directory = try POSIXDirectory(path: folder, access: .readWrite)

@@ -10,7 +10,7 @@ enum LogCommand {
     static func run(_ call: Invocation) throws(Failure) {
         let arguments = call.arguments
         let filter = try checkingUsage { () throws(UsageError) in
-            try makeFilter(arguments)
+            try arguments.filter()
         }
         let limit = try checkingUsage { () throws(UsageError) in
             try arguments.count("limit", from: 0)
@@ -33,37 +33,6 @@ enum LogCommand {
                 try follow(space, filter, from: next, call, &printer)
             }
         }
-    }
-
-    private static func makeFilter(_ arguments: Arguments) throws(UsageError) -> EventFilter {
-        var filter = EventFilter(types: arguments.all("type"))
-        filter.subject = arguments.value("subject")
-        filter.actor = arguments.value("actor")
-        filter.replica = try arguments.replica("replica")
-        filter.since = try arguments.time("since")
-        filter.until = try arguments.time("until")
-        let from = try arguments.count("from", from: 1)
-        let to = try arguments.count("to", from: 1)
-        if arguments.has("pending") {
-            guard from == nil, to == nil, filter.since == nil, filter.until == nil else {
-                throw UsageError(
-                    "pending events have neither position nor time of acceptance, so --pending "
-                        + "goes with none of --from, --to, --since, --until",
-                    in: arguments.command
-                )
-            }
-            filter.part = .pending
-        } else if from != nil || to != nil {
-            let (first, last) = (from ?? 1, to ?? UInt64(Int64.max))
-            guard first <= last else {
-                throw UsageError("--from is behind --to", in: arguments.command)
-            }
-            filter.positions = first...last
-            filter.part = .canonical
-        } else if filter.since != nil || filter.until != nil {
-            filter.part = .canonical
-        }
-        return filter
     }
 
     private static func head(of space: Space) throws(Failure) -> UInt64 {

@@ -101,6 +101,8 @@ private struct RecordStream: ~Copyable {
     private var recorder: LineRecorder
     private var recordedCount: UInt64 = 0
     private let isQuiet: Bool
+    /// The size of the input, if it is a file.
+    private let fileSize: UInt64?
     private let progress: ProgressBar
     private let start = ContinuousClock.now
 
@@ -108,7 +110,8 @@ private struct RecordStream: ~Copyable {
         self.call = call
         self.recorder = recorder
         isQuiet = call.arguments.has("quiet")
-        progress = ProgressBar("Recording", unit: "events", on: call.errors)
+        fileSize = SystemCall.regularFileSize(0)
+        progress = call.progressBar("Recording", unit: fileSize == nil ? "events" : "bytes")
     }
 
     mutating func run() throws(Failure) {
@@ -117,7 +120,7 @@ private struct RecordStream: ~Copyable {
         var source = LineSource(descriptor: 0, name: "the input")
         while try source.fill() {
             try takeLines(of: &source)
-            try commit()
+            try commit(source.byteCount)
             guard !Interrupt.isRaised else { break }
         }
         guard !Interrupt.isRaised else {
@@ -126,7 +129,7 @@ private struct RecordStream: ~Copyable {
             throw .failed("interrupted. \(count) recorded, and nothing behind them")
         }
         recorder.finish()
-        try commit()
+        try commit(source.byteCount)
         progress.finish()
         try summarize()
     }
@@ -140,20 +143,23 @@ private struct RecordStream: ~Copyable {
                     try reporting { () throws(DiarioError) in try recorder.add(line) }
                 }
             } catch {
-                try commit()
+                try commit(source.byteCount)
                 throw error
             }
-            if recorder.isFull { try commit() }
+            if recorder.isFull { try commit(source.byteCount) }
         }
     }
 
-    private mutating func commit() throws(Failure) {
+    /// Records what was taken in, when `byteCount` bytes of the input were.
+    private mutating func commit(_ byteCount: UInt64) throws(Failure) {
         let origins = try reporting { () throws(DiarioError) in try recorder.commit() }
         recordedCount += UInt64(origins.count)
-        guard !isQuiet else {
-            progress.update(done: recordedCount, total: nil)
-            return
+        // Origins on a terminal show by themselves that it goes on.
+        if isQuiet || !call.output.isTerminal {
+            let done = fileSize == nil ? recordedCount : byteCount
+            progress.update(done: done, total: fileSize)
         }
+        guard !isQuiet else { return }
         do throws(Failure) {
             for origin in origins { try call.output.line(origin.text) }
             try call.output.flush()

@@ -40,7 +40,12 @@ enum SchemaCommand {
             try PackSource.load(folder: folder)
         }
         try call.withSpace(.readWrite) { (space) throws(Failure) in
-            let adopted = try reporting { () throws(DiarioError) in try space.adopt(packs) }
+            let bar = call.progressBar("Adopting", unit: "rows of reference data")
+            defer { bar.finish() }
+            let adopted = try reporting { () throws(DiarioError) in
+                try space.adopt(packs) { bar.update(done: UInt64($0), total: UInt64($1)) }
+            }
+            bar.finish()
             guard !call.arguments.has("json") else {
                 try call.output.json { json in
                     json.add("packs", list: adopted.map { SchemaCommand.json($0) })
@@ -56,6 +61,7 @@ enum SchemaCommand {
     }
 
     static func list(_ call: Invocation) throws(Failure) {
+        guard !call.arguments.has("names") else { return try names(call) }
         try call.withSpace(.readOnly) { (space) throws(Failure) in
             let status = try reportingLog { () throws(LogError) in
                 try space.store.status(of: space.id)
@@ -71,6 +77,20 @@ enum SchemaCommand {
                 }
             } else {
                 try print(packs, space.catalog, call.output)
+            }
+        }
+    }
+
+    /// The names of the types and nothing else, as completion asks for them.
+    private static func names(_ call: Invocation) throws(Failure) {
+        guard !call.arguments.has("json") else {
+            throw .usage("--names and --json are two ways to print; choose one")
+        }
+        try call.withSpace(.readOnly) { (space) throws(Failure) in
+            var last = ""
+            for type in space.catalog.types where type.name != last {
+                last = type.name
+                try call.output.line(last)
             }
         }
     }

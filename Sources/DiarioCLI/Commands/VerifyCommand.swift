@@ -10,7 +10,8 @@ enum VerifyCommand {
                 try space.store.status(of: space.id)
             }
             let total = status.head - status.released + UInt64(status.pending)
-            let bar = ProgressBar("Verifying", unit: "events", on: call.errors)
+            let bar = call.progressBar("Verifying", unit: "events")
+            defer { bar.finish() }
             let result = try reporting { () throws(DiarioError) in
                 try space.verify { bar.update(done: UInt64($0), total: total) }
             }

@@ -41,6 +41,24 @@ enum Interrupt {
         }
     }
 
+    /// From now on a signal that ends the program empties the terminal's line before.
+    ///
+    /// Does nothing where signals are caught: who catches them takes the bar away.
+    static func clearLineWhenEnding() {
+        guard descriptor < 0 else { return }
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            // The handler calls `write`, `signal` and `raise`: all are allowed.
+            _ = signal(number) { number in
+                // The bytes of `ProgressPace.clearing`: no string may be made in a handler.
+                var bytes = UInt32(0x0d1b_5b4b).bigEndian
+                // Safe: four bytes are there to be read.
+                _ = unsafe write(2, &bytes, 4)
+                _ = signal(number, SIG_DFL)
+                _ = raise(number)
+            }
+        }
+    }
+
     /// A pipe whose reader has gone shows as an error of `write` instead of ending the program.
     static func ignoreBrokenPipes() {
         _ = signal(SIGPIPE, SIG_IGN)

@@ -18,6 +18,10 @@ package struct LineSource: ~Copyable {
     private var isAtEnd = false
     /// The number of the line handed out last, counted from 1.
     package private(set) var lineNumber = 0
+    /// Bytes of the input before `bytes`.
+    private var droppedCount: UInt64 = 0
+    /// Bytes of the lines that were handed out.
+    package var byteCount: UInt64 { droppedCount + UInt64(start) }
 
     private static let readSize = 256 * 1024
 
@@ -28,6 +32,7 @@ package struct LineSource: ~Copyable {
 
     /// Waits for more bytes; false at the end of the input, or when a signal came instead.
     package mutating func fill() throws(Failure) -> Bool {
+        droppedCount += UInt64(start)
         bytes.removeSubrange(..<start)
         searched -= start
         start = 0

@@ -23,7 +23,7 @@ package final class Output {
     /// The columns of a line: those of the terminal, else what the shell says, else 80.
     package var width: Int {
         if let count = SystemCall.columnCount(descriptor) { return count }
-        return SystemCall.environment("COLUMNS").flatMap { Int($0) }.map { max(20, $0) } ?? 80
+        return EnvironmentVariable.columns.value.flatMap { Int($0) }.map { max(20, $0) } ?? 80
     }
 
     /// Adds a line.

@@ -104,11 +104,29 @@ enum SystemCall {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// Makes a folder, unless it is there already.
+    static func makeDirectory(_ path: String) -> Outcome {
+        // Safe: the path is handed over as a C string.
+        guard unsafe mkdir(path, 0o777) != 0 else { return .done(0) }
+        let code = errno
+        return code == EEXIST && isDirectory(path) ? .done(0) : .failed(code)
+    }
+
     /// Whether there is something that is no regular file, as a device or a pipe.
     static func isSpecial(_ path: String) -> Bool {
         var status = stat()
         // Safe: the call fills in the structure that it is for.
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    }
+
+    /// The size of what a descriptor reads, if that is a regular file.
+    static func regularFileSize(_ descriptor: Int32) -> UInt64? {
+        var status = stat()
+        // Safe: the call fills in the structure that it is for.
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return nil
+        }
+        return UInt64(clamping: status.st_size)
     }
 
     /// The system's words for an error number.

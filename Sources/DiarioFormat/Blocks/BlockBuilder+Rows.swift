@@ -58,7 +58,7 @@ extension BlockBuilder {
             "an event lies in its batch"
         )
         let event = batch.events[index]
-        let typeIndex = self.index(of: batch.entry(Int(event.typeIndex)))
+        let typeIndex = self.index(of: batch.listed(Int(event.typeIndex)))
         let place = RowPlace(
             typeIndex: UInt64(typeIndex),
             batchOffset: envelope.sequence - envelope.batchFirst,
@@ -115,6 +115,14 @@ extension BlockBuilder {
 
     private mutating func mapTypes(of batch: DraftBatch) {
         typeIndices.removeAll(keepingCapacity: true)
-        for place in 0..<batch.typeCount { typeIndices.append(index(of: batch.entry(place))) }
+        for place in 0..<batch.typeCount { typeIndices.append(index(of: batch.listed(place))) }
+    }
+
+    /// The index of a type in the block; mostly the very object was seen before.
+    private mutating func index(of known: DraftContents.KnownType) -> Int32 {
+        for (object, index) in seenTypes where object === known { return index }
+        let index = self.index(of: known.entry)
+        seenTypes.append((known, index))
+        return index
     }
 }

@@ -1,4 +1,4 @@
-import DiarioCore
+package import DiarioCore
 import DiarioCrypto
 
 /// Gathers rows of one space for a block; made once and used again from block to block.
@@ -11,11 +11,13 @@ package struct BlockBuilder: Sendable {
     var replicas: [UInt64] = []
     package internal(set) var types: [TypeEntry] = []
     var saltNodes: [SaltNode] = []
-    private var highestClock: UInt64 = 0
+    private var clock: UInt64 = 0
     /// An upper bound of the bytes in front of the rows.
     private var headSize = Self.headSizeMin
     /// For the types of the batch at hand, their index in `types`.
     var typeIndices: [Int32] = []
+    /// What drafts know of the types, with the index in `types`.
+    var seenTypes: [(DraftContents.KnownType, Int32)] = []
 
     struct Run: Equatable, Sendable {
         var replicaIndex: Int
@@ -37,6 +39,17 @@ package struct BlockBuilder: Sendable {
     /// At least the bytes that `write` appends, if all events are accepted at one time.
     package var size: Int { headSize + rows.count }
 
+    /// The highest clock of the rows.
+    package var highestClock: HybridTime { HybridTime(rawValue: clock) }
+
+    /// The rows as one run of one replica; nil if they are several.
+    package var onlyRun: BlockRun? {
+        guard runs.count == 1, let run = runs.first,
+            let replica = ReplicaID(rawValue: replicas[run.replicaIndex])
+        else { return nil }
+        return BlockRun(replica: replica, firstSequence: run.first, count: run.count)
+    }
+
     /// Whether a block with these rows and the batch's stays within the limits.
     package func hasRoom(for batch: DraftBatch) -> Bool {
         size + batch.sizeInBlockMax <= Limits.blockSizeMax
@@ -50,8 +63,9 @@ package struct BlockBuilder: Sendable {
         runs.removeAll(keepingCapacity: true)
         replicas.removeAll(keepingCapacity: true)
         types.removeAll(keepingCapacity: true)
+        seenTypes.removeAll(keepingCapacity: true)
         saltNodes.removeAll(keepingCapacity: true)
-        highestClock = 0
+        clock = 0
         headSize = Self.headSizeMin
     }
 
@@ -83,7 +97,7 @@ package struct BlockBuilder: Sendable {
             "a sequence counts from 1 and does not run out"
         )
         eventCount += count
-        highestClock = max(highestClock, lastClock)
+        clock = max(clock, lastClock)
         let index = index(of: replica)
         if let last = runs.indices.last, runs[last].replicaIndex == index,
             runs[last].first + runs[last].count == firstSequence
@@ -150,7 +164,7 @@ package struct BlockBuilder: Sendable {
         position: UInt64?,
         times: [AcceptedRun]
     ) {
-        output.append(littleEndian: highestClock)
+        output.append(littleEndian: clock)
         if let position {
             precondition(
                 position >= 1 && position <= UInt64.max - UInt64(eventCount),

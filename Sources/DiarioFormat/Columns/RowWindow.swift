@@ -150,20 +150,38 @@ struct RowWindow {
                         typeIndex: type,
                         position: header.isPositioned
                             ? header.firstPosition + UInt64(event) : nil,
-                        event: SegmentEvent(
-                            replica: replicas[Int(envelope.replicas[event])],
-                            sequence: UInt64(bitPattern: envelope.sequences[event]),
-                            acceptedAt: header.isPositioned
-                                ? Timestamp(milliseconds: envelope.accepted[event]) : nil,
-                            isAuthority: bits & UInt8(EnvelopeColumns.authorityFlag) != 0,
-                            publicPart: publicPart,
-                            personal: personal
+                        event: Self.event(
+                            event,
+                            envelope,
+                            replicas[Int(envelope.replicas[event])],
+                            isPositioned: header.isPositioned,
+                            publicPart,
+                            personal
                         )
                     )
                 )
             }
         }
         (nextActor, nextSubject, nextErasure) = texts
+    }
+
+    @inline(__always)
+    private static func event(
+        _ event: Int,
+        _ envelope: RowEnvelopes,
+        _ replica: ReplicaID,
+        isPositioned: Bool,
+        _ publicPart: Range<Int>,
+        _ personal: BlockRow.Personal
+    ) -> SegmentEvent {
+        SegmentEvent(
+            replica: replica,
+            sequence: UInt64(bitPattern: envelope.sequences[event]),
+            acceptedAt: isPositioned ? Timestamp(milliseconds: envelope.accepted[event]) : nil,
+            isAuthority: envelope.flags[event] & EnvelopeColumns.authorityFlag != 0,
+            publicPart: publicPart,
+            personal: personal
+        )
     }
 
     @inline(__always)

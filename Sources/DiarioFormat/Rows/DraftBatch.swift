@@ -5,87 +5,59 @@ package import DiarioSchema
 ///
 /// Made to be used again: it keeps its memory, and what it knows of the types.
 package struct DraftBatch: Sendable {
-    /// The types of the events, each once; the first one apart, since mostly it is the only one.
-    private var firstType: KnownType?
-    private var otherTypes: [KnownType] = []
-    package private(set) var events: [DraftEvent] = []
-    /// Flags, actors, subjects and payloads, laid out as `DraftEvent` says.
-    package private(set) var bytes: [UInt8] = []
-    private(set) var references: [DraftReference] = []
-    /// The types of this batch and of earlier ones; finding one again saves hashing its schema.
-    private var known: [KnownType] = []
+    /// Always one.
+    ///
+    /// All of a batch is behind one reference, so that handing it from thread to thread
+    /// counts no others. Counting those that all batches share slows the threads down.
+    private var box: [DraftContents]
 
-    private final class KnownType: Sendable {
-        let plan: PayloadPlan
-        let entry: TypeEntry
-
-        init(_ type: EventType) {
-            plan = PayloadPlan(type)
-            entry = TypeEntry(
-                name: type.nameBytes,
-                version: type.version,
-                fingerprint: Fingerprint.schema(type)
-            )
-        }
-    }
-
-    /// The type of the event that was added last, as most often also of the next.
-    private var last: (known: KnownType, index: Int32)?
-
-    private static let knownCountMax = 256
-
-    private let countMax: Int
-    private let sizeMax: Int
-
-    package init() {
-        countMax = Limits.batchCountMax
-        sizeMax = Limits.batchSizeMax
-    }
+    package init() { self.init(isContainer: false) }
 
     /// With `isContainer`, what is gathered are several batches that share a block; who gathers
     /// them keeps each of them within its limits.
-    package init(isContainer: Bool) {
-        countMax = isContainer ? 2 * Limits.batchCountMax : Limits.batchCountMax
-        sizeMax = isContainer ? Limits.batchSizeMax * 3 / 2 : Limits.batchSizeMax
-    }
+    package init(isContainer: Bool) { box = [DraftContents(isContainer: isContainer)] }
 
-    package var isEmpty: Bool { events.isEmpty }
+    package var events: [DraftEvent] { box[0].events }
+    package var isEmpty: Bool { box[0].isEmpty }
+
+    /// Flags, actors, subjects and payloads, laid out as `DraftEvent` says.
+    package var bytes: [UInt8] { box[0].bytes }
 
     /// The types of the events, each once.
-    package var types: [EventType] { (0..<typeCount).map { listed($0).plan.type } }
+    package var types: [EventType] { box[0].types }
 
     /// What a block says of each of the types.
-    package var entries: [TypeEntry] { (0..<typeCount).map { entry($0) } }
+    package var entries: [TypeEntry] { box[0].entries }
+
+    /// Bytes of the events, with the longest ids where ids are filled in later.
+    package var size: Int { box[0].size }
+
+    /// An upper bound of the bytes that a block grows by when it takes the batch.
+    package var sizeInBlockMax: Int { box[0].sizeInBlockMax }
+
+    /// An upper bound of the bytes that the rows take in a block.
+    var rowsSizeMax: Int { box[0].rowsSizeMax }
 
     /// How many types the events have.
-    var typeCount: Int { firstType == nil ? 0 : 1 + otherTypes.count }
+    var typeCount: Int { box[0].typeCount }
 
-    /// What a block says of one of the types.
-    func entry(_ index: Int) -> TypeEntry { listed(index).entry }
+    /// One of the types that the events have.
+    func listed(_ index: Int) -> DraftContents.KnownType { box[0].listed(index) }
 
-    private func listed(_ index: Int) -> KnownType {
-        guard index == 0, let firstType else { return otherTypes[index - 1] }
-        return firstType
+    func references(of event: DraftEvent) -> ArraySlice<DraftReference> {
+        box[0].references(of: event)
     }
 
     /// Gets to know types beforehand, so that copies of this batch know them too.
-    package mutating func learn(_ types: [EventType]) {
-        for type in types { _ = knownType(type) }
-    }
-
-    /// Bytes of the events, with the longest ids where ids are filled in later.
-    package var size: Int { bytes.count + references.count * DraftReference.sizeMax }
+    package mutating func learn(_ types: [EventType]) { box[0].learn(types) }
 
     /// Forgets all events.
     package mutating func removeAll(keepingCapacity: Bool = true) {
-        firstType = nil
-        otherTypes.removeAll(keepingCapacity: keepingCapacity)
-        events.removeAll(keepingCapacity: keepingCapacity)
-        bytes.removeAll(keepingCapacity: keepingCapacity)
-        references.removeAll(keepingCapacity: keepingCapacity)
-        last = nil
-        if known.count > Self.knownCountMax { known.removeAll() }
+        box[0].removeAll(keepingCapacity: keepingCapacity)
     }
+
+    /// Adds the event that a line tells; when it throws, nothing is added.
+    package mutating func append(_ line: EventLine) throws(FormatError) { try box[0].append(line) }
 
     /// Adds an event; when it throws, nothing is added.
     ///
@@ -101,235 +73,14 @@ package struct DraftBatch: Sendable {
         ifUnchanged: Bool = false,
         origin: Origin? = nil
     ) throws(FormatError) {
-        let known = knownType(type)
-        let plan = known.plan
-        precondition(
-            payload.slots.count == plan.fieldCount,
-            "a payload has a slot for each field"
-        )
-        guard events.count < countMax else {
-            throw .tooManyEvents(count: events.count + 1)
-        }
-        var event = DraftEvent(
-            flags: ifUnchanged ? .ifUnchanged : [],
-            time: at?.milliseconds,
-            start: bytes.count,
-            firstReference: references.count
-        )
-        if let actor {
-            guard Self.isText(actor, max: Limits.actorSizeMax) else {
-                throw .invalidActor(size: actor.count)
-            }
-            event.flags.insert(.actor)
-        }
-        if let subject {
-            guard Self.isText(subject, max: Limits.subjectSizeMax), !plan.hasSubjectField else {
-                throw .invalidSubject(size: subject.count)
-            }
-            event.flags.insert(.subject)
-        }
-        if Self.isDerived(payload, plan, origin) { event.flags.insert(.derived) }
-        let resolved = payload.references.isEmpty ? [] : try resolve(payload, type)
-        let bounds = PayloadBounds(of: payload, texts: resolved.reduce(0) { $0 + $1.text.count })
-        guard bounds.contentSize <= Limits.eventSizeMax else {
-            throw .eventTooLarge(size: bounds.contentSize)
-        }
-        let found = try encode(
+        try box[0].append(
             payload,
-            plan,
-            &event,
+            type: type,
+            at: at,
             actor: actor,
             subject: subject,
-            resolved: resolved,
-            sizeMax: bounds.sizeMax
+            ifUnchanged: ifUnchanged,
+            origin: origin
         )
-        event.referenceCount = Int32(found.count)
-        try checkSize(event)
-        if !found.isEmpty { references += found }
-        event.typeIndex = index(of: known)
-        events.append(event)
-    }
-
-    /// Adds the event that a line tells; when it throws, nothing is added.
-    package mutating func append(_ line: EventLine) throws(FormatError) {
-        let arena = line.arena
-        var actor: Span<UInt8>?
-        if let range = line.actor { actor = arena.span.extracting(range) }
-        var subject: Span<UInt8>?
-        if let range = line.subject { subject = arena.span.extracting(range) }
-        try append(
-            line.payload,
-            type: line.type,
-            at: line.at,
-            actor: actor,
-            subject: subject,
-            ifUnchanged: line.ifUnchanged,
-            origin: line.origin
-        )
-    }
-
-    /// Takes the event's bytes away again if it, or the batch with it, is too large.
-    private mutating func checkSize(_ event: DraftEvent) throws(FormatError) {
-        let size = event.size + Int(event.referenceCount) * DraftReference.sizeMax
-        let batchSize = self.size + Int(event.referenceCount) * DraftReference.sizeMax
-        guard size > Limits.eventSizeMax || batchSize > sizeMax else { return }
-        bytes.removeSubrange(Int(event.start)...)
-        if size > Limits.eventSizeMax { throw .eventTooLarge(size: size) }
-        throw .batchTooLarge(size: batchSize)
-    }
-
-    /// Appends the bytes of an event; when it throws, none are.
-    private mutating func encode(
-        _ payload: Payload,
-        _ plan: PayloadPlan,
-        _ event: inout DraftEvent,
-        actor: Span<UInt8>?,
-        subject: Span<UInt8>?,
-        resolved: [ResolvedReference],
-        sizeMax: Int
-    ) throws(FormatError) -> [DraftReference] {
-        let start = bytes.count
-        var encoder = PayloadEncoder(
-            slots: payload.slots.span,
-            arena: payload.arena.span.raw,
-            resolved: resolved.span,
-            plan: plan,
-            isDerived: event.flags.contains(.derived),
-            start: start
-        )
-        let (publicFields, personalFields) = (plan.publicFields, plan.personalFields)
-        // The flags and two texts with their lengths lie in front of the payload. No more room than
-        // that: most batches have one event, and large pieces of memory are dear.
-        let room = sizeMax + 1 + 2 + (actor?.count ?? 0) + 2 + (subject?.count ?? 0)
-        try bytes.append(addingCapacity: room) { (output) throws(FormatError) in
-            output.append(0)
-            if let actor {
-                output.append(counted: actor.raw)
-                event.setActor(size: actor.count, endingAt: start + output.count)
-            }
-            if let subject {
-                output.append(counted: subject.raw)
-                event.setSubject(size: subject.count, endingAt: start + output.count)
-            }
-            event.payloadStart = Int32(start + output.count)
-            do throws(FormatError) {
-                try encoder.encode(publicFields.span, into: &output)
-                event.personalStart = Int32(start + output.count)
-                if encoder.hasValue(in: personalFields.span) {
-                    event.flags.insert(.personal)
-                    try encoder.encode(personalFields.span, into: &output)
-                }
-            } catch {
-                // Nothing of the event stays.
-                output.removeAll()
-                throw error
-            }
-            event.end = Int32(start + output.count)
-            var bytes = output.mutableSpan
-            bytes[0] = event.flags.rawValue
-        }
-        if let given = encoder.given { event.setGiven(given) }
-        return encoder.references
-    }
-
-    /// What the fields of `payload` that hold `#n` refer to.
-    private func resolve(
-        _ payload: Payload,
-        _ type: EventType
-    ) throws(FormatError) -> [ResolvedReference] {
-        var resolved: [ResolvedReference] = []
-        for reference in payload.references {
-            let field = reference.fieldIndex
-            guard type.fields.indices ~= field, type.fields[field].kind == .string,
-                !type.fields[field].isNewID, payload.bytes(at: field) != nil
-            else { throw .invalidField(index: field) }
-            guard reference.number >= 1, reference.number <= events.count else {
-                throw .unresolvedReference(number: reference.number)
-            }
-            let target = events[reference.number - 1]
-            let given = target.given.map { Array(bytes[$0]) }
-            guard given != nil || target.flags.contains(.derived) else {
-                throw .unresolvedReference(number: reference.number)
-            }
-            resolved.append(
-                ResolvedReference(
-                    fieldIndex: field,
-                    target: Int32(reference.number - 1),
-                    text: given ?? []
-                )
-            )
-        }
-        return resolved
-    }
-
-    /// Whether the field marked "new" is absent, or says nothing but the own origin.
-    private static func isDerived(
-        _ payload: Payload,
-        _ plan: PayloadPlan,
-        _ origin: Origin?
-    ) -> Bool {
-        guard plan.newIDField >= 0 else { return false }
-        switch payload.slots[plan.newIDField] {
-        case .absent: return true
-        case .integer, .number: return false
-        case .bytes(let start, let count):
-            guard let origin else { return false }
-            let range = Int(start)..<Int(start) + Int(count)
-            return OriginText.matches(origin, payload.arena.span, range)
-        }
-    }
-
-    private static func isText(_ bytes: Span<UInt8>, max: Int) -> Bool {
-        1...max ~= bytes.count && Text.isValid(bytes.raw, 0..<bytes.count)
-    }
-
-    /// The index of the type in this batch, which lists it from now on.
-    private mutating func index(of known: KnownType) -> Int32 {
-        if known === last?.known, let index = last?.index { return index }
-        let index = listedIndex(of: known)
-        last = (known, index)
-        return index
-    }
-
-    private mutating func listedIndex(of known: KnownType) -> Int32 {
-        for index in 0..<typeCount where listed(index).entry.isSameType(as: known.entry) {
-            precondition(
-                listed(index).entry == known.entry,
-                "a version of a type has one schema"
-            )
-            return Int32(index)
-        }
-        if firstType == nil { firstType = known } else { otherTypes.append(known) }
-        return Int32(typeCount - 1)
-    }
-
-    private mutating func knownType(_ type: EventType) -> KnownType {
-        if let last, last.known.plan.type === type { return last.known }
-        for index in known.indices.reversed() where known[index].plan.type === type {
-            return known[index]
-        }
-        let new = KnownType(type)
-        known.append(new)
-        return new
-    }
-}
-
-extension DraftBatch {
-    /// An upper bound of the bytes that the rows take in a block.
-    var rowsSizeMax: Int {
-        size + events.count * (RowSize.headMax + PublicPart.prefixSizeMax)
-    }
-
-    /// An upper bound of the bytes that a block grows by when it takes the batch.
-    package var sizeInBlockMax: Int {
-        // The last summands are a run and a replica.
-        var size = rowsSizeMax + BlockBuilder.runSizeMax + 8
-        for index in 0..<typeCount { size += entry(index).size }
-        return size
-    }
-
-    func references(of event: DraftEvent) -> ArraySlice<DraftReference> {
-        let first = Int(event.firstReference)
-        return references[first..<first + Int(event.referenceCount)]
     }
 }

@@ -3,14 +3,22 @@ import DiarioFormat
 
 /// What memory holds of a data directory: its spaces, and how many bytes of each file are needed.
 struct LogIndex: Sendable {
-    private(set) var spaces: [SpaceID: SpaceIndex] = [:]
+    private(set) var spaces = SpaceTable()
     /// Bytes that are live, by the number of the file.
     private(set) var liveBytes = LiveBytes()
 
     /// The generations of the files that were read, by number.
     private(set) var generations: [UInt64: UInt64] = [:]
+    private var lastNoted: FramePlace?
 
-    mutating func note(_ place: FramePlace) { generations[place.file] = place.generation }
+    mutating func note(_ place: FramePlace) {
+        // Mostly it is the file that was noted last, and the dictionary need not be asked.
+        guard lastNoted?.file != place.file || lastNoted?.generation != place.generation else {
+            return
+        }
+        generations[place.file] = place.generation
+        lastNoted = place
+    }
 
     var liveBytesTotal: Int { liveBytes.total }
 
@@ -24,24 +32,24 @@ struct LogIndex: Sendable {
         var bytesSinceState = 0
     }
 
-    /// Mutating only so that the space is looked at where it is: a copy would retain all its lists.
-    mutating func brief(of space: SpaceID) -> Brief { spaces[space]?.brief() ?? Brief() }
+    func brief(of space: SpaceID) -> Brief { spaces.read(space) { $0.brief() } ?? Brief() }
 
     func seed(_ key: SpaceIndex.SeedKey, in space: SpaceID) -> Salt? {
-        spaces[space]?.seeds[key]?.root
+        spaces.read(space) { $0.seeds[key]?.root } ?? nil
     }
 
     func lastSequence(of replica: ReplicaID, in space: SpaceID) -> UInt64 {
-        spaces[space]?.lastSequence(of: replica) ?? 0
+        spaces.read(space) { $0.lastSequence(of: replica) } ?? 0
     }
 
     /// The spaces that keep something in a file alive, in order.
     func liveSpaces(in file: UInt64) -> [SpaceID] {
-        spaces.filter { _, space in
-            space.state?.file == file || space.seeds.values.contains { $0.file == file }
+        spaces.ids.filter { id in
+            guard let space = spaces[id] else { return false }
+            return space.state?.file == file || space.seeds.values.contains { $0.file == file }
                 || space.canonical.runs.contains { UInt64($0.file) == file }
                 || space.lanes.contains { $0.runs.runs.contains { UInt64($0.file) == file } }
-        }.keys.sorted()
+        }.sorted()
     }
 
     /// The rows of a block that lie at `place`, as recovery or an append found them.
@@ -60,55 +68,52 @@ struct LogIndex: Sendable {
         at place: BlockPlace,
         adoptions: [Adoption]
     ) throws(FormatError) {
-        var run = Run(
-            first: 0,
-            count: UInt32(summary.eventCount),
-            skip: 0,
-            file: UInt32(place.file),
-            offset: UInt32(place.offset),
-            blockSize: UInt32(place.size),
-            liveBytes: UInt32(place.size + Record.headerSize),
-            promotedAt: nil
-        )
+        var lane: BlockRun?
         // The dictionary is asked once: looking a space up again costs as much as its append.
         try update(space) { (index, live) throws(FormatError) in
-            index.clock = max(index.clock, summary.highestClock)
-            index.bytesSinceState += place.size
             var cursor = RunCursor(block, summary)
-            var lane: BlockRun?
-            while let blockRun = try cursor.next() {
-                guard LogNumber.isValid(blockRun.firstSequence, count: blockRun.count) else {
+            while let run = try cursor.next() {
+                guard LogNumber.isValid(run.firstSequence, count: run.count) else {
                     throw .malformed(.runs, at: 0)
                 }
                 index.note(
-                    blockRun.replica,
-                    sequence: blockRun.lastSequence,
+                    run.replica,
+                    sequence: run.lastSequence,
                     isAuthority: summary.isAuthority
                 )
-                lane = blockRun
+                lane = run
             }
-            if let first = summary.firstPosition, let last = summary.lastPosition {
-                guard last <= LogNumber.max else { throw .malformed(.position, at: 0) }
-                guard last > index.released else { return }
-                run.first = first
-                live.add(Int(run.liveBytes), to: place.file)
-                index.canonical.insert(run) { Self.drop($0, &live) }
-                if let acceptedAt = summary.lastAcceptedAt {
-                    index.acceptedAt = max(index.acceptedAt, acceptedAt.milliseconds)
-                }
-                index.head = max(index.head, last)
-                for adoption in adoptions { index.note(adoption) }
-                if first <= index.released { index.drop(through: index.released, &live) }
-            } else if let lane {
-                run.first = lane.firstSequence
-                live.add(Int(run.liveBytes), to: place.file)
-                index.insert(
-                    run,
-                    of: lane.replica,
-                    clock: summary.highestClock,
-                    &live
-                )
+            if let last = summary.lastPosition, last > LogNumber.max {
+                throw .malformed(.position, at: 0)
             }
+            index.take(
+                summary.eventCount,
+                at: place,
+                clock: summary.highestClock,
+                position: summary.firstPosition,
+                acceptedAt: summary.lastAcceptedAt?.milliseconds,
+                lane: lane,
+                &live
+            )
+            for adoption in adoptions where adoption.position > index.released {
+                index.note(adoption)
+            }
+        }
+    }
+
+    /// Takes up rows of one run, which no authority wrote.
+    mutating func apply(_ rows: PlainRows, of space: SpaceID, at place: BlockPlace) {
+        update(space) { index, live in
+            index.note(rows.run.replica, sequence: rows.run.lastSequence, isAuthority: false)
+            index.take(
+                Int(rows.run.count),
+                at: place,
+                clock: rows.clock,
+                position: rows.position,
+                acceptedAt: rows.acceptedAt,
+                lane: rows.run,
+                &live
+            )
         }
     }
 
@@ -158,7 +163,7 @@ struct LogIndex: Sendable {
 
     /// Forgets a space and all it keeps alive.
     mutating func drop(_ space: SpaceID) {
-        guard let index = spaces.removeValue(forKey: space) else { return }
+        guard let index = spaces.remove(space) else { return }
         for run in index.canonical.runs { Self.drop(run, &liveBytes) }
         for lane in index.lanes {
             for run in lane.runs.runs { Self.drop(run, &liveBytes) }
@@ -176,7 +181,7 @@ struct LogIndex: Sendable {
         _ space: SpaceID,
         _ body: (inout SpaceIndex, inout LiveBytes) throws(Failure) -> Void
     ) throws(Failure) {
-        try body(&spaces[space, default: SpaceIndex()], &liveBytes)
+        try spaces.update(space) { (index) throws(Failure) in try body(&index, &liveBytes) }
     }
 
     fileprivate static func drop(_ run: Run, _ live: inout LiveBytes) {
@@ -185,6 +190,42 @@ struct LogIndex: Sendable {
 }
 
 extension SpaceIndex {
+    /// Takes up the rows of a block, whose replicas are noted already.
+    fileprivate mutating func take(
+        _ count: Int,
+        at place: LogIndex.BlockPlace,
+        clock: HybridTime,
+        position: UInt64?,
+        acceptedAt: Int64?,
+        lane: BlockRun?,
+        _ live: inout LiveBytes
+    ) {
+        self.clock = max(self.clock, clock)
+        bytesSinceState += place.size
+        guard let first = position ?? lane?.firstSequence else { return }
+        let run = Run(
+            first: first,
+            count: UInt32(count),
+            skip: 0,
+            file: UInt32(place.file),
+            offset: UInt32(place.offset),
+            blockSize: UInt32(place.size),
+            liveBytes: UInt32(place.size + Record.headerSize),
+            promotedAt: nil
+        )
+        if position != nil {
+            guard run.last > released else { return }
+            live.add(Int(run.liveBytes), to: place.file)
+            canonical.insert(run) { LogIndex.drop($0, &live) }
+            if let acceptedAt { self.acceptedAt = max(self.acceptedAt, acceptedAt) }
+            head = max(head, run.last)
+            if first <= released { drop(through: released, &live) }
+        } else if let lane {
+            live.add(Int(run.liveBytes), to: place.file)
+            insert(run, of: lane.replica, clock: clock, &live)
+        }
+    }
+
     /// Lets go of positions up to `position`, and of the seeds that only they needed.
     fileprivate mutating func drop(through position: UInt64, _ live: inout LiveBytes) {
         canonical.remove(from: 1, through: position) { LogIndex.drop($0, &live) }

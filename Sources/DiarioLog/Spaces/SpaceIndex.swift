@@ -75,7 +75,7 @@ struct SpaceIndex: Sendable {
         return Int(rest) + pendingCount
     }
 
-    mutating func brief() -> LogIndex.Brief {
+    func brief() -> LogIndex.Brief {
         LogIndex.Brief(
             head: head,
             acceptedAt: acceptedAt,

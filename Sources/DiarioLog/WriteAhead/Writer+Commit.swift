@@ -7,7 +7,7 @@ import Synchronization
 // lets anyone see them.
 
 extension Writer {
-    typealias Outcome = Result<[AppendedBatch], LogError>
+    typealias Outcome = Result<AppendedBatches, LogError>
 
     /// Appends what is asked for, in order, in as few frames as the limits allow.
     ///
@@ -26,11 +26,13 @@ extension Writer {
         } catch {
             return appends.map { _ in .failure(error) }
         }
+        time = store.time.now
         var outcomes: [Outcome] = []
         outcomes.reserveCapacity(appends.count)
+        var isComplete = true
         var next = 0
         while next < appends.count {
-            beginFrame()
+            beginFrame(carriesOn: next == 0 && isCarried)
             let first = next
             var isSynced = false
             repeat {
@@ -42,34 +44,58 @@ extension Writer {
             do throws(LogError) {
                 try finishFrame(isSynced: isSynced || next < appends.count)
             } catch {
+                isComplete = false
                 for index in first..<next {
                     // What was refused has its own reason.
                     if case .success = outcomes[index] { outcomes[index] = .failure(error) }
                 }
             }
         }
+        isCarried = isComplete && staged.isEmpty
+        lastStaged?.1.bytesToState -= frame.count
         return outcomes
     }
 
     /// Syncs the frame that was written last, if it is not synced yet, and lets readers see it.
     mutating func syncPrevious() throws(LogError) {
-        try takeUp(try log.sync())
+        do throws(LogError) {
+            try takeUp(try log.sync())
+        } catch {
+            // What was staged after it stands on events that are not there.
+            forgetStaged()
+            throw error
+        }
+    }
+
+    /// Forgets what earlier commits left of the space they staged last.
+    mutating func forgetStaged() {
+        isCarried = false
+        lastStaged = nil
     }
 
     /// Lets readers see the last frame, which lies at `place`; nil if there is none to see.
     mutating func takeUp(_ place: FramePlace?) throws(LogError) {
         guard let place else { return }
-        try store.takeUp(frame.span, FrameHeader.size..<bodyEnd, of: place)
+        if ownRows.count == recordCount {
+            store.index.withLock { index in
+                for rows in ownRows { index.takeUp(rows, of: place) }
+            }
+        } else {
+            try store.takeUp(frame.span, FrameHeader.size..<bodyEnd, of: place)
+        }
         noteUnhashed(at: place)
     }
 
-    mutating func beginFrame() {
+    /// Begins a frame; with `carriesOn`, what is known of the last space holds still.
+    mutating func beginFrame(carriesOn: Bool = false) {
         precondition(builder.isEmpty, "the last frame took all rows")
         frame.removeAll(keepingCapacity: true)
         frame.append(contentsOf: repeatElement(0, count: FrameHeader.size))
         recordCount = 0
-        staged.removeAll(keepingCapacity: true)
-        lastStaged = nil
+        ownRows.removeAll(keepingCapacity: true)
+        if !staged.isEmpty { staged.removeAll(keepingCapacity: true) }
+        if !carriesOn { lastStaged = nil }
+        isCarried = carriesOn
     }
 
     /// Writes the frame under construction, and shows it if it is synced.
@@ -78,6 +104,8 @@ extension Writer {
         guard recordCount > 0 else { return }
         bodyEnd = frame.count
         try log.append(&frame, recordCount: recordCount)
+        // While this thread waits for the disk there is a processor to hash with.
+        if let hasher, store.hashes.isDue { hasher.call() }
         guard isSynced else { return }
         try syncPrevious()
     }

@@ -52,6 +52,7 @@ extension Writer {
     /// Closes the open block and puts it into the frame.
     mutating func flushRows() {
         guard let block = open, !builder.isEmpty else { return }
+        let start = frame.count
         Record.append(.rows, block.key.space, to: &frame) { bytes in
             builder.write(
                 into: &bytes,
@@ -61,6 +62,21 @@ extension Writer {
             )
         }
         recordCount += 1
+        if let run = builder.onlyRun, !block.key.isAuthority {
+            ownRows.append(
+                OwnRows(
+                    space: block.key.space,
+                    offset: start + Record.headerSize,
+                    size: frame.count - start - Record.headerSize,
+                    rows: PlainRows(
+                        run: run,
+                        clock: builder.highestClock,
+                        position: block.position,
+                        acceptedAt: block.times.last?.acceptedAt.milliseconds
+                    )
+                )
+            )
+        }
         builder.removeAll()
         open = nil
     }
@@ -87,8 +103,9 @@ extension Writer {
         _ space: inout Staged
     ) {
         let key = SpaceIndex.SeedKey(replica: replica, group: group)
-        guard !space.newSeeds.contains(key) else { return }
-        space.newSeeds.insert(key)
+        guard key != space.lastSeeded else { return }
+        space.lastSeeded = key
+        guard space.seeded.insert(key).inserted else { return }
         guard store.index.withLock({ $0.seed(key, in: id) }) == nil else { return }
         let root = Salt(first: store.entropy.next(), second: store.entropy.next())
         append(SaltSeed(replica: replica, group: group, root: root), of: id)

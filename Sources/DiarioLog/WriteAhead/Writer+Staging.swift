@@ -17,14 +17,18 @@ extension Writer {
         private var ownSequence: UInt64?
         /// The last sequences of others, as far as they were asked for.
         private var sequences: [ReplicaID: UInt64] = [:]
-        /// Groups that get their seed in this frame.
-        var newSeeds: Set<SpaceIndex.SeedKey> = []
+        /// Groups that have their seed already, or get it in this frame.
+        var seeded: Set<SpaceIndex.SeedKey> = []
+        var lastSeeded: SpaceIndex.SeedKey?
+        /// So many bytes of rows may follow before a state does.
+        var bytesToState: Int
 
-        init(home: SpaceHome, head: UInt64, acceptedAt: Int64, clock: HybridTime) {
+        init(home: SpaceHome, _ brief: LogIndex.Brief, bytesToState: Int) {
             self.home = home
-            self.head = head
-            self.acceptedAt = acceptedAt
-            self.clock = clock
+            self.bytesToState = bytesToState
+            head = brief.head
+            acceptedAt = brief.acceptedAt
+            clock = brief.clock
         }
 
         var isAuthority: Bool { home.manifest.authority != nil }
@@ -65,31 +69,29 @@ extension Writer {
         } catch {
             return .failure(error)
         }
-        if append.contents.count == 1 {
-            return .success(stage(append.contents[0], in: append.space, &space))
-        }
-        var batches: [AppendedBatch] = []
-        for content in append.contents { batches += stage(content, in: append.space, &space) }
+        var batches = AppendedBatches()
+        for content in append.contents { stage(content, in: append.space, &space, &batches) }
         return .success(batches)
     }
 
     private mutating func stage(
         _ content: Append.Content,
         in id: SpaceID,
-        _ space: inout Staged
-    ) -> [AppendedBatch] {
+        _ space: inout Staged,
+        _ result: inout AppendedBatches
+    ) {
         switch content {
         case .batches(let drafts):
-            return stage(drafts, by: space.home.replica, in: id, &space)
+            stage(drafts.span, by: space.home.replica, in: id, &space, &result)
         case .singles(let drafts):
-            return stageSingles(drafts, in: id, &space)
+            stageSingles(drafts.span, in: id, &space, &result)
         case .authority(let drafts):
             guard let authority = space.home.manifest.authority else {
                 preconditionFailure("an append is checked before it is staged")
             }
-            return stage(drafts, by: authority, in: id, &space)
+            stage(drafts.span, by: authority, in: id, &space, &result)
         case .preserved(let rows):
-            return stage(rows, in: id, &space)
+            stage(rows, in: id, &space, &result)
         }
     }
 
@@ -120,7 +122,7 @@ extension Writer {
         guard append.contents.allSatisfy(\.isPreserved) else {
             throw .outOfOrder(what: "rows that keep their origins come apart from new events")
         }
-        let now = store.time.now.milliseconds
+        let now = time.milliseconds
         var (sequences, acceptedAt) = (space.allSequences, space.acceptedAt)
         for case .preserved(let blocks) in append.contents {
             for rows in blocks {
@@ -133,22 +135,21 @@ extension Writer {
     /// The space as the frame under construction leaves it so far; the caller puts it back.
     private mutating func takeStaged(_ id: SpaceID) throws(LogError) -> Staged {
         if let (lastID, space) = lastStaged.take() {
-            if lastID == id { return space }
-            staged[lastID] = space
+            let wasCarried = isCarried
+            isCarried = false
+            if lastID == id, !wasCarried || space.bytesToState > 0 { return space }
+            if !wasCarried { staged[lastID] = space }
         }
         if let known = staged.removeValue(forKey: id) { return known }
         let home = try writableHome(id)
         let brief = store.index.withLock { $0.brief(of: id) }
-        if brief.bytesSinceState >= store.sizes.stateInterval {
+        var bytesToState = store.sizes.stateInterval - brief.bytesSinceState
+        if bytesToState <= 0 {
             // Waits for the hashes, which are a few frames behind at the most.
             appendState(of: id, try store.hashes.range(of: id, in: store), released: nil)
+            bytesToState = store.sizes.stateInterval
         }
-        return Staged(
-            home: home,
-            head: brief.head,
-            acceptedAt: brief.acceptedAt,
-            clock: brief.clock
-        )
+        return Staged(home: home, brief, bytesToState: bytesToState)
     }
 
     /// Who writes to a space here; a copied directory takes its own ids at this point.
@@ -170,23 +171,23 @@ extension Writer {
     }
 
     private mutating func stage(
-        _ batches: [DraftBatch],
+        _ batches: Span<DraftBatch>,
         by replica: ReplicaID,
         in id: SpaceID,
-        _ space: inout Staged
-    ) -> [AppendedBatch] {
-        let now = store.time.now
+        _ space: inout Staged,
+        _ result: inout AppendedBatches
+    ) {
+        let now = time
         space.acceptedAt = max(space.acceptedAt, now.milliseconds)
         let isAuthority = space.home.manifest.authority == replica
-        var result: [AppendedBatch] = []
-        result.reserveCapacity(batches.count)
-        for batch in batches {
+        for index in batches.indices {
+            // Looked at where it is: a copy would count references that all threads share.
             let sequence = lastSequence(of: replica, in: id, space) + 1
-            let count = batch.events.count
+            let count = batches[index].events.count
             let clock = space.clock.next(at: now)
-            makeSeeds(batch, replica, sequence, in: id, &space)
+            makeSeeds(batches[index], replica, sequence, in: id, &space)
             openBlock(
-                for: batch,
+                for: batches[index],
                 BlockKey(
                     space: id,
                     isAuthority: isAuthority,
@@ -195,7 +196,7 @@ extension Writer {
                 position: space.head + 1
             )
             builder.append(
-                batch,
+                batches[index],
                 replica: replica,
                 firstSequence: sequence,
                 clock: clock,
@@ -213,20 +214,20 @@ extension Writer {
             if space.isAuthority { space.head += UInt64(count) }
             note(count: count, acceptedAt: space.acceptedAt)
         }
-        return result
     }
 
     /// Stages events each of which is a batch of its own.
     private mutating func stageSingles(
-        _ containers: [DraftBatch],
+        _ containers: Span<DraftBatch>,
         in id: SpaceID,
-        _ space: inout Staged
-    ) -> [AppendedBatch] {
-        let now = store.time.now
+        _ space: inout Staged,
+        _ result: inout AppendedBatches
+    ) {
+        let now = time
         let replica = space.home.replica
         space.acceptedAt = max(space.acceptedAt, now.milliseconds)
-        var result: [AppendedBatch] = []
-        for batch in containers {
+        for index in containers.indices {
+            let batch = containers[index]
             let first = lastSequence(of: replica, in: id, space) + 1
             makeSeeds(batch, replica, first, in: id, &space)
             openBlock(
@@ -270,16 +271,15 @@ extension Writer {
                 )
             )
         }
-        return result
     }
 
     private mutating func stage(
         _ blocks: [PreservedRows],
         in id: SpaceID,
-        _ space: inout Staged
-    ) -> [AppendedBatch] {
-        let now = store.time.now.milliseconds
-        var result: [AppendedBatch] = []
+        _ space: inout Staged,
+        _ result: inout AppendedBatches
+    ) {
+        let now = time.milliseconds
         for rows in blocks {
             openBlock(
                 for: rows.batch,
@@ -311,7 +311,6 @@ extension Writer {
                 )
             }
         }
-        return result
     }
 
     /// Makes sure that rows which keep their origins and times do not contradict the log (L4, L5).

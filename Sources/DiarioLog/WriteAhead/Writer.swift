@@ -10,6 +10,8 @@ struct Writer: ~Copyable {
     let store: LogShared
     var log: FrameLog
     let lock: (any DirectoryLock)?
+    /// Hashes what was committed; nil if whoever commits does that himself.
+    let hasher: CalledThread?
     /// Spaces that were written to, with who writes.
     var homes: [SpaceID: SpaceHome] = [:]
     /// Spaces that survive a power cut, as this process has made sure.
@@ -22,12 +24,16 @@ struct Writer: ~Copyable {
     var bodyEnd = 0
     /// The block under construction, whose rows `builder` has.
     var open: OpenBlock?
-    /// Frames that are on disk, until they are given to who hashes them.
-    private(set) var unhashed: [Hashes.Frame] = []
     /// What the frame under construction changes, by space.
     var staged: [SpaceID: Staged] = [:]
     /// The space that was staged last, taken out of the others: mostly it is the next one too.
     var lastStaged: (SpaceID, Staged)?
+    /// True while `lastStaged` is what an earlier commit left, and nothing happened since.
+    var isCarried = false
+    /// The time of the commit.
+    var time = Timestamp(milliseconds: 0)
+    /// The rows of the frame under construction, as long as it holds nothing else.
+    var ownRows: [OwnRows] = []
     /// What reading the log found.
     private(set) var report = RecoveryReport()
     /// True while what was read of the log may lack what others wrote.
@@ -40,11 +46,10 @@ struct Writer: ~Copyable {
     /// Then it is written again before another one follows it.
     private var isDoubtful = false
 
-    private static let copiedSizeMax = 16 * 1024
-
-    init(store: LogShared, lock: (any DirectoryLock)?) {
+    init(store: LogShared, lock: (any DirectoryLock)?, hasher: CalledThread?) {
         self.store = store
         self.lock = lock
+        self.hasher = hasher
         log = FrameLog(store, lock: lock)
     }
 
@@ -85,19 +90,10 @@ struct Writer: ~Copyable {
         }
     }
 
-    /// Notes that the frame lies on disk at `place`.
+    /// Notes that the frame lies on disk at `place`, and that its events are to be hashed.
     mutating func noteUnhashed(at place: FramePlace) {
-        var spaces = Array(staged.keys)
-        if let (last, _) = lastStaged { spaces.append(last) }
-        // A small frame is copied, since its buffer is mostly empty; a large one changes hands.
-        let bytes = frame.count < Self.copiedSizeMax ? Array(frame[...]) : frame
-        unhashed.append(Hashes.Frame(bytes: bytes, place: place, spaces: spaces))
-    }
-
-    /// The frames that are to be hashed now, once.
-    mutating func takeUnhashed() -> [Hashes.Frame] {
-        defer { unhashed = [] }
-        return unhashed
+        let others = staged.isEmpty ? [] : Array(staged.keys)
+        store.hashes.follow(frame, at: place, lastStaged?.0, others: others)
     }
 
     // MARK: The lock
@@ -125,6 +121,7 @@ struct Writer: ~Copyable {
     func end() { lock?.release() }
 
     private mutating func catchUp() throws(LogError) {
+        forgetStaged()
         let note = try storing { () throws(StorageError) in try lock?.note ?? 0 }
         // A file without frames may have been begun anew by others, under another generation.
         let isSame = log.lastOffset != nil && note == log.files.last?.number
@@ -163,7 +160,7 @@ struct Writer: ~Copyable {
         let wasDoubtful = isDoubtful
         // Until it came to its end: a sync that failed must not be taken for done by the next one.
         isDoubtful = true
-        let count = try log.readOn(trust) { (place, bytes, body) throws(LogError) in
+        let count = try log.readOn(trust) { (place, bytes, body, _) throws(LogError) in
             try store.takeUp(bytes, body, of: place)
         }
         isDoubtful = wasDoubtful
@@ -175,13 +172,18 @@ struct Writer: ~Copyable {
     /// Reads the whole log anew; what memory held of it is forgotten.
     mutating func reload(mayCut: Bool) throws(LogError) {
         isPartial = true
+        forgetStaged()
         homes.removeAll()
         store.hashes.removeAll()
         store.files.removeAll()
         var index = LogIndex()
         let adoption = store.adoption
-        report = try log.recover(mayCut: mayCut) { (place, bytes, body) throws(LogError) in
-            try index.takeUp(bytes, body, of: place, adoption: adoption)
+        report = try log.recover(mayCut: mayCut) { (place, bytes, body, rows) throws(LogError) in
+            if let rows {
+                index.takeUp(rows, of: place)
+            } else {
+                try index.takeUp(bytes, body, of: place, adoption: adoption)
+            }
         }
         let found = index
         store.index.withLock { $0 = found }
@@ -230,6 +232,17 @@ extension LogIndex {
             }
             offset = record.content.upperBound
         }
+    }
+
+    /// Takes up plain rows of a frame.
+    mutating func takeUp(_ own: OwnRows, of place: FramePlace) {
+        note(place)
+        let block = BlockPlace(
+            file: place.file,
+            offset: place.offset + own.offset,
+            size: own.size
+        )
+        apply(own.rows, of: own.space, at: block)
     }
 
     /// Takes up one record; false if its content is not what its kind demands.

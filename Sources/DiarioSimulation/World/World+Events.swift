@@ -21,7 +21,7 @@ extension World {
             guard let id = drawSpace(settled), let space = current.spaces[id] else { return }
             planned.append(plan(id, space))
         }
-        let outcomes: [Result<[AppendedBatch], LogError>]
+        let outcomes: [Result<AppendedBatches, LogError>]
         do throws(LogError) {
             outcomes = try store.append(planned.map(\.append))
         } catch {
@@ -55,7 +55,7 @@ extension World {
     }
 
     /// Notes events that were acknowledged.
-    private func take(_ planned: Planned, _ batches: [AppendedBatch]) throws {
+    private func take(_ planned: Planned, _ batches: AppendedBatches) throws {
         var events = planned.events
         let isAuthority = current.spaces[planned.space]?.isAuthority ?? false
         var position = (current.spaces[planned.space]?.head ?? 0) + 1

@@ -1,11 +1,13 @@
 """The subcommand `log`: a whole data directory, read and checked as section 8 says."""
 
 import json
+import os
 
 from .directory import Directory
 from .export import export_line
 from .ledger import KIND_DROPPED, Ledger
 from .primitives import FormatError, id_text
+from .proofs import check_tiles
 from .schemas import Catalogue
 from .wal import Corruption, Log
 
@@ -54,6 +56,7 @@ class DataDirectory:
             self.problems.append("records, but no manifest")
         for state in ledger.states:
             self.check_packs(state)
+        self.check_tiles(name, ledger)
         self.problems[before:] = [f"space {name}: {text}" for text in self.problems[before:]]
         return None if current is None else current.root().hex()
 
@@ -61,6 +64,12 @@ class DataDirectory:
         for _, fingerprint in state.adoptions:
             if fingerprint not in self.directory.packs:
                 self.problems.append(f"{state.where}: no pack {fingerprint.hex()}")
+
+    def check_tiles(self, name, ledger):
+        folder = self.directory.path("spaces", name, "tiles")
+        if os.path.isdir(folder):
+            leaves = [ledger.leaf(position) for position in range(1, ledger.head + 1)]
+            self.problems += check_tiles(folder, leaves)
 
     def shown(self):
         """The spaces to report, with their ledgers."""

@@ -14,6 +14,7 @@ from .hashes import (
     salt_group, salt_index, salt_of, schema_fingerprint, sha256, without_descriptions,
 )
 from .payload import with_new_id
+from .proof_vectors import compare_proofs
 from .primitives import FormatError, id_text, parse_id
 from .row import Event, canonical_row, check_subject, decode_row, encode_public_part
 from .schemas import Catalogue, EventType
@@ -226,6 +227,7 @@ COMPARISONS = {
     "rows": compare_rows,
     "crc32c": compare_crc32c,
     "merkle": compare_merkle,
+    "proofs": compare_proofs,
     "salts": compare_salts,
 }
 

@@ -34,7 +34,8 @@ class Result:
 
     @property
     def lines(self):
-        return self.text.splitlines()
+        # Not `splitlines`, which breaks lines at characters that JSON may hold.
+        return self.text.removesuffix("\n").split("\n") if self.text else []
 
     @property
     def json(self):

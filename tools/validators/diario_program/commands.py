@@ -10,7 +10,7 @@ from . import require, weight
 from .checks import Checks
 
 COMMANDS = ("init", "record", "log", "show", "stats", "verify", "export", "import", "schema check",
-            "schema list", "schema adopt", "inspect", "harness", "help")
+            "schema list", "schema adopt", "inspect", "harness", "completion", "man", "help")
 PAYLOAD = '{"day":"2026-03-02","weightG":78400,"source":"manual"}'
 
 
@@ -42,6 +42,9 @@ def check_help(checks, diario):
         checks.equal(diario.good("help", *command.split()).text, text, f"help of {command}")
         checks.true(text.startswith(f"use: diario [-C DIR] {command}"), f"usage of {command}")
         checks.true("Options:" in text and "Example" in text, f"parts of the help of {command}")
+        ends = [line.split()[0] for line in text.partition("Ends with:\n")[2].splitlines()
+                if re.match("  \\d ", line)]
+        checks.equal(ends, ["0", "1", "2"], f"the exit codes in the help of {command}")
     checks.failing(code=2, has=["say what to do"])
 
 

@@ -34,6 +34,7 @@ def check(diario, folder):
     for examples in sorted(SCHEMA.glob("*/examples/*.jsonl")):
         checks.run("record", "-", "--quiet", stdin=examples.read_bytes())
     check_transfer(checks, diario, folder)
+    check_many_small(checks, diario, folder)
     check_bad_imports(checks, diario, folder)
     check_packs(checks, diario, folder)
     return checks.count
@@ -73,6 +74,17 @@ def check_transfer(checks, diario, folder):
     diario.verify("other")
     checks.bad("export", "--output", str(folder / "none" / "x"), has=["none/x"])
     checks.bad("export", "--output", str(folder), has=[str(folder)])
+
+
+def check_many_small(checks, diario, folder):
+    """Rows much smaller than what stands beside them in a frame once did not fit into one."""
+    diario.good("init", "many")
+    lines = "".join(
+        weight(number, origin=f"7zk3m9q2c1f4a-{number + 1}", at=1_770_000_000_000 + number) + "\n"
+        for number in range(60_000))
+    result = diario.good("-C", "many", "import", "-", "--json", stdin=lines)
+    checks.equal(result.json["imported"], 60_000, "small events")
+    checks.equal(diario.verify("many")["events"], 60_000, "small events that verify")
 
 
 def check_bad_imports(checks, diario, folder):

@@ -1,0 +1,112 @@
+package import DiarioCore
+import DiarioCrypto
+package import DiarioFormat
+import DiarioLog
+
+extension Space {
+    /// Shows that the event at `position` is among the first `size`; without `size`, among all.
+    ///
+    /// With `includesEvent` the proof carries the event's row, without its personal part.
+    package func proveInclusion(
+        of position: UInt64,
+        size: UInt64? = nil,
+        includesEvent: Bool = false
+    ) throws(DiarioError) -> ProofText {
+        try checkSize(size)
+        let proven = try logging { () throws(LogError) in
+            try store.inclusion(of: position, size: size, in: id)
+        }
+        guard let proven else { throw try outside(position, size) }
+        let event = try logging { () throws(LogError) in
+            includesEvent ? try store.provenEvent(at: position, in: id) : nil
+        }
+        return try text(.inclusion(proven.proof, leaf: proven.leaf, event: event), proven.root)
+    }
+
+    /// Shows that the first `size` positions begin with the first `fromSize`; without `size`, all.
+    package func proveConsistency(
+        from fromSize: UInt64,
+        to size: UInt64? = nil
+    ) throws(DiarioError) -> ProofText {
+        try checkSize(size)
+        let proven = try logging { () throws(LogError) in
+            try store.consistency(from: fromSize, to: size, in: id)
+        }
+        guard let proven else {
+            let size = if let size { size } else { try head() }
+            throw DiarioError(
+                .notFound,
+                "A log of \(size) events does not begin with \(fromSize). Give a smaller size "
+                    + "first, and then a larger one."
+            )
+        }
+        return try text(.consistency(proven.proof, fromRoot: proven.fromRoot), proven.root)
+    }
+
+    /// Where the event with this origin stands.
+    ///
+    /// - Throws: `.notFound` if there is none, or it has no position yet.
+    package func position(of origin: Origin) throws(DiarioError) -> UInt64 {
+        let place = try logging { () throws(LogError) -> StoredRow? in
+            var cursor = try store.cursor(id, .all)
+            while let events = try cursor.next() {
+                if let found = events.rows.first(where: { $0.row.origin == origin }) {
+                    return found
+                }
+            }
+            return nil
+        }
+        guard let place else {
+            throw DiarioError(
+                .notFound,
+                "There is no event with the origin \(origin.text). Look for it: diario log"
+            )
+        }
+        guard let position = place.position else {
+            throw DiarioError(
+                .notFound,
+                "The event \(origin.text) is pending: it has no position yet, so nothing can be "
+                    + "shown about its place. Sync the space first."
+            )
+        }
+        return position
+    }
+
+    private func head() throws(DiarioError) -> UInt64 {
+        try logging { () throws(LogError) in try store.status(of: id).head }
+    }
+
+    private func checkSize(_ size: UInt64?) throws(DiarioError) {
+        guard let size else { return }
+        let head = try head()
+        guard size > head else { return }
+        throw DiarioError(
+            .notFound,
+            "The log has only \(head) events, so nothing can be shown of one with \(size). "
+                + "Give a smaller size, or none."
+        )
+    }
+
+    private func outside(_ position: UInt64, _ size: UInt64?) throws(DiarioError) -> DiarioError {
+        let head = try head()
+        guard let size, position >= 1, position <= head else {
+            return DiarioError(
+                .notFound,
+                "There is no event at position \(position): the log has \(head). "
+                    + "Look for it: diario log"
+            )
+        }
+        return DiarioError(
+            .notFound,
+            "Position \(position) is not among the first \(size). Give a larger size, or none."
+        )
+    }
+
+    private func text(
+        _ claim: ProofText.Claim,
+        _ root: Hash32
+    ) throws(DiarioError) -> ProofText {
+        let manifest = try logging { () throws(LogError) in try store.status(of: id).manifest }
+        return ProofText(space: id, lineage: manifest.lineage.text, claim: claim, root: root)
+    }
+}

@@ -1,0 +1,59 @@
+package import Diario
+import DiarioLog
+
+// Which events `log` shows and `export` writes: one set of options for both.
+extension CommandOption {
+    static let filters: [CommandOption] = [
+        .values(
+            "type",
+            "TYPE",
+            "only this type, or all types of a pack: `fish.`; repeatable",
+            .typeName
+        ),
+        .value("subject", "TEXT", "only events about this subject"),
+        .value("actor", "ID", "only events of this actor"),
+        .value("replica", "ID", "only events that this replica wrote"),
+        .value("since", "TIME", "only events accepted at TIME or later"),
+        .value("until", "TIME", "only events accepted before TIME"),
+        .value("from", "POSITION", "begin at this position"),
+        .value("to", "POSITION", "end with this position"),
+        .flag("pending", "only events that have no position yet"),
+    ]
+}
+
+extension Arguments {
+    /// Whether any of the options is there that choose events.
+    package var choosesEvents: Bool { CommandOption.filters.contains { has($0.name) } }
+
+    /// The events that the options choose.
+    package func filter() throws(UsageError) -> EventFilter {
+        var filter = EventFilter(types: all("type"))
+        filter.subject = value("subject")
+        filter.actor = value("actor")
+        filter.replica = try replica("replica")
+        filter.since = try time("since")
+        filter.until = try time("until")
+        let from = try count("from", from: 1)
+        let to = try count("to", from: 1)
+        if has("pending") {
+            guard from == nil, to == nil, filter.since == nil, filter.until == nil else {
+                throw UsageError(
+                    "pending events have neither position nor time of acceptance, so --pending "
+                        + "goes with none of --from, --to, --since, --until",
+                    in: command
+                )
+            }
+            filter.part = .pending
+        } else if from != nil || to != nil {
+            let (first, last) = (from ?? 1, to ?? UInt64(Int64.max))
+            guard first <= last else {
+                throw UsageError("--from is behind --to", in: command)
+            }
+            filter.positions = first...last
+            filter.part = .canonical
+        } else if filter.since != nil || filter.until != nil {
+            filter.part = .canonical
+        }
+        return filter
+    }
+}

@@ -1,0 +1,26 @@
+/// What the program reads of its environment; the manual page lists it.
+package enum EnvironmentVariable: String, CaseIterable, Sendable {
+    case directory = "DIARIO_DIR"
+    case noProgress = "DIARIO_NO_PROGRESS"
+    case noColor = "NO_COLOR"
+    case columns = "COLUMNS"
+    case terminal = "TERM"
+    case temporary = "TMPDIR"
+
+    package var meaning: String {
+        switch self {
+        case .directory: "the folder of the space, where -C names none"
+        case .noProgress: "if it is not empty, no progress bar is shown"
+        case .noColor: "if it is not empty, the heads of tables are not bold"
+        case .columns: "the columns of a line, where the output is no terminal that says so"
+        case .terminal: "if it is dumb, tables have no bold heads and no progress bar is shown"
+        case .temporary: "where `import -` keeps its input while it works; else /tmp"
+        }
+    }
+
+    /// Its value; nil if it is not there.
+    var value: String? { SystemCall.environment(rawValue) }
+
+    /// Whether it is there and not empty.
+    var isSet: Bool { value.map { !$0.isEmpty } ?? false }
+}

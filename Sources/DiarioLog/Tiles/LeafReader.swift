@@ -1,0 +1,100 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+
+/// Computes leaves from the rows of canonical events, in order; holds one block at a time.
+struct LeafReader: ~Copyable {
+    private let store: LogStore
+    private let space: SpaceID
+    /// The last leaf that will be asked for, not included.
+    private let end: UInt64
+    private var seeds: Seeds
+    private var cursor: LogCursor?
+    private var events: StoredEvents?
+    /// The row of `events` that comes next, and its leaf's index.
+    private var row = 0
+    private var next: UInt64 = 0
+
+    init(_ store: LogStore, _ space: SpaceID, end: UInt64) {
+        self.store = store
+        self.space = space
+        self.end = end
+        seeds = Seeds(store: store.shared, space: space)
+    }
+
+    /// Gives the leaves of `range` to `visit`.
+    ///
+    /// Ranges that follow one another closely are read from the same blocks.
+    mutating func read(
+        _ range: Range<UInt64>,
+        _ hasher: inout EventHasher,
+        _ visit: (Hash32, inout EventHasher) -> Void
+    ) throws(LogError) {
+        precondition(range.upperBound <= end, "leaves are read up to the stated end")
+        try seek(range.lowerBound)
+        while next < range.upperBound {
+            try fill()
+            guard let events else { throw missing(next) }
+            while row < events.rows.count, next < range.upperBound {
+                visit(try leaf(events.rows[row], events, &hasher), &hasher)
+                row += 1
+                next += 1
+            }
+        }
+    }
+
+    /// Skips rows of the block at hand, or looks the leaf up anew.
+    private mutating func seek(_ index: UInt64) throws(LogError) {
+        let rest = UInt64((events?.rows.count ?? 0) - row)
+        if cursor != nil, index >= next, index - next <= rest {
+            row += Int(index - next)
+        } else if index < end {
+            cursor = try store.cursor(space, positions: index + 1...end, .canonical)
+            events = nil
+            row = 0
+        }
+        next = index
+    }
+
+    /// Sees to it that there is a row at hand, if there is one at all.
+    private mutating func fill() throws(LogError) {
+        if let events, row < events.rows.count { return }
+        events = try cursor?.next()
+        row = 0
+        if let first = events?.rows.first?.position, first != next + 1 { throw missing(next) }
+    }
+
+    private mutating func leaf(
+        _ stored: StoredRow,
+        _ events: StoredEvents,
+        _ hasher: inout EventHasher
+    ) throws(LogError) -> Hash32 {
+        guard let acceptedAt = stored.acceptedAt else { throw missing(next) }
+        do throws(FormatError) {
+            let block = events.bytes.span
+            let type = events.head.types[stored.row.typeIndex]
+            let name = type.name
+            let hash = hasher.eventHash(
+                typeName: name.span,
+                version: type.version,
+                replica: stored.row.replica,
+                sequence: stored.row.sequence,
+                publicPart: block.raw.extracting(stored.row.publicPart),
+                commitment: try hasher.commitment(of: stored.row, in: block, seeds: &seeds)
+            )
+            return hasher.leaf(hash, acceptedAt: acceptedAt.milliseconds)
+        } catch {
+            throw .format(error)
+        }
+    }
+
+    private func missing(_ index: UInt64) -> LogError {
+        .corrupt(
+            Fault(
+                file: LogPaths.log,
+                offset: 0,
+                what: "position \(index + 1) of space \(space.text) is missing"
+            )
+        )
+    }
+}

@@ -1,0 +1,50 @@
+package import DiarioCore
+import DiarioFormat
+import DiarioStorage
+import Synchronization
+
+extension LogStore {
+    /// Leaves that are hashed before their tiles are written, which bounds memory and lost work.
+    private static let tileStepMax: UInt64 = 1 << 20
+
+    /// Keeps the tiles of the first `size` positions from now on; durable when this returns.
+    ///
+    /// Reads the rows of the positions that have none yet, so it comes before those are released.
+    /// Does nothing if the tiles go that far already.
+    ///
+    /// - Throws: When it throws, the tiles may have become longer by a part of what was asked for.
+    package func extendTiles(of space: SpaceID, to size: UInt64) throws(LogError) {
+        guard access == .readWrite else { throw .readOnly }
+        let head = shared.index.withLock { $0[space].head }
+        guard size <= head else {
+            throw .outOfOrder(what: "position \(size) is not there, the head is \(head)")
+        }
+        while true {
+            let tiles = try TileStore(shared.directory, space: space)
+            guard tiles.size < size else { return }
+            // Before the lock, because it may take long and what was given a position stays.
+            let end = min(size, tiles.size + Self.tileStepMax)
+            let builder = try build(from: tiles, to: end, of: space)
+            try withWriter { (writer) throws(LogError) in
+                try writer.begin()
+                defer { writer.end() }
+                // Another process may have extended them meanwhile; then the rest is built anew.
+                var current = try TileStore(shared.directory, space: space)
+                guard current.range == tiles.range else { return }
+                try current.extend(builder)
+            }
+        }
+    }
+
+    private func build(
+        from tiles: TileStore,
+        to end: UInt64,
+        of space: SpaceID
+    ) throws(LogError) -> TileBuilder {
+        var builder = TileBuilder(tiles.range)
+        var hasher = EventHasher()
+        var leaves = LeafReader(self, space, end: end)
+        try leaves.read(tiles.size..<end, &hasher) { builder.append($0, &$1) }
+        return builder
+    }
+}
