@@ -73,7 +73,7 @@ import Testing
             }
         }
         let type = try reader.eventType(0)
-        try #require(type.subjectFieldIndex != nil && known.count > 100)
+        try #require(type.subjectFieldIndex != nil && known.count > 50)
         for subject in known {
             let isKnown = try reader.mayContain(subject.span, type: 0)
             #expect(isKnown)

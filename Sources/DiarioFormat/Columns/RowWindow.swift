@@ -144,43 +144,35 @@ struct RowWindow {
                         personal = .present(publicPart.upperBound..<output.count)
                     }
                 }
-                rows.append(
-                    SegmentRow(
-                        index: event,
-                        typeIndex: type,
-                        position: header.isPositioned
-                            ? header.firstPosition + UInt64(event) : nil,
-                        event: Self.event(
-                            event,
-                            envelope,
-                            replicas[Int(envelope.replicas[event])],
-                            isPositioned: header.isPositioned,
-                            publicPart,
-                            personal
-                        )
-                    )
-                )
+                let replica = replicas[Int(envelope.replicas[event])]
+                rows.append(Self.row(event, envelope, replica, header, publicPart, personal))
             }
         }
         (nextActor, nextSubject, nextErasure) = texts
     }
 
     @inline(__always)
-    private static func event(
+    private static func row(
         _ event: Int,
         _ envelope: RowEnvelopes,
         _ replica: ReplicaID,
-        isPositioned: Bool,
+        _ header: SegmentHeader,
         _ publicPart: Range<Int>,
         _ personal: BlockRow.Personal
-    ) -> SegmentEvent {
-        SegmentEvent(
-            replica: replica,
-            sequence: UInt64(bitPattern: envelope.sequences[event]),
-            acceptedAt: isPositioned ? Timestamp(milliseconds: envelope.accepted[event]) : nil,
-            isAuthority: envelope.flags[event] & EnvelopeColumns.authorityFlag != 0,
-            publicPart: publicPart,
-            personal: personal
+    ) -> SegmentRow {
+        let isPositioned = header.isPositioned
+        return SegmentRow(
+            index: event,
+            typeIndex: Int(envelope.types[event]),
+            position: isPositioned ? header.firstPosition + UInt64(event) : nil,
+            event: SegmentEvent(
+                replica: replica,
+                sequence: UInt64(bitPattern: envelope.sequences[event]),
+                acceptedAt: isPositioned ? Timestamp(milliseconds: envelope.accepted[event]) : nil,
+                isAuthority: envelope.flags[event] & EnvelopeColumns.authorityFlag != 0,
+                publicPart: publicPart,
+                personal: personal
+            )
         )
     }
 

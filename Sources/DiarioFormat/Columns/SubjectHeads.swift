@@ -5,7 +5,7 @@ struct SubjectHeads: Equatable, Sendable {
     /// Bytes of a head.
     static let size = 3
     private static let patternSizeMin = 8
-    private static let countMin = 64
+    private static let countMin = 16
 
     let pattern: TextPattern
     let count: Int
