@@ -30,6 +30,12 @@ struct PayloadAssembler {
         bitmapSize = PayloadCodec.bitmapSize(fields.columns.count)
     }
 
+    /// Goes to a row, forward or back.
+    mutating func seek(_ row: Int) {
+        self.row = row
+        for place in columns.indices { columns[place].seek(row) }
+    }
+
     /// Appends the next `count` rows, whose number the caller knows; the bounds of the first rows
     /// of a type begin with their start.
     ///
@@ -96,6 +102,21 @@ private struct AssembledColumn {
         self.kind = kind
         present = column.present
         values = column.values
+    }
+
+    /// Goes to the first value of a row or of those after it.
+    mutating func seek(_ row: Int) {
+        guard let present else {
+            next = row
+            return
+        }
+        var low = 0
+        var high = present.count
+        while low < high {
+            let middle = (low + high) / 2
+            if Int(present[middle]) < row { low = middle + 1 } else { high = middle }
+        }
+        next = low
     }
 
     /// Finds the values of a window, and adds what they take to the sizes of its rows.

@@ -35,7 +35,7 @@ package struct SegmentHeader: Equatable, Sendable {
     var isIndexCompressed: Bool
     var indexSize: Int
     var storedIndexSize: Int
-    var checksum: UInt32 = 0
+    package internal(set) var checksum: UInt32 = 0
 
     /// Where the first block starts.
     package var blocksOffset: Int { Self.size + storedIndexSize }

@@ -30,6 +30,7 @@ struct LogIndex: Sendable {
         var acceptedAt = Int64.min
         var clock = HybridTime(rawValue: 0)
         var bytesSinceState = 0
+        var released: UInt64 = 0
     }
 
     func brief(of space: SpaceID) -> Brief { spaces.read(space) { $0.brief() } ?? Brief() }

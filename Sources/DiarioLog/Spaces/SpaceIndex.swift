@@ -80,7 +80,8 @@ struct SpaceIndex: Sendable {
             head: head,
             acceptedAt: acceptedAt,
             clock: clock,
-            bytesSinceState: bytesSinceState
+            bytesSinceState: bytesSinceState,
+            released: released
         )
     }
 
