@@ -24,11 +24,7 @@ struct OpenSegment: ~Copyable {
         } catch {
             throw .storage(error)
         }
-        let place = SegmentPlace(
-            space: space,
-            name: entry.name,
-            failure: SegmentOnDisk.Failure()
-        )
+        let place = SegmentPlace(space: space, name: entry.name, count: entry.count)
         let reader = try read(place, segment, sidecar)
         try check(reader.header, reader.sidecarHeader, entry, place)
         return OpenSegment(entry, place, reader)
@@ -89,7 +85,8 @@ struct OpenSegment: ~Copyable {
 struct SegmentPlace {
     let space: SpaceID
     let name: SegmentName
-    let failure: SegmentOnDisk.Failure
+    let count: Int
+    let failure = SegmentOnDisk.Failure()
 
     func path(_ file: SegmentFile) -> String {
         switch file {
@@ -99,7 +96,14 @@ struct SegmentPlace {
     }
 
     func fault(_ file: SegmentFile, at offset: Int = 0, _ what: String) -> LogError {
-        .corrupt(Fault(file: path(file), offset: offset, what: what))
+        let last = name.first + UInt64(count) - 1
+        return .corrupt(
+            Fault(
+                file: path(file),
+                offset: offset,
+                what: "\(what) (positions \(name.first) to \(last))"
+            )
+        )
     }
 
     func error(_ error: SegmentError) -> LogError {

@@ -119,6 +119,15 @@ package struct SegmentCounters: Equatable, Sendable {
     /// Their stored bytes.
     package var bytes = 0
 
+    /// What came after `earlier`.
+    package func since(_ earlier: SegmentCounters) -> SegmentCounters {
+        SegmentCounters(
+            segments: segments - earlier.segments,
+            blocks: blocks - earlier.blocks,
+            bytes: bytes - earlier.bytes
+        )
+    }
+
     mutating func add(_ other: SegmentCounters) {
         segments += other.segments
         blocks += other.blocks

@@ -126,17 +126,6 @@ extension SegmentReader {
     }
 }
 
-extension SegmentCounters {
-    /// What came after `earlier`.
-    fileprivate func since(_ earlier: SegmentCounters) -> SegmentCounters {
-        SegmentCounters(
-            segments: segments - earlier.segments,
-            blocks: blocks - earlier.blocks,
-            bytes: bytes - earlier.bytes
-        )
-    }
-}
-
 /// The nodes of salts that came with a segment.
 struct SegmentSalts: Sendable {
     private var nodes: [SpaceIndex.SeedKey: [SaltNode]] = [:]
