@@ -153,8 +153,10 @@ private struct AssembledColumn {
         case .numbers: for index in rows.indices { target[Int(rows[index])] += 8 }
         case .texts(let values):
             let bounds = values.strings.bounds.span
+            let all = values.codes ?? []
+            let codes = all.span
             for index in rows.indices {
-                let string = values.codes.map { Int($0[first + index]) } ?? first + index
+                let string = codes.isEmpty ? first + index : Int(codes[first + index])
                 let size = Int(bounds[string + 1] - bounds[string])
                 let prefix = kind == .uuid ? 0 : Varint.size(UInt64(size))
                 target[Int(rows[index])] += prefix + size
@@ -199,8 +201,10 @@ private struct AssembledColumn {
         case .texts(let values):
             let strings = values.strings
             let (content, bounds) = (strings.bytes.span, strings.bounds.span)
+            let all = values.codes ?? []
+            let codes = all.span
             for index in rows.indices {
-                let string = values.codes.map { Int($0[first + index]) } ?? first + index
+                let string = codes.isEmpty ? first + index : Int(codes[first + index])
                 let start = Int(bounds[string])
                 let size = Int(bounds[string + 1]) - start
                 let row = Int(rows[index])

@@ -16,7 +16,7 @@ struct RowEnvelopes {
     let actors: TextValues
     let subjects: TextValues
 
-    init<Source: SegmentSource>(_ reader: inout SegmentReader<Source>) throws(SegmentError) {
+    init(_ reader: inout SegmentReader) throws(SegmentError) {
         types = try reader.numbers(.types)
         // Makes sure that each type has as many events as the index says.
         for type in reader.index.types.indices { _ = try reader.events(ofType: type) }
@@ -154,37 +154,11 @@ struct RowWindow {
                         personal = .present(publicPart.upperBound..<output.count)
                     }
                 }
-                rows.append(
-                    Self.row(event, envelope, header, replicas, publicPart, personal)
-                )
+                let replica = replicas[Int(envelope.replicas[event])]
+                rows.append(Self.row(event, envelope, replica, header, publicPart, personal))
             }
         }
         (nextActor, nextSubject, nextErasure) = texts
-    }
-
-    @inline(__always)
-    private static func row(
-        _ event: Int,
-        _ envelope: RowEnvelopes,
-        _ header: SegmentHeader,
-        _ replicas: [ReplicaID],
-        _ publicPart: Range<Int>,
-        _ personal: BlockRow.Personal
-    ) -> SegmentRow {
-        SegmentRow(
-            index: event,
-            typeIndex: Int(envelope.types[event]),
-            position: header.isPositioned ? header.firstPosition + UInt64(event) : nil,
-            event: SegmentEvent(
-                replica: replicas[Int(envelope.replicas[event])],
-                sequence: UInt64(bitPattern: envelope.sequences[event]),
-                acceptedAt: header.isPositioned
-                    ? Timestamp(milliseconds: envelope.accepted[event]) : nil,
-                isAuthority: envelope.flags[event] & EnvelopeColumns.authorityFlag != 0,
-                publicPart: publicPart,
-                personal: personal
-            )
-        )
     }
 
     private static func leaveOut(
@@ -197,6 +171,31 @@ struct RowWindow {
         if flags.contains(.subject) { texts.subject += 1 }
         let isErased = texts.erasure < erasures.count && erasures[texts.erasure].event == event
         if isErased { texts.erasure += 1 }
+    }
+
+    @inline(__always)
+    private static func row(
+        _ event: Int,
+        _ envelope: RowEnvelopes,
+        _ replica: ReplicaID,
+        _ header: SegmentHeader,
+        _ publicPart: Range<Int>,
+        _ personal: BlockRow.Personal
+    ) -> SegmentRow {
+        let isPositioned = header.isPositioned
+        return SegmentRow(
+            index: event,
+            typeIndex: Int(envelope.types[event]),
+            position: isPositioned ? header.firstPosition + UInt64(event) : nil,
+            event: SegmentEvent(
+                replica: replica,
+                sequence: UInt64(bitPattern: envelope.sequences[event]),
+                acceptedAt: isPositioned ? Timestamp(milliseconds: envelope.accepted[event]) : nil,
+                isAuthority: envelope.flags[event] & EnvelopeColumns.authorityFlag != 0,
+                publicPart: publicPart,
+                personal: personal
+            )
+        )
     }
 
     @inline(__always)

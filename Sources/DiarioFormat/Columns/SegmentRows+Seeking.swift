@@ -1,4 +1,4 @@
-extension SegmentRows where Source: SegmentSource {
+extension SegmentRows {
     /// Leaves out rows of other types than these from now on, and never reads their blocks.
     ///
     /// Comes before the first row is read.

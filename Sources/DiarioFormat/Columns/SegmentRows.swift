@@ -9,10 +9,10 @@ import DiarioSchema
 ///
 /// Holds the envelope and, of each type, the block of fields with the row at hand. Rows are made
 /// by the thousand, so that the work on a column is one loop.
-package struct SegmentRows<Source: SegmentSource>: ~Copyable {
+package struct SegmentRows: ~Copyable {
     /// Holds the parts of the row that came last.
     package private(set) var bytes: [UInt8] = []
-    package var reader: SegmentReader<Source>
+    package var reader: SegmentReader
     let envelope: RowEnvelopes
     var types: [RowsOfType]
     let erasures: [Erasure]
@@ -27,14 +27,14 @@ package struct SegmentRows<Source: SegmentSource>: ~Copyable {
     private static var windowCount: Int { 1024 }
 
     /// Reads the envelope; `reader` needs the sidecar if an event has a personal part.
-    package init(_ reader: consuming SegmentReader<Source>) throws(SegmentError) {
+    package init(_ reader: consuming SegmentReader) throws(SegmentError) {
         var reader = reader
         let envelope = try RowEnvelopes(&reader)
         self.init(reader, envelope, try reader.erasures())
     }
 
     private init(
-        _ reader: consuming SegmentReader<Source>,
+        _ reader: consuming SegmentReader,
         _ envelope: RowEnvelopes,
         _ erasures: [Erasure]
     ) {
@@ -137,11 +137,11 @@ struct RowsOfType {
     }
 
     /// Appends the payloads of the next `count` rows, which may lie in several blocks.
-    mutating func append<Source: SegmentSource>(
+    mutating func append(
         _ count: Int,
         isPersonal: Bool,
         to payloads: inout AssembledPayloads,
-        _ reader: inout SegmentReader<Source>
+        _ reader: inout SegmentReader
     ) throws(SegmentError) {
         var progress = isPersonal ? personalRows : publicRows
         // Given back below; until then nothing else holds its arrays.
@@ -168,10 +168,10 @@ struct RowsOfType {
         if isPersonal { personalRows = progress } else { publicRows = progress }
     }
 
-    private func load<Source: SegmentSource>(
+    private func load(
         _ progress: inout Progress,
         isPersonal: Bool,
-        _ reader: inout SegmentReader<Source>
+        _ reader: inout SegmentReader
     ) throws(SegmentError) {
         progress.assembler = nil
         while progress.rowsLeft == 0 {

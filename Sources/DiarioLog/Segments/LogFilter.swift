@@ -37,7 +37,7 @@ package struct LogFilter: Sendable {
     /// Those of `types` that may have events with the wanted subject; reads at most their filters.
     func types(
         _ types: Set<Int>,
-        withSubjectIn reader: inout SegmentReader<SegmentOnDisk>
+        withSubjectIn reader: inout SegmentReader
     ) throws(SegmentError) -> Set<Int> {
         guard let subject else { return types }
         let origin = Origin(text: String(decoding: subject, as: UTF8.self))

@@ -7,7 +7,7 @@ import DiarioStorage
 struct OpenSegment: ~Copyable {
     let entry: SegmentEntry
     let place: SegmentPlace
-    var reader: SegmentReader<SegmentOnDisk>
+    var reader: SegmentReader
 
     /// Nil if a file is gone, as happens to those that others replaced.
     static func open(
@@ -34,7 +34,7 @@ struct OpenSegment: ~Copyable {
     private init(
         _ entry: SegmentEntry,
         _ place: SegmentPlace,
-        _ reader: consuming SegmentReader<SegmentOnDisk>
+        _ reader: consuming SegmentReader
     ) {
         self.entry = entry
         self.place = place
@@ -46,7 +46,7 @@ struct OpenSegment: ~Copyable {
         _ segment: any LogFile,
         _ sidecar: any LogFile,
         _ known: [TypeEntry: EventType]
-    ) throws(LogError) -> SegmentReader<SegmentOnDisk> {
+    ) throws(LogError) -> SegmentReader {
         do throws(SegmentError) {
             return try SegmentReader(
                 SegmentOnDisk(file: segment, kind: .segment, failure: place.failure),
@@ -76,7 +76,7 @@ struct OpenSegment: ~Copyable {
     }
 
     /// All rows, from the first on.
-    consuming func rows() throws(LogError) -> SegmentRows<SegmentOnDisk> {
+    consuming func rows() throws(LogError) -> SegmentRows {
         let place = place
         do throws(SegmentError) { return try SegmentRows(reader) } catch {
             throw place.error(error)

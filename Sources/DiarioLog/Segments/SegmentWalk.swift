@@ -17,7 +17,7 @@ final class SegmentWalk: Sendable {
     private let place: SegmentPlace
 
     private struct State: ~Copyable {
-        var rows: SegmentRows<SegmentOnDisk>
+        var rows: SegmentRows
         /// What was counted of its cost.
         var counted: SegmentCounters
     }
@@ -74,7 +74,7 @@ final class SegmentWalk: Sendable {
     private init(
         _ entry: SegmentEntry,
         _ place: SegmentPlace,
-        _ rows: consuming sending SegmentRows<SegmentOnDisk>,
+        _ rows: consuming sending SegmentRows,
         _ counted: SegmentCounters,
         _ salts: SegmentSalts,
         in shared: LogShared
@@ -123,7 +123,7 @@ final class SegmentWalk: Sendable {
     }
 }
 
-extension SegmentReader where Source: SegmentSource {
+extension SegmentReader {
     /// What was read so far.
     var cost: SegmentCounters {
         SegmentCounters(segments: 1, blocks: blocksRead, bytes: bytesRead)
@@ -134,7 +134,7 @@ extension SegmentShelf {
     /// Keeps types of a segment for the next one; true if one of them has personal fields.
     fileprivate func keepTypes(
         _ wanted: Set<Int>,
-        of reader: inout SegmentReader<SegmentOnDisk>
+        of reader: inout SegmentReader
     ) throws(SegmentError) -> Bool {
         let known = types
         var new: [TypeEntry: EventType] = [:]
