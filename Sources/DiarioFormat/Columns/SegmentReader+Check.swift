@@ -1,4 +1,4 @@
-extension SegmentReader where Source: SegmentSource {
+extension SegmentReader {
     /// Reads every block of both files and gives those that do not match their checksum.
     ///
     /// Holds one block at a time.
