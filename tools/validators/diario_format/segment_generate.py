@@ -2,6 +2,7 @@
 
 import json
 
+from .calendar import date_from_days
 from .canonical import parse_json
 from .generate import FIRST_DAY, Generator
 from .primitives import SEQUENCE_MAX, clock_text, id_text, origin_text
@@ -122,14 +123,10 @@ class LogGenerator(Generator):
             return self.thing(event_type, field)
         if field.kind == "date" and self.chance(0.5):
             from_day = writer.milliseconds // MILLISECONDS_OF_DAY
-            return self.date(from_day - self.random.choice((0, 0, 0, 1)))
+            return date_from_days(from_day - self.random.choice((0, 0, 0, 1)))
         if field.kind == "number" and "maximum" not in schema and self.chance(0.7):
             return self.random.randint(-10**4, 10**6) / self.random.choice((1, 10, 1000))
         return self.remembered((event_type.name, field.name), lambda: self.value(schema))
-
-    def date(self, days):
-        from .calendar import date_from_days
-        return date_from_days(days)
 
     def thing(self, event_type, field):
         """An id: an earlier event's own one, one that was given, or one of elsewhere."""
@@ -137,7 +134,8 @@ class LogGenerator(Generator):
         if self.things and choice < 0.7:
             return self.random.choice(self.things[-30:])
         if choice < 0.8:
-            return origin_text(self.random.getrandbits(64) | 1, self.random.randint(1, SEQUENCE_MAX))
+            replica = self.random.getrandbits(64) | 1
+            return origin_text(replica, self.random.randint(1, SEQUENCE_MAX))
         if choice < 0.9:
             return "".join(self.random.choice(MADE) for _ in range(26))
         return self.remembered((event_type.name, field.name), lambda: "thing " + self.text(1, 20))

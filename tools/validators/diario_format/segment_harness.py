@@ -5,7 +5,7 @@ import random
 from .canonical import parse_json
 from .generate import written
 from .harness import Child, event_of_request
-from .hashes import SALT_DEPTH, salt_below, salt_group, salt_index
+from .hashes import SALT_DEPTH, salt_child, salt_group, salt_index
 from .primitives import FormatError
 from .row import canonical_row
 from .segment_generate import LogGenerator, probe_types
@@ -51,7 +51,6 @@ def left_nodes(erased, level=0, index=0):
 
 def node_at(seed, level, index):
     """The node of a level, found as the salt of a tree of that depth."""
-    from .hashes import salt_child
     node = seed
     for depth in range(level):
         node = salt_child(node, index >> (level - 1 - depth) & 1)
@@ -93,10 +92,13 @@ def compare(generator, events, pairs, answer):
     return differences
 
 
-def run(program, types, count, seed, schemas_of_probes=True, keep=None):
-    """The number of events that agree, and a text for each difference."""
+def run(program, types, count, seed, keep=None):
+    """The number of events that agree, and a text for each difference.
+
+    `keep` gets the request and the answer of a segment that differs.
+    """
     source = random.Random(seed)
-    schemas, probes = probe_types() if schemas_of_probes else ([], [])
+    schemas, probes = probe_types()
     child = Child([program, "harness"])
     agreed, differences, number = 0, [], 0
     try:
