@@ -137,10 +137,11 @@ class Envelope:
     def take_origins(self, reader):
         self.replica_indexes = reader.indices(
             self.count, len(self.file.replicas), self.context, "a replica")
-        if list(dict.fromkeys(self.replica_indexes)) != list(range(len(self.file.replicas))):
+        writers = [entry for entry in self.file.replicas if entry.present()]
+        if list(dict.fromkeys(self.replica_indexes)) != list(range(len(writers))):
             raise reader.error("replicas that are not in order of first sight")
         self.context.columns[COLUMN_REPLICA] = self.replica_indexes
-        expected = [entry.present()[0][0] for entry in self.file.replicas]
+        expected = [entry.present()[0][0] for entry in writers]
         last = [0] * len(expected)
         self.sequences = []
         for replica, difference in zip(self.replica_indexes, self.take_ints(reader)):
@@ -176,7 +177,12 @@ class Envelope:
             self.events[index].base = value & U64_MAX
 
     def take_flags(self, reader):
-        self.flags = self.take_ints(reader)
+        flags_of_rows = self.take_ints(reader)
+        personal = reader.indices(self.count, 2, self.context, "the flag personal")
+        self.flags = [flags | FLAG_PERSONAL * mark
+                      for flags, mark in zip(flags_of_rows, personal)]
+        if any(flags & FLAG_PERSONAL for flags in flags_of_rows):
+            raise reader.error("the flag personal among the others")
         for event, flags in zip(self.events, self.flags):
             if flags & ~(FLAGS_ALL | FLAG_AUTHORITY):
                 raise reader.error(f"flags {flags}")

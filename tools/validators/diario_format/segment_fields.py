@@ -18,7 +18,8 @@ NEEDS_REPLICAS = 1
 NEEDS_ACTORS = 2
 NEEDS_TIMES = 4
 NEEDS_PUBLIC = 8
-NEEDS_ALL = 15
+NEEDS_HEADS = 16
+NEEDS_ALL = 31
 
 
 def read_needs(reader):
@@ -35,7 +36,7 @@ def read_needs(reader):
     return needs, pools
 
 
-def read_part(reader, event_type, fields, count, context):
+def read_part(reader, event_type, fields, count, context, heads=None):
     """The public or the personal part of each row of a block, as `log.md`, section 3, has it.
 
     `context` has the columns read before, and takes those that are read here.
@@ -48,6 +49,7 @@ def read_part(reader, event_type, fields, count, context):
         context.columns[presence_column(index)] = marked(count, rows)
         values, ids = [], []
         if rows:
+            reader.heads = heads if field.name == event_type.subject_field else None
             values, ids = read_values(reader, field, len(rows), context.select(rows))
         for row, value in zip(rows, values):
             bitmaps[row][place // 8] |= 1 << place % 8

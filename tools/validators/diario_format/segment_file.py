@@ -21,7 +21,7 @@ FLAG_POSITIONED = 1
 IDENTITY_SIZE = 16
 
 SCHEMAS, TYPES, ORIGINS, CLOCKS, TIMES, ACCEPTED, BATCHES, BASES, FLAGS = range(1, 10)
-ACTORS, SUBJECTS, POOL, FIELDS, FILTER = range(10, 15)
+ACTORS, SUBJECTS, POOL, FIELDS, FILTER, HEADS = range(10, 16)
 SALTS, ERASED, PERSONAL = range(1, 4)
 
 
@@ -77,12 +77,8 @@ class ReplicaEntry:
             if self.runs and self.runs[-1][2] == is_refused and sum(self.runs[-1][:2]) == first:
                 raise reader.error("two runs that could be one")
             self.runs.append((first, count, is_refused))
-        if not self.sequences_first:
-            raise reader.error("a replica without a run of sequences that stand here")
-
-    @property
-    def sequences_first(self):
-        return [first for first, _, is_refused in self.runs if not is_refused][:1]
+        if not self.runs:
+            raise reader.error("a replica without runs")
 
     def present(self):
         return [(first, count) for first, count, is_refused in self.runs if not is_refused]
@@ -217,6 +213,9 @@ class SegmentFile(ColumnFile):
             raise reader.error("the replicas' runs do not add up to the events")
         if not self.is_positioned and len(ids) != 1:
             raise reader.error("pending events of more than one replica")
+        has_events = [bool(entry.present()) for entry in self.replicas]
+        if has_events != sorted(has_events, reverse=True):
+            raise reader.error("replicas without events do not come last")
 
     def check_blocks(self):
         single = [kind for kind in range(SCHEMAS, FLAGS + 1)
@@ -235,13 +234,16 @@ class SegmentFile(ColumnFile):
             next_row[entry.key] += entry.row_count
         if list(next_row.values()) != [entry.count for entry in self.types]:
             raise FormatError("blocks of fields that do not cover the rows")
+        fields = {(entry.key, entry.first_row) for entry in self.of_kind(FIELDS)}
+        if any((entry.key, entry.first_row) not in fields for entry in self.of_kind(HEADS)):
+            raise FormatError("heads without a block of fields")
 
     def check_block(self, entry):
-        if not SCHEMAS <= entry.kind <= FILTER:
+        if not SCHEMAS <= entry.kind <= HEADS:
             raise FormatError(f"{entry}: an unknown kind")
-        if entry.kind != FIELDS and entry.first_row:
+        if entry.kind not in (FIELDS, HEADS) and entry.first_row:
             raise FormatError(f"{entry}: a first row")
-        if entry.kind in (FIELDS, FILTER):
+        if entry.kind in (FIELDS, FILTER, HEADS):
             if entry.key >= len(self.types):
                 raise FormatError(f"{entry}: there are {len(self.types)} types")
         elif entry.kind != POOL and entry.key:
@@ -250,7 +252,7 @@ class SegmentFile(ColumnFile):
         if entry.kind == POOL:
             if not 1 <= entry.row_count <= POOL_COUNT_MAX:
                 raise FormatError(f"{entry}: {entry.row_count} texts")
-        elif entry.kind == FIELDS:
+        elif entry.kind in (FIELDS, HEADS):
             if entry.row_count == 0:
                 raise FormatError(f"{entry}: no rows")
         elif entry.row_count != rows:

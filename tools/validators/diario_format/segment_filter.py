@@ -18,15 +18,16 @@ def subject_of(event, event_type):
 
 def check_filter(reader, subjects):
     stated, bits = reader.varint(), reader.u8()
-    if stated != len(subjects):
-        raise reader.error(f"{stated} subjects, there are {len(subjects)}")
+    checksums = {crc32c(subject.encode("utf-8")) for subject in subjects}
+    if stated != len(checksums):
+        raise reader.error(f"{stated} subjects, there are {len(checksums)}")
     if bits > RICE_BITS_MAX:
         raise reader.error(f"{bits} bits of a rest")
     data = reader.stream(reader.expanded_size)
     scale = stated << bits
     if scale > 2**32:
         raise reader.error(f"a filter of {stated} subjects with {bits} bits")
-    wanted = sorted((crc32c(subject.encode("utf-8")) * scale) >> 32 for subject in subjects)
+    wanted = sorted(checksum * scale >> 32 for checksum in checksums)
     if rice_values(reader, data, stated, bits) != wanted:
         raise reader.error("the filter is not that of the subjects")
 

@@ -8,7 +8,14 @@ from .generate import FIRST_DAY, Generator
 from .primitives import SEQUENCE_MAX, clock_text, id_text, origin_text
 from .schemas import EventType
 
-MADE = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+URL_DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+# Ids as people's programs make them: a text before, an alphabet, a number of digits.
+STYLES = (
+    ("", CROCKFORD, 26), ("", CROCKFORD.lower(), 13), ("thing_", URL_DIGITS, 22),
+    ("", "0123456789abcdef", 32), ("X-", "0123456789ABCDEF", 16), ("", "0123456789", 9),
+)
+WORDS = ("lake", "north", "spruce", "hut", "door", "bread", "old", "stone", "river", "bank")
 START = 1_700_000_000_000
 MILLISECONDS_OF_DAY = 86_400_000
 
@@ -90,6 +97,10 @@ class LogGenerator(Generator):
             self.writers.append(self.writer(is_authority=True))
         self.accepted_at = START + random.randrange(10**9)
         self.known = {}
+        self.style = random.choice(STYLES)
+        self.separator = random.choice((" ", "/", ", ", "::"))
+        self.words_likely = self.chance(0.3)
+        self.given = random.choice((0, 0.4, 1))
         self.things = []
         self.actors = [self.text(1, 20) for _ in range(random.randint(1, 9))]
         self.repeat = random.choice((0.2, 0.6, 0.95))
@@ -126,6 +137,8 @@ class LogGenerator(Generator):
             return date_from_days(from_day - self.random.choice((0, 0, 0, 1)))
         if field.kind == "number" and "maximum" not in schema and self.chance(0.7):
             return self.random.randint(-10**4, 10**6) / self.random.choice((1, 10, 1000))
+        if field.kind == "string" and "pattern" not in schema and self.words_likely:
+            return self.words()[: schema.get("maxLength", 200)]
         return self.remembered((event_type.name, field.name), lambda: self.value(schema))
 
     def thing(self, event_type, field):
@@ -137,8 +150,17 @@ class LogGenerator(Generator):
             replica = self.random.getrandbits(64) | 1
             return origin_text(replica, self.random.randint(1, SEQUENCE_MAX))
         if choice < 0.9:
-            return "".join(self.random.choice(MADE) for _ in range(26))
+            return self.random_id()
         return self.remembered((event_type.name, field.name), lambda: "thing " + self.text(1, 20))
+
+    def random_id(self):
+        before, digits, count = self.style
+        return before + "".join(self.random.choice(digits) for _ in range(count))
+
+    def words(self):
+        """A text of few words, as names and paths are."""
+        count = self.random.randint(1, 4)
+        return self.separator.join(self.random.choice(WORDS) for _ in range(count))
 
     def own_payload(self, event_type, origin, writer):
         required = event_type.schema.get("required", [])
@@ -146,8 +168,10 @@ class LogGenerator(Generator):
         payload = {}
         for field in event_type.fields:
             if field.is_new_id:
-                if self.chance(0.4):
-                    payload[field.name] = self.thing(event_type, field)
+                if self.chance(self.given):
+                    is_random = self.chance(0.8)
+                    payload[field.name] = (
+                        self.random_id() if is_random else self.thing(event_type, field))
                 self.things.append(payload.get(field.name, origin))
             elif field.name in required or self.chance(share):
                 payload[field.name] = self.field_value(event_type, field, writer)

@@ -5,6 +5,7 @@ have the bytes that `log.md`, section 4, gives their rows.
 """
 
 from . import segment_file as layout
+from .column_texts import Heads
 from .columns import COLUMN_ACTOR, COLUMN_FIELDS, COLUMN_REPLICA, COLUMN_TYPE
 from .hashes import (
     HASH_SIZE, SALT_DEPTH, SALT_SIZE, commitment_of, leaf_of, salt_below, salt_group, salt_index,
@@ -14,7 +15,7 @@ from .primitives import SEQUENCE_MAX, FormatError
 from .row import check_subject, event_hash
 from .segment_envelope import Envelope
 from .segment_fields import (
-    NEEDS_ACTORS, NEEDS_PUBLIC, NEEDS_REPLICAS, NEEDS_TIMES, read_needs, read_part,
+    NEEDS_ACTORS, NEEDS_HEADS, NEEDS_PUBLIC, NEEDS_REPLICAS, NEEDS_TIMES, read_needs, read_part,
 )
 from .segment_filter import check_filter, subject_of
 
@@ -89,6 +90,9 @@ class Segment(Envelope):
     # Payloads
 
     def read_payloads(self):
+        self.filter_subjects = [set() for _ in self.types]
+        self.heads = {(entry.key, entry.first_row): entry
+                      for entry in self.file.of_kind(layout.HEADS)}
         rows_of_type = [[] for _ in self.types]
         for index, type_index in enumerate(self.type_indexes):
             rows_of_type[type_index].append(index)
@@ -98,6 +102,8 @@ class Segment(Envelope):
             rows = rows_of_type[entry.key]
             rows = rows[entry.first_row : entry.first_row + entry.row_count]
             self.read_rows(entry, rows, personal.pop((entry.key, entry.first_row), None))
+        if self.heads:
+            raise FormatError("heads that nothing refers to")
         if personal:
             raise FormatError("personal fields without a block of public ones")
         for event, type_index in zip(self.events, self.type_indexes):
@@ -108,10 +114,13 @@ class Segment(Envelope):
         event_type = self.types[entry.key]
         if len(rows) * (len(event_type.fields) + 1) > layout.FIELD_SLOTS_MAX:
             raise FormatError(f"{entry}: too many rows")
-        parts, context = self.guarded(self.file, entry, lambda reader: self.take_public(
-            reader, event_type, rows))
+        parts, context, headed = self.guarded(
+            self.file, entry, lambda reader: self.take_public(reader, entry, rows))
         for row, part in zip(rows, parts):
             self.events[row].public_payload = part
+            subject = subject_of(self.events[row], event_type)
+            if subject is not None and subject.encode("utf-8") not in headed:
+                self.filter_subjects[entry.key].add(subject)
         kept = [place for place, row in enumerate(rows)
                 if self.events[row].has_personal and row not in self.erased]
         if len(kept) != (personal_entry.row_count if personal_entry else 0):
@@ -121,22 +130,33 @@ class Segment(Envelope):
                 reader, event_type, context, kept))
             self.add_personal(event_type, [rows[place] for place in kept], parts)
 
-    def take_public(self, reader, event_type, rows):
+    def take_public(self, reader, entry, rows):
+        event_type = self.types[entry.key]
         needs, pools = read_needs(reader)
         if needs & NEEDS_PUBLIC or max(pools, default=-1) >= len(self.pools):
             raise reader.error(f"a need of {needs} and of the pools {pools}")
         reader.pools = {number: self.pools[number] for number in pools}
         context = self.context.copied(rows, self.needed(needs), bool(needs & NEEDS_TIMES))
-        parts = read_part(reader, event_type, event_type.public_fields, len(rows), context)
+        heads = self.read_heads(entry) if needs & NEEDS_HEADS else None
+        parts = read_part(
+            reader, event_type, event_type.public_fields, len(rows), context, heads)
+        if heads is not None and reader.headed_texts is None:
+            raise reader.error("heads that no column has")
         # A personal part may name columns of the envelope that the public one has no need of.
         whole = self.context.copied(rows, self.context.columns, True)
         whole.columns.update(context.columns)
-        return parts, whole
+        return parts, whole, set(reader.headed_texts or ())
+
+    def read_heads(self, entry):
+        heads = self.heads.pop((entry.key, entry.first_row), None)
+        if heads is None:
+            raise FormatError(f"{entry}: there is no block of heads")
+        return self.guarded(self.file, heads, lambda reader: Heads(reader, heads.row_count))
 
     def take_personal(self, reader, event_type, context, kept):
         needs, pools = read_needs(reader)
-        if pools:
-            raise reader.error("a personal column that uses a pool")
+        if pools or needs & NEEDS_HEADS:
+            raise reader.error("a personal column that uses a pool or heads")
         numbers = self.needed(needs)
         if needs & NEEDS_PUBLIC:
             numbers |= {number for number in context.columns if number >= COLUMN_FIELDS}
@@ -172,13 +192,8 @@ class Segment(Envelope):
     # Filters
 
     def check_filters(self):
-        subjects = [set() for _ in self.types]
-        for event, type_index in zip(self.events, self.type_indexes):
-            subject = subject_of(event, self.types[type_index])
-            if subject is not None:
-                subjects[type_index].add(subject)
         entries = {entry.key: entry for entry in self.file.of_kind(layout.FILTER)}
-        for index, wanted in enumerate(subjects):
+        for index, wanted in enumerate(self.filter_subjects):
             if bool(wanted) != (index in entries):
                 raise FormatError(f"type {index} has {len(wanted)} subjects for its filter")
             if wanted:
