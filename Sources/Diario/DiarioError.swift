@@ -73,9 +73,10 @@ extension DiarioError {
             case .format(let error): Kind(error)
             case .corrupt: .corrupt
             case .notALog, .unknownSpace, .released: .notFound
-            case .newerFormat, .unknownType: .incompatible
+            case .newerFormat, .unknownType, .noSchema: .incompatible
             case .readOnly, .closed: .readOnly
             case .notAuthority, .isAuthority, .outOfOrder: .invalid
+            case .sealing: .busy
             }
         self.init(kind, error.message)
     }

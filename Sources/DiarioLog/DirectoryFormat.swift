@@ -3,7 +3,9 @@ import DiarioStorage
 
 /// Which version of the format a data directory has, and who may read it.
 struct DirectoryFormat: Equatable, Sendable {
-    static let current = 1
+    static let current = 2
+    /// What a directory has until a space of it is sealed; older programs use it.
+    static let first = 1
 
     /// The version that wrote the directory.
     let version: Int
@@ -42,9 +44,24 @@ struct DirectoryFormat: Equatable, Sendable {
                 try directory.makeDirectoryDurably(path)
             }
             // Last, because it is what makes the directory one of ours.
-            let line = "\(words.0)\(current)\(words.1)\(current)\n"
-            try directory.replace(LogPaths.format, with: Array(line.utf8))
+            try write(first, in: directory)
         }
+    }
+
+    /// Says that the directory has segments from now on, which older programs cannot read.
+    ///
+    /// The caller holds the directory's lock.
+    static func upgrade(in directory: any LogDirectory) throws(LogError) {
+        guard try read(in: directory).version < current else { return }
+        try storing { () throws(StorageError) in try write(current, in: directory) }
+    }
+
+    private static func write(
+        _ version: Int,
+        in directory: any LogDirectory
+    ) throws(StorageError) {
+        let line = "\(words.0)\(version)\(words.1)\(version)\n"
+        try directory.replace(LogPaths.format, with: Array(line.utf8))
     }
 
     private init?(_ line: String) {

@@ -45,10 +45,10 @@ extension EventHasher {
         case .absent: return nil
         case .erased(let range): return Hash32(block.extracting(range))
         case .present(let range):
-            guard let seed = seeds.seed(of: row.replica, sequence: row.sequence) else {
+            guard let node = seeds.node(of: row.replica, sequence: row.sequence) else {
                 throw .malformed(.saltNode, at: range.lowerBound)
             }
-            let salt = salt(seed, index: SaltSeed.index(of: row.sequence))
+            let salt = salt(node, index: SaltSeed.index(of: row.sequence))
             return commitment(block.raw.extracting(range), salt: salt)
         }
     }

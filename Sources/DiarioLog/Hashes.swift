@@ -223,23 +223,27 @@ extension LogShared {
     }
 }
 
-/// Looks up the seeds of a space, and remembers the last one.
+/// Looks up where the salts of a space come from, and remembers the last place.
 struct Seeds {
     let store: LogShared
     let space: SpaceID
-    private var last: SaltSeed?
+    /// What came along with the rows at hand; it counts more than what the write-ahead log has.
+    var segment: SegmentSalts?
+    private var last: SaltNode?
 
     init(store: LogShared, space: SpaceID) {
         self.store = store
         self.space = space
     }
 
-    mutating func seed(of replica: ReplicaID, sequence: UInt64) -> SaltSeed? {
+    /// The node that gives the salt of an event; nil if there is none.
+    mutating func node(of replica: ReplicaID, sequence: UInt64) -> SaltNode? {
+        if let segment, let node = segment.node(of: replica, sequence: sequence) { return node }
         let group = SaltSeed.group(of: sequence)
         if let last, last.replica == replica, last.group == group { return last }
         let key = SpaceIndex.SeedKey(replica: replica, group: group)
         last = store.index.withLock { $0.seed(key, in: space) }.map {
-            SaltSeed(replica: replica, group: group, root: $0)
+            SaltSeed(replica: replica, group: group, root: $0).node
         }
         return last
     }

@@ -3,13 +3,18 @@ package import DiarioFormat
 import DiarioStorage
 import Synchronization
 
-/// Events that lie in one block, as they were read.
+/// Events that were read together: those of a block, or a piece of a segment.
 package struct StoredEvents: Sendable {
-    /// The block: header, head and rows.
+    /// Holds the parts of the rows, whose places count from its start.
     package let bytes: [UInt8]
-    package let head: BlockHead
+    /// The types that `typeIndex` of the rows counts in.
+    package let types: [TypeEntry]
     /// The rows that were asked for, in order.
     package let rows: [StoredRow]
+    /// The file they were read from, relative to the data directory.
+    package let file: String
+    /// Where their salts come from, if not from the write-ahead log.
+    let salts: SegmentSalts?
 }
 
 /// A row, and where its event stands by now.
@@ -19,6 +24,19 @@ package struct StoredRow: Sendable {
     package let position: UInt64?
     /// Nil while the event is pending.
     package let acceptedAt: Timestamp?
+    /// Whether an authority wrote the event.
+    package let isAuthority: Bool
+}
+
+extension StoredRow {
+    init(_ row: SegmentRow) {
+        self.init(
+            row: BlockRow(row),
+            position: row.position,
+            acceptedAt: row.event.acceptedAt,
+            isAuthority: row.event.isAuthority
+        )
+    }
 }
 
 /// Which events of a space are read.
@@ -28,7 +46,8 @@ package enum LogPart: Hashable, Sendable {
     case pending
 }
 
-/// Reads the events of a space block by block; memory is bounded by the size of a block.
+/// Reads the events of a space block by block, from segments and from the write-ahead log; memory
+/// is bounded by the size of a block.
 ///
 /// Sees the events up to the head that the space had when the cursor was made; first all canonical
 /// ones, then the pending ones; in reverse the other way round.
@@ -36,6 +55,9 @@ package struct LogCursor: Sendable {
     private let store: LogStore
     private let space: SpaceID
     private let isReversed: Bool
+    private let filter: LogFilter
+    /// The segment that is being read.
+    private var walk: SegmentWalk?
     /// The positions that are still to be read.
     private var positions: Range<UInt64>
     /// The pending runs that are still to be read, in order.
@@ -49,16 +71,19 @@ package struct LogCursor: Sendable {
         _ space: SpaceID,
         positions: ClosedRange<UInt64>?,
         _ part: LogPart,
+        _ filter: LogFilter,
         isReversed: Bool
     ) throws(LogError) {
         self.store = store
         self.space = space
         self.isReversed = isReversed
+        self.filter = filter
         let index = store.shared.index.withLock { $0[space] }
-        let first = max(positions?.lowerBound ?? index.released + 1, 1)
+        let lowest = try store.shared.firstReadable(space, released: index.released)
+        let first = max(positions?.lowerBound ?? lowest, 1)
         let last = min(positions?.upperBound ?? index.head, index.head)
-        if first <= index.released, first <= last, part != .pending {
-            throw .released(position: first, released: index.released)
+        if first < lowest, first <= last, part != .pending {
+            throw .released(position: first, released: lowest - 1)
         }
         self.positions = part == .pending ? first..<first : first..<max(first, last + 1)
         pending =
@@ -77,22 +102,66 @@ package struct LogCursor: Sendable {
     }
 
     private mutating func nextCanonical() throws(LogError) -> StoredEvents? {
-        guard !positions.isEmpty else { return nil }
-        let wanted = isReversed ? positions.upperBound - 1 : positions.lowerBound
-        for _ in 0..<Self.attemptCountMax {
-            let run = try run(at: wanted)
-            guard let events = try read(run, isPending: false) else {
-                _ = try store.refresh()
-                continue
-            }
-            if isReversed {
-                positions = positions.lowerBound..<max(positions.lowerBound, run.first)
+        var attemptCount = 0
+        while !positions.isEmpty {
+            let wanted = isReversed ? positions.upperBound - 1 : positions.lowerBound
+            let index = store.shared.index.withLock { $0[space] }
+            if wanted <= index.released {
+                switch try nextSealed(wanted, released: index.released) {
+                case .some(let events) where !events.rows.isEmpty: return events
+                case .some: continue
+                case .none: store.shared.segments.forget(space)
+                }
             } else {
-                positions = min(positions.upperBound, run.last + 1)..<positions.upperBound
+                walk = nil
+                let run = try run(at: wanted, index)
+                if let events = try read(run, isPending: false) {
+                    leave(run.first..<run.last + 1)
+                    return events
+                }
+                _ = try store.refresh()
             }
-            return events
+            attemptCount += 1
+            guard attemptCount < Self.attemptCountMax else { throw moved("position \(wanted)") }
         }
-        throw moved("position \(wanted)")
+        return nil
+    }
+
+    /// The next piece of the segment that holds a position, which may turn out empty; nil if its
+    /// file was replaced by others.
+    private mutating func nextSealed(
+        _ wanted: UInt64,
+        released: UInt64
+    ) throws(LogError) -> StoredEvents? {
+        if walk.map({ $0.entry.first...$0.entry.last ~= wanted }) != true {
+            walk = nil
+            let shared = store.shared
+            guard
+                let entry = try shared.segments.entry(at: wanted, of: space, in: shared.directory)
+            else { throw .released(position: wanted, released: released) }
+            switch try SegmentWalk.open(entry, of: space, in: shared, filter) {
+            case .none: return nil
+            case .nothingWanted:
+                leave(entry.first..<entry.last + 1)
+                return .empty
+            case .walk(let new): walk = new
+            }
+        }
+        guard let walk else { return nil }
+        let (events, covered) = try walk.events(positions, isReversed: isReversed)
+        leave(covered)
+        return events
+    }
+
+    /// Goes on behind positions that were read.
+    private mutating func leave(_ read: Range<UInt64>) {
+        if isReversed {
+            let end = max(positions.lowerBound, read.lowerBound)
+            positions = positions.lowerBound..<min(positions.upperBound, end)
+        } else {
+            let start = min(positions.upperBound, read.upperBound)
+            positions = max(positions.lowerBound, start)..<positions.upperBound
+        }
     }
 
     private mutating func nextPending() throws(LogError) -> StoredEvents? {
@@ -117,14 +186,10 @@ package struct LogCursor: Sendable {
         .outOfOrder(what: "\(what) moved while it was read; read again")
     }
 
-    private func run(at position: UInt64) throws(LogError) -> Run {
-        let index = store.shared.index.withLock { $0[space] }
+    private func run(at position: UInt64, _ index: SpaceIndex) throws(LogError) -> Run {
         let found = index.canonical.firstIndex(endingFrom: position)
         let runs = index.canonical.runs
         guard found < runs.count, runs[found].first <= position else {
-            guard position > index.released else {
-                throw .released(position: position, released: index.released)
-            }
             throw .corrupt(
                 Fault(
                     file: LogPaths.log,
@@ -163,8 +228,10 @@ package struct LogCursor: Sendable {
             let head = try BlockHead.parse(bytes.span, verifyChecksum: true)
             return StoredEvents(
                 bytes: bytes,
-                head: head,
-                rows: try rows(bytes, head, run, isPending: isPending)
+                types: head.types,
+                rows: try rows(bytes, head, run, isPending: isPending),
+                file: LogPaths.logFile(UInt64(run.file)),
+                salts: nil
             )
         } catch {
             throw run.fault(error)
@@ -190,7 +257,8 @@ package struct LogCursor: Sendable {
                     row: row,
                     position: isPending ? nil : position,
                     acceptedAt: run.promotedAt.map { Timestamp(milliseconds: $0) }
-                        ?? row.acceptedAt
+                        ?? row.acceptedAt,
+                    isAuthority: head.summary.isAuthority
                 )
             )
         }
@@ -199,15 +267,45 @@ package struct LogCursor: Sendable {
     }
 }
 
+extension StoredEvents {
+    /// A piece of a segment without an event that is wanted.
+    fileprivate static let empty = StoredEvents(
+        bytes: [],
+        types: [],
+        rows: [],
+        file: "",
+        salts: nil
+    )
+}
+
+extension LogShared {
+    /// The lowest position that can be read here: 1, unless positions were released that no
+    /// segment holds.
+    func firstReadable(_ space: SpaceID, released: UInt64) throws(LogError) -> UInt64 {
+        guard released > 0 else { return 1 }
+        var list = segments.known(of: space) ?? []
+        if (list.last?.last ?? 0) < released {
+            list = try segments.readList(of: space, in: directory)
+        }
+        guard let first = list.first, let last = list.last, last.last >= released else {
+            return released + 1
+        }
+        return first.first
+    }
+}
+
 extension LogStore {
-    /// Reads events: of the canonical ones those at `positions`, or all that are not released.
+    /// Reads events: of the canonical ones those at `positions`, or all that are here.
+    ///
+    /// With `filter`, segments and blocks are skipped that hold no event that is wanted.
     package func cursor(
         _ space: SpaceID,
         positions: ClosedRange<UInt64>? = nil,
         _ part: LogPart = .all,
+        filter: LogFilter = LogFilter(),
         isReversed: Bool = false
     ) throws(LogError) -> LogCursor {
-        try LogCursor(self, space, positions: positions, part, isReversed: isReversed)
+        try LogCursor(self, space, positions: positions, part, filter, isReversed: isReversed)
     }
 
     /// Takes up what other processes wrote since; true if there was something.

@@ -43,6 +43,10 @@ package enum LogError: Error, Equatable, Sendable {
     /// A promotion or a canonical block that does not fit what is there.
     case outOfOrder(what: String)
     case unknownType(name: String, version: Int)
+    /// The schema of events is not here, so they cannot be sealed.
+    case noSchema(name: String, version: Int)
+    /// Another process is sealing the space.
+    case sealing(SpaceID)
     /// Positions up to `released` were given away and are not in this log any more.
     case released(position: UInt64, released: UInt64)
 
@@ -74,6 +78,11 @@ package enum LogError: Error, Equatable, Sendable {
         case .unknownType(let name, let version):
             "No adopted pack has the event type \(name), version \(version). "
                 + "Adopt one with `diario schema adopt`."
+        case .noSchema(let name, let version):
+            "The schema of \(name), version \(version), is in none of the packs here, so events "
+                + "of that type cannot be sealed. They stay in the write-ahead log."
+        case .sealing(let space):
+            "Another process is sealing space \(space.text). Wait until it is done."
         case .released(let position, let released):
             "Position \(position) is not in the log any more: up to \(released) were released."
         }

@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFormat
+import DiarioSchema
 import DiarioStorage
 import Synchronization
 
@@ -9,9 +10,15 @@ final class LogShared: Sendable {
     let time: any TimeSource
     let entropy: any EntropySource
     let adoption: AdoptionReader
+    /// Types whose schemas the program brings along.
+    let types: [EventType]
     let sizes: LogSizes
+    /// False where nothing may happen by itself.
+    let hasThreads: Bool
     let files: OpenFiles
     let hashes = Hashes()
+    let segments = SegmentShelf()
+    let sealing = Sealing()
     /// Never held while a file is read or written.
     let index = Mutex(LogIndex())
 
@@ -20,13 +27,17 @@ final class LogShared: Sendable {
         time: any TimeSource,
         entropy: any EntropySource,
         adoption: AdoptionReader,
-        sizes: LogSizes
+        types: [EventType],
+        sizes: LogSizes,
+        hasThreads: Bool
     ) {
         self.directory = directory
         self.time = time
         self.entropy = entropy
         self.adoption = adoption
+        self.types = types
         self.sizes = sizes
+        self.hasThreads = hasThreads
         files = OpenFiles(directory: directory)
     }
 
@@ -61,7 +72,7 @@ extension LogShared {
         let generation = index.withLock { $0.generations[number] }
         var field: [UInt8] = []
         do throws(StorageError) {
-            let file = try files.file(number)
+            let file = try files.file(.log(number))
             try file.read(at: offset, count: count, into: &bytes)
             // After the bytes, because the header is written before any frame of a new use.
             try file.read(at: LogFileHeader.generationOffset, count: 8, into: &field)
@@ -69,14 +80,29 @@ extension LogShared {
             return false
         }
         guard field.count == 8, field.span.littleEndian(UInt64.self, at: 0) == generation else {
-            files.remove(number)
+            files.remove(.log(number))
             return false
         }
         return true
     }
 }
 
-/// The log files that readers have open; the one not used for longest is closed first.
+/// A file that readers may have open.
+enum FileName: Hashable, Sendable {
+    case log(UInt64)
+    case segment(SegmentName, SpaceID)
+    case sidecar(SegmentName, SpaceID)
+
+    var path: String {
+        switch self {
+        case .log(let number): LogPaths.logFile(number)
+        case .segment(let name, let space): LogPaths.segment(name, of: space)
+        case .sidecar(let name, let space): LogPaths.sidecar(name, of: space)
+        }
+    }
+}
+
+/// The files that readers have open; the one not used for longest is closed first.
 final class OpenFiles: Sendable {
     private struct Entry: Sendable {
         let file: any LogFile
@@ -84,7 +110,7 @@ final class OpenFiles: Sendable {
     }
 
     private struct Table: Sendable {
-        var entries: [UInt64: Entry] = [:]
+        var entries: [FileName: Entry] = [:]
         var useCount: UInt64 = 0
     }
 
@@ -100,23 +126,23 @@ final class OpenFiles: Sendable {
 
     func removeAll() { table.withLock { $0.entries.removeAll() } }
 
-    func remove(_ number: UInt64) { table.withLock { _ = $0.entries.removeValue(forKey: number) } }
+    func remove(_ name: FileName) { table.withLock { _ = $0.entries.removeValue(forKey: name) } }
 
-    func file(_ number: UInt64) throws(StorageError) -> any LogFile {
+    func file(_ name: FileName) throws(StorageError) -> any LogFile {
         let known: (any LogFile)? = table.withLock { table in
             table.useCount += 1
-            table.entries[number]?.lastUse = table.useCount
-            return table.entries[number]?.file
+            table.entries[name]?.lastUse = table.useCount
+            return table.entries[name]?.file
         }
         if let known { return known }
-        let file = try directory.open(LogPaths.logFile(number), .read)
+        let file = try directory.open(name.path, .read)
         table.withLock { table in
             if table.entries.count >= Self.countMax,
                 let oldest = table.entries.min(by: { $0.value.lastUse < $1.value.lastUse })
             {
                 table.entries[oldest.key] = nil
             }
-            table.entries[number] = Entry(file: file, lastUse: table.useCount)
+            table.entries[name] = Entry(file: file, lastUse: table.useCount)
         }
         return file
     }

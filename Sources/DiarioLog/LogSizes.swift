@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioFormat
 
 /// How large the files of a log grow: the limits, unless a test has no time to fill them.
 package struct LogSizes: Hashable, Sendable {
@@ -16,6 +17,16 @@ package struct LogSizes: Hashable, Sendable {
     /// Bytes that are set aside for a full disk.
     package var reserve = Limits.reserveSizeMax
 
+    /// Events of the runs that are sealed, and of the segments that those are merged into.
+    package var segmentCount = 4096
+    package var mergedCount = 65_536
+    /// Bytes of rows after which a segment ends all the same, since it is made in memory.
+    package var segmentMax = 64 * 1024 * 1024
+    /// Live bytes of the write-ahead log above which tails are sealed short.
+    package var liveMax = 256 * 1024 * 1024
+    /// Milliseconds for which a segment stays after others took its place.
+    package var retirementMilliseconds: Int64 = 10 * 60 * 1000
+
     package static let standard = LogSizes()
 
     package init() {}
@@ -26,6 +37,11 @@ package struct LogSizes: Hashable, Sendable {
         precondition(
             LogFileHeader.size + FrameHeader.frameSize(body: frameMax) <= fileMax,
             "a frame must fit in a file"
+        )
+        precondition(
+            segmentCount > 0 && mergedCount.isMultiple(of: segmentCount)
+                && mergedCount <= SegmentLimits.eventCountMax,
+            "runs make up a segment"
         )
         precondition(growthMin > 0 && growthMin <= growthMax, "a file grows by something")
     }

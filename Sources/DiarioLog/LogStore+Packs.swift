@@ -33,7 +33,13 @@ extension LogStore {
 
     /// The files of a pack that was kept, sorted by path, checked against the fingerprint.
     package func packFiles(_ fingerprint: Hash32) throws(LogError) -> [PackFile] {
-        let directory = shared.directory
+        try shared.packFiles(fingerprint)
+    }
+}
+
+extension LogShared {
+    func packFiles(_ fingerprint: Hash32) throws(LogError) -> [PackFile] {
+        let directory = directory
         let path = LogPaths.pack(fingerprint)
         let files = try storing { () throws(StorageError) in
             var files: [PackFile] = []

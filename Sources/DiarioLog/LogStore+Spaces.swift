@@ -11,7 +11,12 @@ package struct SpaceStatus: Equatable, Sendable {
     package let replica: ReplicaID
     /// The last position.
     package let head: UInt64
+    /// Positions up to this one were released and are in no segment: they cannot be read here.
     package let released: UInt64
+    /// The last position that is in a segment; 0 if none is.
+    package let sealedEnd: UInt64
+    /// Sealed segments.
+    package let segmentCount: Int
     /// Events without a position.
     package let pending: Int
     /// Canonical and pending events without those of an authority.
@@ -23,6 +28,9 @@ package struct SpaceStatus: Equatable, Sendable {
     /// When the last position was given; nil before the first.
     package let acceptedAt: Timestamp?
     package let tallies: [ReplicaTally]
+
+    /// Canonical events that are in no segment.
+    package var tailCount: Int { Int(head - min(head, max(sealedEnd, released))) }
 }
 
 extension LogStore {
@@ -79,13 +87,18 @@ extension LogStore {
     }
 
     package func status(of space: SpaceID) throws(LogError) -> SpaceStatus {
-        let home = try SpaceHome.read(space, in: shared.directory)
         let index = shared.index.withLock { $0[space] }
+        // Read after the index: what that says was released is in the manifest's segments by then.
+        let home = try SpaceHome.read(space, in: shared.directory)
+        let segments = home.manifest.segments
+        shared.segments.set(segments, of: space)
         return SpaceStatus(
             manifest: home.manifest,
             replica: home.replica,
             head: index.head,
-            released: index.released,
+            released: try shared.firstReadable(space, released: index.released) - 1,
+            sealedEnd: segments.last?.last ?? 0,
+            segmentCount: segments.count,
             pending: index.pendingCount,
             events: index.eventCount,
             liveBytes: index.liveBytes,
@@ -115,12 +128,15 @@ extension LogStore {
 
     /// Ends the staging of a space: from now on it is there, in the place of `old`.
     package func activate(_ space: SpaceID, inPlaceOf old: SpaceID) throws(LogError) {
-        var manifest = try SpaceHome.readManifest(space, in: shared.directory)
-        manifest.isStaging = false
-        manifest.replaces = old
-        let encoded = manifest.encoded()
-        try storing { () throws(StorageError) in
-            try shared.directory.replace(LogPaths.manifest(space), with: encoded)
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            try writer.syncPrevious()
+            // Under the lock, since whoever seals writes the manifest too.
+            var manifest = try SpaceHome.readManifest(space, in: shared.directory)
+            manifest.isStaging = false
+            manifest.replaces = old
+            try writer.replaceManifest(manifest)
         }
         try remove(old)
     }
@@ -129,6 +145,14 @@ extension LogStore {
     package func remove(_ space: SpaceID) throws(LogError) {
         let directory = shared.directory
         let (folder, manifest) = (LogPaths.space(space), LogPaths.manifest(space))
+        // Whoever is sealing it comes to an end first, or files would come back.
+        let sealing = try storing { () throws(StorageError) -> (any DirectoryLock)? in
+            guard try directory.exists(folder) else { return nil }
+            let lock = try directory.lock(LogPaths.sealingLock(space))
+            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
+            return lock
+        }
+        defer { sealing?.release() }
         let isComplete = try storing { () throws(StorageError) in try directory.exists(manifest) }
         if isComplete, let dead = try SpaceHome.readManifest(space, in: directory).replaces,
             try storing({ () throws(StorageError) in
@@ -147,6 +171,7 @@ extension LogStore {
             if try directory.exists(folder) { try directory.syncDirectory(folder) }
         }
         try withWriter { (writer) throws(LogError) in try writer.drop(space) }
+        shared.segments.forget(space)
         try storing { () throws(StorageError) in
             try directory.removeTree(folder)
             try directory.syncDirectory(LogPaths.spaces)
@@ -194,12 +219,21 @@ extension LogStore {
         }
     }
 
-    /// Bytes of the files of a space outside the write-ahead log.
+    /// Bytes of the files of a space outside the write-ahead log: segments and tiles among them.
     package func fileBytes(of space: SpaceID) throws(LogError) -> Int {
         try storing { () throws(StorageError) in
             var total = 0
-            for path in [LogPaths.manifest(space), LogPaths.replica(space)] {
-                total += try shared.directory.open(path, .read).size()
+            var paths = [LogPaths.manifest(space), LogPaths.replica(space)]
+            for folder in [LogPaths.segments(space), LogPaths.tiles(space)]
+            where try shared.directory.exists(folder) {
+                paths += try shared.directory.list(folder).map { folder + "/" + $0 }
+            }
+            for path in paths {
+                do throws(StorageError) {
+                    total += try shared.directory.open(path, .read).size()
+                } catch .notFound {
+                    // Another process removed a segment that was replaced.
+                }
             }
             return total
         }

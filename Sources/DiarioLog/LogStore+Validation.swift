@@ -14,7 +14,7 @@ extension LogStore {
     /// Entries that memory holds: runs, seeds, tallies and adoptions of all spaces.
     package var indexEntryCount: Int {
         shared.index.withLock { index in
-            index.spaces.values.reduce(0) { sum, space in
+            index.spaces.indices.reduce(0) { sum, space in
                 sum + space.canonical.runs.count + space.seeds.count + space.tallies.count
                     + space.adoptions.count
                     + space.lanes.reduce(0) { $0 + $1.runs.runs.count }
@@ -33,7 +33,8 @@ extension LogIndex {
     func validate() -> [String] {
         var problems: [String] = []
         var recount: [UInt64: Int] = [:]
-        for (id, space) in spaces.sorted(by: { $0.key < $1.key }) {
+        for id in spaces.ids.sorted() {
+            let space = self[id]
             problems += space.validate().map { "space \(id.text): \($0)" }
             for run in space.allRuns { recount[UInt64(run.file), default: 0] += Int(run.liveBytes) }
             for seed in space.seeds.values {

@@ -23,7 +23,9 @@ extension LogStore {
     ) throws(LogError) -> Verification {
         var result = Verification()
         if let fault = report.fault { result.faults.append(fault) }
-        var check = SpaceCheck(shared: shared, space: space)
+        let released = shared.index.withLock { $0[space].released }
+        let first = try shared.firstReadable(space, released: released)
+        var check = SpaceCheck(shared: shared, space: space, released: first - 1)
         var cursor = try cursor(space)
         do throws(LogError) {
             while let events = try cursor.next() {
@@ -62,12 +64,12 @@ private struct SpaceCheck: ~Copyable {
     private var position: UInt64
     let released: UInt64
 
-    init(shared: LogShared, space: SpaceID) {
+    init(shared: LogShared, space: SpaceID, released: UInt64) {
         self.space = space
         seeds = Seeds(store: shared, space: space)
         let index = shared.index.withLock { $0[space] }
-        released = index.released
-        position = index.released
+        self.released = released
+        position = released
         // What was released cannot be hashed again; the state vouches for it.
         range = released > 0 ? index.state?.range ?? CompactRange() : CompactRange()
     }
@@ -84,6 +86,7 @@ private struct SpaceCheck: ~Copyable {
 
     /// What is wrong with the events; nil if nothing is.
     mutating func take(_ events: StoredEvents) -> String? {
+        seeds.segment = events.salts
         do throws(FormatError) {
             let block = events.bytes.span
             for stored in events.rows {
@@ -117,7 +120,7 @@ private struct SpaceCheck: ~Copyable {
         guard time >= acceptedAt else { return "acceptedAt goes back" }
         acceptedAt = time
         guard given > range.size else { return nil }
-        let type = events.head.types[row.typeIndex]
+        let type = events.types[row.typeIndex]
         let hash = eventHash(
             row,
             block,
@@ -155,9 +158,10 @@ extension LogStore {
     ) throws(LogError) -> Hash32 {
         var hasher = EventHasher()
         var seeds = Seeds(store: shared, space: space)
+        seeds.segment = events.salts
         do throws(FormatError) {
             let block = events.bytes.span
-            let type = events.head.types[row.typeIndex]
+            let type = events.types[row.typeIndex]
             let name = type.name
             return hasher.eventHash(
                 typeName: name.span,

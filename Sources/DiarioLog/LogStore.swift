@@ -1,4 +1,5 @@
 package import DiarioCore
+package import DiarioSchema
 package import DiarioStorage
 import Synchronization
 
@@ -14,6 +15,8 @@ package final class LogStore: Sendable {
     private let committer: CalledThread
     /// Hashes what was committed, if there is much of it.
     private let hasher: CalledThread
+    /// Seals what was committed, if there is a run of it.
+    private let sealer: CalledThread
     private let background: Background
     /// What this log may be used for, which can be less than what was asked for.
     package let access: Access
@@ -37,6 +40,8 @@ package final class LogStore: Sendable {
 
     /// Opens the log in `directory`, and recovers it from a crash if there was one.
     ///
+    /// `types` are those whose schemas are in no pack that a space adopts, such as the engine's.
+    ///
     /// - Throws: `.notALog` and `.newerFormat` if this is no directory of ours, `.storage` if the
     ///   disk refuses. Damage is no error here: it is in `report`, what lies before it can be read,
     ///   and appends throw `.corrupt`.
@@ -46,6 +51,7 @@ package final class LogStore: Sendable {
         time: any TimeSource,
         entropy: any EntropySource,
         adoption: AdoptionReader,
+        types: [EventType] = [],
         sizes: LogSizes = .standard,
         background: Background = .thread
     ) throws(LogError) {
@@ -60,7 +66,9 @@ package final class LogStore: Sendable {
             time: time,
             entropy: entropy,
             adoption: adoption,
-            sizes: sizes
+            types: types,
+            sizes: sizes,
+            hasThreads: background == .thread
         )
         let weak = WeakStore()
         committer = CalledThread { wake in weak.store?.serve(wake) ?? false }
@@ -69,6 +77,7 @@ package final class LogStore: Sendable {
             shared.hashes.hashQueue(in: shared)
             return true
         }
+        sealer = CalledThread { _ in weak.store?.sealDue() ?? false }
         var lock: (any DirectoryLock)?
         if mayWrite {
             lock = try storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }
@@ -180,6 +189,7 @@ package final class LogStore: Sendable {
     /// Gives the writer back after a commit, and sees to the hashes.
     private func finish(_ writer: consuming Writer, after commit: Commit? = nil) {
         giveBack(writer, after: commit)
+        if background == .thread, shared.sealing.isDue { sealer.call() }
         if background == .none || shared.hashes.isOverdue { shared.hashes.hashQueue(in: shared) }
     }
 
@@ -271,6 +281,7 @@ package final class LogStore: Sendable {
         let outcomes = writer.commit(waiting.appends)
         tell(waiting.completions, outcomes)
         committer.end()
+        sealer.end()
         guard access == .readWrite else { return }
         try writer.close()
     }

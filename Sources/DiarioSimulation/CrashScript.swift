@@ -32,6 +32,14 @@ package struct CrashScript: Sendable {
         },
         CrashScript("promote", 5) { try $0.repeating(3, .append, .promote) },
         CrashScript("release", 6) { try $0.repeating(2, .check, .release, .append) },
+        CrashScript("seal", 12) { try $0.repeating(2, .append, .seal, .append) },
+        CrashScript("merge", 13) { world in
+            for _ in 0..<4 {
+                try world.repeating(3, .append)
+                try world.repeating(2, .clock, .seal)
+            }
+            try world.repeating(1, .check)
+        },
         CrashScript("failed sync", 7) { world in
             world.disk.failNextSyncs(1)
             world.hasFaults = true
@@ -39,7 +47,7 @@ package struct CrashScript: Sendable {
             try world.repeating(3, .append)
         },
         CrashScript("close and open", 8) { try $0.repeating(2, .append, .reopen) },
-        CrashScript("make space", 9) { try $0.repeating(1, .makeSpace, .append) },
+        CrashScript("make space", 21) { try $0.repeating(1, .makeSpace, .append) },
         CrashScript("remove space", 10) { try $0.repeating(1, .sync, .remove, .append) },
         CrashScript("keep pack", 11) { try $0.repeating(3, .keep, .append) },
     ]

@@ -150,6 +150,10 @@ struct ColumnsSample {
             payload.slots[types[1].fieldIndex("weight") ?? 0] = .number(
                 Double(random.below(1000)) / 10
             )
+            let phrases = ["seen at noon", "near the pier", "perch\u{e9} no", "twice", ""]
+            let said = (0...random.below(4)).map { _ in phrases[random.below(phrases.count)] }
+            let note = Array(said.joined(separator: ", ").utf8)
+            payload.setBytes(note.span, at: types[1].fieldIndex("by") ?? 0)
         }
         payloads[type].append(payload)
         return payload
@@ -234,7 +238,7 @@ struct ColumnsSample {
 extension SealedSegment {
     func reader(
         known: [TypeEntry: EventType] = [:]
-    ) throws(SegmentError) -> SegmentReader<SegmentMemory> {
+    ) throws(SegmentError) -> SegmentReader {
         try SegmentReader(
             SegmentMemory(.segment, segment),
             sidecar: SegmentMemory(.sidecar, sidecar),

@@ -14,6 +14,8 @@ enum Subject: String, CaseIterable {
     case block
     case frame
     case log
+    case segment
+    case sidecar
 
     /// Runs the parser once, and checks what it says about bytes that it takes.
     func run(_ bytes: [UInt8]) {
@@ -27,6 +29,8 @@ enum Subject: String, CaseIterable {
         case .block: Self.block(bytes)
         case .frame: Self.frame(bytes)
         case .log: LogSubject.run(bytes)
+        case .segment: SegmentSubject.run(bytes, .segment)
+        case .sidecar: SegmentSubject.run(bytes, .sidecar)
         }
     }
 

@@ -238,7 +238,7 @@ import Testing
     @Test func aFormatThatMayNotBeReadIsRefused() throws {
         let (log, store, _) = try make(2)
         try store.close()
-        try write(format: "diario format 3 readable by 2\n", to: log.disk)
+        try write(format: "diario format 3 readable by 3\n", to: log.disk)
         #expect(throws: LogError.newerFormat(version: 3)) { try log.open() }
         for text in ["", "diario format 1\n", "diario format 0 readable by 1\n", "x\n"] {
             try write(format: text, to: log.disk)

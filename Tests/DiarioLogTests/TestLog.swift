@@ -52,6 +52,7 @@ final class TestLog {
             time: clock,
             entropy: entropy,
             adoption: kinds.adoption,
+            types: kinds.types,
             sizes: sizes,
             background: background
         )

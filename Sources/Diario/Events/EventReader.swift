@@ -25,6 +25,20 @@ package struct EventFilter: Sendable {
         self.authorityOnly = authorityOnly
     }
 
+    /// What lets the log skip segments and blocks without a wanted event.
+    var hint: LogFilter {
+        var hint = LogFilter()
+        if !types.isEmpty {
+            let all = self
+            hint.wantsType = { all.wants(type: $0) }
+        }
+        hint.subject = subject.map { Array($0.utf8) }
+        hint.replica = replica
+        hint.since = since
+        hint.until = until
+        return hint
+    }
+
     func wants(type name: [UInt8]) -> Bool {
         types.isEmpty
             || types.contains { wanted in
@@ -70,6 +84,7 @@ package struct EventReader {
                 space.id,
                 positions: filter.positions,
                 filter.part,
+                filter: filter.hint,
                 isReversed: isReversed
             )
         }
@@ -98,9 +113,9 @@ package struct EventReader {
 
     private mutating func begin(_ next: StoredEvents) throws(DiarioError) {
         nextRow = 0
-        guard !filter.authorityOnly || next.head.summary.isAuthority else { return }
+        guard !filter.authorityOnly || next.rows.contains(where: \.isAuthority) else { return }
         plans = []
-        for entry in next.head.types {
+        for entry in next.types {
             plans.append(filter.wants(type: entry.name) ? try plan(entry) : nil)
         }
         // A block without a wanted type is not looked into.
@@ -119,6 +134,7 @@ package struct EventReader {
     }
 
     private func wants(_ stored: StoredRow) -> Bool {
+        if filter.authorityOnly, !stored.isAuthority { return false }
         if let replica = filter.replica, stored.row.replica != replica { return false }
         if let since = filter.since {
             guard let acceptedAt = stored.acceptedAt, acceptedAt >= since else { return false }

@@ -30,8 +30,8 @@ extension Space {
                 root: root,
                 bytes: status.liveBytes + (try store.fileBytes(of: id)),
                 logBytes: try store.logBytes(),
-                segmentCount: 0,
-                tailCount: Int(status.head - status.released)
+                segmentCount: status.segmentCount,
+                tailCount: status.tailCount
             )
         }
     }

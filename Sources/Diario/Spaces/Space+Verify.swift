@@ -32,7 +32,7 @@ extension Space {
                 progress(count)
                 do throws(FormatError) {
                     for stored in events.rows {
-                        let entry = events.head.types[stored.row.typeIndex]
+                        let entry = events.types[stored.row.typeIndex]
                         guard let plan = Self.plan(entry, catalog, &plans) else {
                             return "no adopted pack has the type of \(stored.row.origin.text)"
                         }

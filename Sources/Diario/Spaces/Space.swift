@@ -84,7 +84,8 @@ package final class Space: Sendable {
                 access: access,
                 time: SystemClock(),
                 entropy: SystemEntropy(),
-                adoption: adoption
+                adoption: adoption,
+                types: engine.types
             )
         }
     }

@@ -109,7 +109,7 @@ enum ScanBench {
     private static func open(
         _ segment: SealedSegment,
         _ workload: SegmentWorkload
-    ) throws(SegmentError) -> SegmentReader<SegmentMemory> {
+    ) throws(SegmentError) -> SegmentReader {
         try SegmentReader(
             SegmentMemory(.segment, segment.segment),
             sidecar: SegmentMemory(.sidecar, segment.sidecar),

@@ -134,6 +134,12 @@ struct FieldReader {
         return bytes[start..<start + count]
     }
 
+    /// Bytes of which the caller notes what they are.
+    mutating func slice(_ name: String, count: Int) throws(InspectStop) -> ArraySlice<UInt8> {
+        let start = try skip(name, count)
+        return bytes[start..<start + count]
+    }
+
     @discardableResult
     mutating func varint(
         _ name: String,

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioFormat
 
 /// Tells what a file of a data directory says, from the document's point of view.
 ///
@@ -31,9 +32,15 @@ package struct FileInspector {
         case "DSYN": return "synced mark"
         case "DBLK": return "block"
         case "DFRM": return "frames"
+        case "DSEG": return "segment"
+        case "DPER": return "sidecar of a segment"
+        case "DTIL": return "mark of the tiles"
         default: break
         }
         if name.hasSuffix(".dwal") { return "file of the write-ahead log" }
+        if name.hasSuffix(".dseg") { return "segment" }
+        if name.hasSuffix(".dper") { return "sidecar of a segment" }
+        if let level = Int(name), 1...Tile.levelMax ~= level { return "hashes of tiles" }
         switch name {
         case "format": return "format of the directory"
         case "lock": return "lock"
@@ -41,6 +48,8 @@ package struct FileInspector {
         case "manifest": return "manifest of a space"
         case "replica": return "replica file"
         case "synced": return "synced mark"
+        case "size": return "mark of the tiles"
+        case "sealing", "staging": return "lock"
         default: return nil
         }
     }
@@ -68,6 +77,11 @@ package struct FileInspector {
         case "replica file": try take(SmallFiles.replica(bytes))
         case "synced mark": try take(SmallFiles.syncedMark(bytes))
         case "format of the directory": try take(SmallFiles.format(bytes))
+        case "segment": try take(SegmentInspector(bytes: bytes, file: .segment).inspect())
+        case "sidecar of a segment":
+            try take(SegmentInspector(bytes: bytes, file: .sidecar).inspect())
+        case "mark of the tiles": try take(SmallFiles.tileMark(bytes))
+        case "hashes of tiles": try take(SmallFiles.tileHashes(bytes))
         case "lock": try take(SmallFiles.lock(bytes))
         case "reserve": try take(SmallFiles.reserve(bytes))
         case "block":

@@ -7,9 +7,23 @@ package struct InspectLine: Equatable, Sendable {
     package let depth: Int
     package let name: String
     package let value: String
-    /// The section of schema/format/log.md that defines it.
+    /// The section that defines it: of schema/format/log.md, with S in front of segments.md, with P
+    /// of proofs.md.
     package let section: String
     package let check: Check
+
+    /// The same line for another place.
+    func placed(at offset: Int, size: Int) -> InspectLine {
+        InspectLine(
+            offset: offset,
+            size: size,
+            depth: depth,
+            name: name,
+            value: value,
+            section: section,
+            check: check
+        )
+    }
 
     package enum Check: Equatable, Sendable {
         /// Nothing by which it could be found wrong alone.

@@ -3,9 +3,11 @@
 /// Inspects files that are one structure.
 enum SmallFiles {
     static func manifest(_ bytes: [UInt8]) -> [InspectLine] {
-        read(bytes, size: 64, section: "7") { (reader) throws(InspectStop) in
+        let isFirst = bytes.count < 5 || bytes[4] == 1
+        return read(bytes, size: isFirst ? 64 : nil, section: "7") {
+            (reader) throws(InspectStop) in
             try reader.magic("DMAN")
-            try version(&reader)
+            try reader.number("version", size: 1, problem: { $0 <= 2 ? nil : "unknown version" })
             try reader.number(
                 "flags",
                 size: 1,
@@ -19,9 +21,63 @@ enum SmallFiles {
             try reader.number("epoch", size: 8)
             try reader.number("authority's replica", size: 8, show: Show.id)
             try reader.number("replaces space", size: 8, show: Show.id)
+            if !isFirst { try segments(&reader) }
             try reader.zeros(4)
-            try reader.checksum(of: 0..<60)
+            try reader.checksum(of: 0..<reader.offset)
         }
+    }
+
+    /// What a manifest of version 2 lists.
+    private static func segments(_ reader: inout FieldReader) throws(InspectStop) {
+        let count = try reader.number("segments", size: 4)
+        let retired = try reader.number("retired segments", size: 4)
+        for _ in 0..<count {
+            try reader.number("first position", size: 8, problem: { $0 == 0 ? "not from 1" : nil })
+            reader.depth += 1
+            defer { reader.depth -= 1 }
+            try reader.number("number in its name", size: 8, show: Show.long)
+            try reader.number("events", size: 4)
+            try reader.number("CRC32C of its sidecar", size: 4, show: { Show.word(UInt32($0)) })
+            try reader.number("length of the segment", size: 8)
+            try reader.number("length of the sidecar", size: 8)
+            try reader.number("bytes of its rows", size: 8)
+            try reader.raw("identity", count: 16)
+            try reader.zeros(8)
+        }
+        for _ in 0..<retired {
+            try reader.number("retired: first position", size: 8)
+            try reader.number("number in its name", size: 8, show: Show.long)
+            try reader.number("since", size: 8, show: Show.time)
+        }
+    }
+
+    static func tileMark(_ bytes: [UInt8]) -> [InspectLine] {
+        read(bytes, size: nil, section: "P7") { (reader) throws(InspectStop) in
+            try reader.magic("DTIL")
+            try reader.number("version", size: 4, problem: { $0 == 1 ? nil : "unknown version" })
+            let size = try reader.number("leaves", size: 8)
+            for _ in 0..<size.nonzeroBitCount {
+                try reader.raw("node of the compact range", count: 32)
+            }
+            try reader.zeros(4)
+            try reader.checksum(of: 0..<reader.offset)
+        }
+    }
+
+    /// Hashes of one level, 256 of which are a tile; what they must be is not in this file.
+    static func tileHashes(_ bytes: [UInt8]) -> [InspectLine] {
+        let (count, rest) = bytes.count.quotientAndRemainder(dividingBy: 32)
+        let value = "\(ProgressLine.grouped(UInt64(count))) of 32 bytes"
+        return [
+            line(
+                0,
+                bytes.count,
+                "hashes",
+                value,
+                "P7",
+                rest == 0 ? .good : .bad("the last one is cut off")
+            )
+        ]
     }
 
     static func replica(_ bytes: [UInt8]) -> [InspectLine] {
@@ -104,13 +160,14 @@ enum SmallFiles {
 
     private static func read(
         _ bytes: [UInt8],
-        size: Int,
+        size: Int?,
         section: String,
         _ body: (inout FieldReader) throws(InspectStop) -> Void
     ) -> [InspectLine] {
         var reader = FieldReader(bytes, range: 0..<bytes.count, section: section)
         // A stop has noted already what is missing.
         guard (try? body(&reader)) != nil else { return reader.takeLines() }
+        let size = size ?? reader.offset
         if bytes.count != size {
             reader.note(
                 "rest",

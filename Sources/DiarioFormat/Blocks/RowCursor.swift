@@ -30,6 +30,22 @@ package struct BlockRow: Equatable, Sendable {
     static let sizeMin = 3 + PublicPart.sizeMin
 }
 
+extension BlockRow {
+    /// A row that came out of a segment; places count in the bytes that came with it.
+    package init(_ row: SegmentRow) {
+        self.init(
+            index: row.index,
+            typeIndex: row.typeIndex,
+            replica: row.event.replica,
+            sequence: row.event.sequence,
+            position: row.position,
+            acceptedAt: row.event.acceptedAt,
+            publicPart: row.event.publicPart,
+            personal: row.event.personal
+        )
+    }
+}
+
 /// Walks the rows of a checked block in order, without allocating.
 package struct RowCursor: ~Escapable {
     private let bytes: RawSpan

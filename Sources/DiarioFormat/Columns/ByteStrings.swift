@@ -45,15 +45,13 @@ package struct ByteStrings: Equatable, Sendable {
     /// Whether all strings are valid UTF-8 without U+0000.
     var areTexts: Bool {
         let content = bytes.span
-        var all: UInt8 = 0
-        var hasZero = false
-        for index in content.indices {
-            all |= content[index]
-            hasZero = hasZero || content[index] == 0
+        guard Text.isValid(content.raw, 0..<content.count) else { return false }
+        // All of it is text; so is each string that starts where a scalar does.
+        let bounds = bounds.span
+        for index in 1..<bounds.count {
+            let start = Int(bounds[index])
+            if start < content.count, content[start] & 0xc0 == 0x80 { return false }
         }
-        // Characters of one byte do not care where strings are cut.
-        if all < 0x80 { return !hasZero }
-        for index in 0..<count where !Text.isValid(content.raw, range(index)) { return false }
         return true
     }
 
@@ -115,14 +113,16 @@ struct StringTable {
         var offset = 0
         while offset + 8 <= size {
             // Safe: eight bytes are left in both, and an integer has no invalid bit pattern.
-            let isSame = unsafe left.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            let isSame =
+                unsafe left.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
                 == right.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
             guard isSame else { return false }
             offset += 8
         }
         while offset < size {
             // Safe: the load checks its offset, and an integer has no invalid bit pattern.
-            let isSame = unsafe left.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            let isSame =
+                unsafe left.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
                 == right.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
             guard isSame else { return false }
             offset += 1

@@ -6,6 +6,8 @@ struct FieldsPart {
     var gathered: GatheredFields
     /// By the place of the column: how it uses a pool.
     var pools: [Int: TextPools.Use] = [:]
+    /// The field whose texts may have heads in a block of their own, or -1.
+    var subjectField = -1
 }
 
 extension ColumnEncoder {
@@ -18,14 +20,16 @@ extension ColumnEncoder {
         _ replicas: inout ReplicaTable
     ) throws(FormatError) {
         needs = BlockNeeds()
+        heads = nil
         needs.outerNames = Set(scope.keys.outerFieldNames)
         writer.removeAll()
         for place in part.gathered.columns.indices {
             let column = part.gathered.columns[place]
             var scope = scope
-            try encodePresence(column, part.entry, scope)
+            try column.checkTexts()
+            try encodePresence(column, part.gathered.rowCount, part.entry, scope)
             guard column.valueCount > 0 else { continue }
-            let present = column.presentRows
+            let present = column.presentRows(of: part.gathered.rowCount)
             scope.present = present
             let name = ColumnName(place: .field(part.entry, column.field.index))
             let source: KeySource.Codes?
@@ -38,7 +42,8 @@ extension ColumnEncoder {
                     name,
                     scope,
                     &replicas,
-                    isFixed: column.field.kind == .uuid
+                    isFixed: column.field.kind == .uuid,
+                    isSubject: column.field.index == part.subjectField
                 )
             case .boolean, .enumeration:
                 _ = try encode(column.numbers, name, .choices, scope)
@@ -62,17 +67,19 @@ extension ColumnEncoder {
 
     private mutating func encodePresence(
         _ column: GatheredColumn,
+        _ rowCount: Int,
         _ entry: TypeEntry,
         _ scope: ColumnScope
     ) throws(FormatError) {
         guard column.valueCount > 0 else { return writer.put(0) }
-        guard column.valueCount < column.presence.count else { return writer.put(1) }
+        guard column.valueCount < rowCount else { return writer.put(1) }
         writer.put(2)
+        let presence = column.presence(of: rowCount)
         let name = ColumnName(place: .presence(entry, column.field.index))
-        _ = try encode(column.presence, name, .choices, scope)
+        _ = try encode(presence, name, .choices, scope)
         scope.keys.add(
             ColumnNumber.presence(column.field.index),
-            KeySource(codes: .numbers(column.presence), present: nil, distinctCount: 2)
+            KeySource(presence, distinctCount: 2)
         )
     }
 
@@ -115,7 +122,8 @@ extension ColumnEncoder {
         _ name: ColumnName,
         _ scope: ColumnScope,
         _ replicas: inout ReplicaTable,
-        isFixed: Bool = false
+        isFixed: Bool = false,
+        isSubject: Bool = false
     ) throws(FormatError) -> (KeySource.Codes?, Int) {
         if let use {
             needs.note(pool: use.pool)
@@ -123,7 +131,7 @@ extension ColumnEncoder {
             writer.put(varint: use.pool)
             _ = try encode(use.codes, name, .indices, scope, start: use.start)
             guard let own = use.own else { return (.numbers(use.codes), poolCounts[use.pool]) }
-            try writer.put(strings: own, &replicas)
+            try put(own, &replicas, isFixed: false, isSubject: isSubject)
             return (nil, 0)
         }
         var table = StringTable()
@@ -136,7 +144,7 @@ extension ColumnEncoder {
         if isPlainPlanned || table.count * 4 > strings.count * 3 {
             plan.setPlain(name)
             writer.put(TextMethod.plainTag)
-            try writer.put(strings: strings, &replicas, isFixed: isFixed)
+            try put(strings, &replicas, isFixed: isFixed, isSubject: isSubject)
             return (nil, 0)
         }
         writer.put(TextMethod.dictionaryTag)
@@ -144,6 +152,23 @@ extension ColumnEncoder {
         try writer.put(strings: table.strings, &replicas, isFixed: isFixed)
         _ = try encode(codes, name, .indices, scope)
         return (.numbers(codes), table.count)
+    }
+}
+
+extension ColumnEncoder {
+    /// Strings that are all different; those of subjects with heads where they have a pattern.
+    private mutating func put(
+        _ strings: ByteStrings,
+        _ replicas: inout ReplicaTable,
+        isFixed: Bool,
+        isSubject: Bool
+    ) throws(FormatError) {
+        if isSubject, let pattern = SubjectHeads.pattern(of: strings) {
+            needs.flags |= BlockNeeds.heads
+            heads = try writer.put(headed: pattern, strings)
+        } else {
+            try writer.put(strings: strings, &replicas, isFixed: isFixed)
+        }
     }
 }
 

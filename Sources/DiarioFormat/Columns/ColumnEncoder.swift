@@ -4,6 +4,8 @@ struct ColumnEncoder: ~Copyable {
     var plan: SegmentPlan
     /// What the columns of the block at hand refer to.
     var needs = BlockNeeds()
+    /// What of the block at hand goes to a block of heads.
+    var heads: SubjectHeads?
     /// How many texts each pool has.
     var poolCounts: [Int] = []
 
@@ -79,18 +81,44 @@ struct ColumnEncoder: ~Copyable {
         plan.searchCount += 1
         var best = Best()
         for (index, values) in variants.enumerated() {
-            try search(values, nature, scope, start: start, tag: tagged ? UInt8(index) : nil) {
+            try search(
+                Self.sample(values),
+                nature,
+                scope,
+                start: start,
+                tag: tagged ? UInt8(index) : nil
+            ) {
                 best.offer($0, variant: index, $1, from: mark, $2)
             }
         }
-        writer.put(contentsOf: best.bytes)
-        writer.expand(by: best.expandedSize)
+        if count > Self.sampleCount {
+            if tagged { writer.put(UInt8(best.variant)) }
+            let values = variants[best.variant]
+            let isWritten = try writer.put(
+                integers: values.span,
+                best.method,
+                scope,
+                start: start
+            )
+            precondition(isWritten, "what a sample was written by, all values can be")
+            best.bytes = Array(writer.bytes[mark.size...])
+        } else {
+            writer.put(contentsOf: best.bytes)
+            writer.expand(by: best.expandedSize)
+        }
         plan[name] = ColumnPlan(
             method: .variant(best.variant, best.method),
             bytesPerValue: Double(best.bytes.count) / Double(max(count, 1))
         )
         needs.note(best.method)
         return (best.variant, best.method)
+    }
+
+    /// Values that a search tries encodings on: the first ones.
+    private static let sampleCount = 16_384
+
+    private static func sample(_ values: [Int64]) -> [Int64] {
+        values.count > sampleCount ? Array(values[..<sampleCount]) : values
     }
 
     private static func isConstant(_ values: [Int64]) -> Bool {
@@ -218,6 +246,7 @@ struct BlockNeeds: Equatable {
     static let actors: UInt8 = 2
     static let times: UInt8 = 4
     static let publicFields: UInt8 = 8
+    static let heads: UInt8 = 16
 
     var flags: UInt8 = 0
     /// Numbers of pools, ascending.

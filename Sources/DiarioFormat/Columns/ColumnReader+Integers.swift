@@ -163,33 +163,43 @@ extension ColumnReader {
         var target = values.mutableSpan
         let links = chain.span
         let given = exceptions.span
-        precondition(links.count == target.count, "a chain has a link for each row")
+        let bits = bitmap.span
+        precondition(
+            links.count == target.count && bits.count == (target.count + 7) / 8,
+            "a chain has a link for each row, and the bitmap a bit"
+        )
+        guard !given.isEmpty else { return target.isEmpty }
         var next = 0
-        var lowest: Int32 = 0
-        for place in bitmap.indices {
-            let bits = bitmap[place]
-            let start = place * 8
-            let end = min(start + 8, target.count)
-            if bits == 0 {
-                for index in start..<end {
-                    let link = links[index]
-                    lowest = min(lowest, link)
-                    target[index] = target[Int(max(link, 0))]
-                }
-                continue
-            }
-            for index in start..<end {
-                if bits >> UInt8(index & 7) & 1 == 1 {
-                    target[index] = given[next]
-                    next += 1
-                } else {
-                    let link = links[index]
-                    lowest = min(lowest, link)
-                    target[index] = target[Int(max(link, 0))]
-                }
-            }
+        var isWhole = true
+        for index in target.indices {
+            // Safe: a chain names rows in front of its own or none, `next` counts bits of the
+            // bitmap, of which there are as many as exceptions, and it is held below their count.
+            unsafe withNoBounds(index, &target, links, given, bits, &next, &isWhole)
         }
-        return lowest >= 0
+        return isWhole
+    }
+
+    /// One step of `fill`: picks without a branch, since exceptions come by chance.
+    @unsafe
+    @inline(__always)
+    private static func withNoBounds(
+        _ index: Int,
+        _ target: inout MutableSpan<Int64>,
+        _ links: Span<Int32>,
+        _ given: Span<Int64>,
+        _ bits: Span<UInt8>,
+        _ next: inout Int,
+        _ isWhole: inout Bool
+    ) {
+        // Safe: the caller keeps all indices in their spans.
+        let shift = UInt8(truncatingIfNeeded: index & 7)
+        let bit = Int(unsafe bits[unchecked: index >> 3] >> shift & 1)
+        let link = Int(unsafe links[unchecked: index])
+        isWhole = isWhole && (bit == 1 || link >= 0)
+        let exception = unsafe given[unchecked: min(next, given.count - 1)]
+        let last = unsafe target[unchecked: max(link, 0)]
+        unsafe target[unchecked: index] = bit == 1 ? exception : last
+        next += bit
     }
 
     @_lifetime(self: copy self)

@@ -60,9 +60,14 @@ extension ColumnReader {
         let codes = values.span
         let mask = 1 << bitCount - 1
         let shift = perByte.trailingZeroBitCount
-        for index in target.indices {
-            let byte = Int(packed[index >> shift])
-            target[index] = codes[byte >> ((index & (perByte - 1)) * bitCount) & mask]
+        precondition(packed.count == (target.count + perByte - 1) / perByte, "all bits are there")
+        for index in 0..<target.count {
+            // Safe: the span has a byte for each `perByte` numbers, and a code is below the mask.
+            unsafe target[unchecked: index] =
+                codes[
+                    unchecked: Int(packed[unchecked: index &>> shift])
+                        &>> ((index & (perByte - 1)) &* bitCount) & mask
+                ]
         }
         let used = target.count & (perByte - 1)
         return used == 0 || Int(packed[packed.count - 1]) >> (used * bitCount) == 0
@@ -102,9 +107,15 @@ extension ColumnReader {
         precondition(plane.count == target.count, "a plane has a byte for each number")
         if weight & (weight &- 1) == 0 {
             let shift = Int64(weight.trailingZeroBitCount)
-            for index in plane.indices { target[index] &+= Int64(plane[index]) << shift }
+            for index in 0..<plane.count {
+                // Safe: both spans have the count that the loop goes to.
+                unsafe target[unchecked: index] &+= Int64(plane[unchecked: index]) &<< shift
+            }
         } else {
-            for index in plane.indices { target[index] &+= Int64(plane[index]) &* weight }
+            for index in 0..<plane.count {
+                // Safe: both spans have the count that the loop goes to.
+                unsafe target[unchecked: index] &+= Int64(plane[unchecked: index]) &* weight
+            }
         }
     }
 }

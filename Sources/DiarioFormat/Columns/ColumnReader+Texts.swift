@@ -150,10 +150,12 @@ extension ColumnReader {
         let start = offset
         let strings: ByteStrings
         switch StringForm(rawValue: tag) {
-        case .bytes: strings = try nextPlain(count, isText: isText, &memory)
+        case .bytes: strings = try nextPlain(count, &memory)
         case .pattern: return try nextPattern(count, &memory)
         case .origins: return try nextOrigins(count, texts.replicas, &memory)
         case .fixed: strings = try nextFixed(count, &memory)
+        case .pieces: strings = try nextPieces(count, &memory)
+        case .headed: return try nextHeaded(count, texts.heads, &memory)
         case .parts, nil: throw .malformed(.body, at: start)
         }
         if isText {
@@ -163,9 +165,8 @@ extension ColumnReader {
     }
 
     @_lifetime(self: copy self)
-    private mutating func nextPlain(
+    mutating func nextPlain(
         _ count: Int,
-        isText: Bool,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> ByteStrings {
         let start = offset
@@ -188,19 +189,7 @@ extension ColumnReader {
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> ByteStrings {
         let start = offset
-        let size = try nextCount(1...TextPattern.sizeMax)
-        let alphabet = try nextByte()
-        let marks = try reader.nextRange(count: size)
-        guard
-            let pattern = TextPattern(
-                alphabet: alphabet,
-                marks: Array(Span(bytes), marks)
-            )
-        else { throw .malformed(.text, at: start) }
-        // Beside the digits, memory is taken for what every string has in common.
-        guard count * size <= SegmentLimits.blockSizeMax,
-            pattern.marks.allSatisfy({ $0 < 128 })
-        else { throw .malformed(.text, at: start) }
+        let pattern = try nextPattern(count: count)
         let planes = try nextPlanes(pattern.packedSize, count: count, &memory)
         guard let strings = pattern.unpack(planes.span, count: count) else {
             throw .malformed(.text, at: start)
@@ -226,7 +215,7 @@ extension ColumnReader {
 
     /// Some streams of `count` bytes each, one after the other.
     @_lifetime(self: copy self)
-    private mutating func nextPlanes(
+    mutating func nextPlanes(
         _ planeCount: Int,
         count: Int,
         _ memory: inout ColumnMemory

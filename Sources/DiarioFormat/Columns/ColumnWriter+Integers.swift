@@ -36,7 +36,8 @@ extension ColumnWriter {
             put(IntegerMethod.offsetTag)
             put(column.rawValue)
             var differences = [Int64](repeating: 0, count: values.count)
-            for index in values.indices { differences[index] = values[index] &- offsets[index] }
+            var target = differences.mutableSpan
+            for index in values.indices { target[index] = values[index] &- offsets[index] }
             try put(simple: differences.span, inner, isSigned: true)
         }
         return true

@@ -20,6 +20,8 @@ enum StringForm: UInt8 {
     case origins
     case fixed
     case parts
+    case headed
+    case pieces
 }
 
 /// The replicas that texts may name by number.
@@ -75,6 +77,7 @@ extension ColumnWriter {
         mayHavePattern: Bool
     ) throws(FormatError) {
         guard mayHavePattern, let pattern = TextPattern(strings) else {
+            if let pieces = TextPieces.find(strings) { return try put(pieces) }
             return try put(bytesOf: strings)
         }
         let start = (bytes.count, expandedSize)
@@ -93,7 +96,7 @@ extension ColumnWriter {
         put(contentsOf: patternBytes)
     }
 
-    private mutating func put(bytesOf strings: ByteStrings) throws(FormatError) {
+    mutating func put(bytesOf strings: ByteStrings) throws(FormatError) {
         put(StringForm.bytes.rawValue)
         var sizes = [Int64](repeating: 0, count: strings.count)
         for index in sizes.indices { sizes[index] = Int64(strings.range(index).count) }
@@ -107,9 +110,7 @@ extension ColumnWriter {
         _ strings: ByteStrings
     ) throws(FormatError) {
         put(StringForm.pattern.rawValue)
-        put(varint: pattern.marks.count)
-        put(pattern.alphabet)
-        put(contentsOf: pattern.marks)
+        put(pattern)
         var planes = scratch
         pattern.pack(strings, into: &planes)
         try put(planes: planes.span, count: strings.count)
@@ -194,7 +195,8 @@ struct StringParts {
             others = strings
             return
         }
-        split(strings, found, size: isSized && Self.hasPattern(strings, size) ? size : -1, &replicas)
+        let hasPattern = isSized && Self.hasPattern(strings, size)
+        split(strings, found, size: hasPattern ? size : -1, &replicas)
     }
 
     /// Whether the first strings of this size have a pattern.

@@ -48,10 +48,13 @@ struct EnvelopeColumns {
     /// The rows with a flag, by event index; nil if all have it.
     func rows(with flag: RowFlags) -> [Int32]? {
         let bit = Int64(flag.rawValue)
-        var rows: [Int32] = []
         let flags = flags.span
+        var all = bit
+        for index in flags.indices { all &= flags[index] }
+        guard all == 0 else { return nil }
+        var rows: [Int32] = []
         for index in flags.indices where flags[index] & bit != 0 { rows.append(Int32(index)) }
-        return rows.count == flags.count ? nil : rows
+        return rows
     }
 }
 

@@ -20,10 +20,11 @@ struct GatheredFields {
     mutating func append(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(FormatError) {
         var reader = ByteReader(bytes.raw, range: range)
         let bitmap = try reader.nextRange(count: PayloadCodec.bitmapSize(columns.count))
-        for place in columns.indices {
-            let isPresent = bytes[bitmap.lowerBound + place >> 3] >> UInt8(place & 7) & 1
-            columns[place].presence.append(Int64(isPresent))
-            if isPresent == 1 { try columns[place].append(&reader, bytes.raw) }
+        let row = Int32(truncatingIfNeeded: rowCount)
+        var targets = columns.mutableSpan
+        for place in targets.indices
+        where bytes[bitmap.lowerBound + place >> 3] >> UInt8(place & 7) & 1 == 1 {
+            try targets[place].append(row, &reader, bytes.raw)
         }
         if columns.count & 7 != 0, bytes[bitmap.upperBound - 1] >> UInt8(columns.count & 7) != 0 {
             throw .malformed(.presence, at: bitmap.upperBound - 1)
@@ -36,8 +37,8 @@ struct GatheredFields {
 /// The values of one field.
 struct GatheredColumn {
     let field: PlannedField
-    /// For each row 1 if it has a value.
-    var presence: [Int64] = []
+    /// The rows that have a value.
+    private var rows: [Int32] = []
     /// The values that are numbers; a `number` by its bits.
     private(set) var numbers: [Int64] = []
     /// The values that are bytes.
@@ -47,16 +48,32 @@ struct GatheredColumn {
 
     var valueCount: Int { numbers.count + strings.count }
 
-    /// The rows that have a value; nil if all have one.
-    var presentRows: [Int32]? {
-        guard valueCount < presence.count else { return nil }
-        var rows: [Int32] = []
-        rows.reserveCapacity(valueCount)
-        for row in presence.indices where presence[row] == 1 { rows.append(Int32(row)) }
-        return rows
+    /// The rows that have a value; nil if all of `rowCount` rows have one.
+    func presentRows(of rowCount: Int) -> [Int32]? { rows.count < rowCount ? rows : nil }
+
+    /// For each of `rowCount` rows 1 if it has a value.
+    func presence(of rowCount: Int) -> [Int64] {
+        var presence = [Int64](repeating: 0, count: rowCount)
+        for row in rows { presence[Int(row)] = 1 }
+        return presence
     }
 
-    mutating func append(_ reader: inout ByteReader, _ bytes: RawSpan) throws(FormatError) {
+    /// Throws unless all values are text that have to be.
+    func checkTexts() throws(FormatError) {
+        guard field.kind == .string || field.kind == .nested else { return }
+        guard strings.areTexts else { throw .malformed(.text, at: 0) }
+    }
+
+    mutating func append(
+        _ row: Int32,
+        _ reader: inout ByteReader,
+        _ bytes: RawSpan
+    ) throws(FormatError) {
+        rows.append(row)
+        try append(&reader, bytes)
+    }
+
+    private mutating func append(_ reader: inout ByteReader, _ bytes: RawSpan) throws(FormatError) {
         let start = reader.offset
         switch field.kind {
         case .integer: numbers.append(try reader.nextZigzag())
@@ -85,9 +102,8 @@ struct GatheredColumn {
             let time = Timestamp(milliseconds: try reader.nextZigzag())
             guard CivilTime.contains(time) else { throw .malformed(.dateTime, at: start) }
             numbers.append(time.milliseconds)
-        case .string, .nested: strings.append(bytes.extracting(try reader.nextText()))
+        case .string, .nested, .bytes: strings.append(bytes.extracting(try reader.nextBytes()))
         case .uuid: strings.append(bytes.extracting(try reader.nextRange(count: 16)))
-        case .bytes: strings.append(bytes.extracting(try reader.nextBytes()))
         }
     }
 }

@@ -173,15 +173,22 @@ struct KeySource {
             cardinality: cardinality
         )
         var target = column.codes.mutableSpan
-        switch codes {
-        case .indices(let indices):
-            for index in indices.indices {
-                target[present.map { Int($0[index]) } ?? index] = indices[index] + 1
+        switch (codes, present) {
+        case (.indices(let indices), nil):
+            for index in target.indices { target[index] = indices[index] &+ 1 }
+        case (.indices(let indices), .some(let rows)):
+            let rows = rows.span
+            for index in rows.indices { target[Int(rows[index])] = indices[index] &+ 1 }
+        case (.numbers(let numbers), nil):
+            let numbers = numbers.span
+            for index in target.indices {
+                target[index] = UInt32(truncatingIfNeeded: numbers[index]) &+ 1
             }
-        case .numbers(let numbers):
-            for index in numbers.indices {
-                target[present.map { Int($0[index]) } ?? index] =
-                    UInt32(truncatingIfNeeded: numbers[index]) + 1
+        case (.numbers(let numbers), .some(let rows)):
+            let rows = rows.span
+            let numbers = numbers.span
+            for index in rows.indices {
+                target[Int(rows[index])] = UInt32(truncatingIfNeeded: numbers[index]) &+ 1
             }
         }
         return column

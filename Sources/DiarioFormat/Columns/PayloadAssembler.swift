@@ -30,6 +30,12 @@ struct PayloadAssembler {
         bitmapSize = PayloadCodec.bitmapSize(fields.columns.count)
     }
 
+    /// Goes to a row, forward or back.
+    mutating func seek(_ row: Int) {
+        self.row = row
+        for place in columns.indices { columns[place].seek(row) }
+    }
+
     /// Appends the next `count` rows, whose number the caller knows; the bounds of the first rows
     /// of a type begin with their start.
     ///
@@ -98,6 +104,21 @@ private struct AssembledColumn {
         values = column.values
     }
 
+    /// Goes to the first value of a row or of those after it.
+    mutating func seek(_ row: Int) {
+        guard let present else {
+            next = row
+            return
+        }
+        var low = 0
+        var high = present.count
+        while low < high {
+            let middle = (low + high) / 2
+            if Int(present[middle]) < row { low = middle + 1 } else { high = middle }
+        }
+        next = low
+    }
+
     /// Finds the values of a window, and adds what they take to the sizes of its rows.
     mutating func addSizes(_ window: Range<Int>, to sizes: inout [Int]) {
         first = next
@@ -132,8 +153,10 @@ private struct AssembledColumn {
         case .numbers: for index in rows.indices { target[Int(rows[index])] += 8 }
         case .texts(let values):
             let bounds = values.strings.bounds.span
+            let all = values.codes ?? []
+            let codes = all.span
             for index in rows.indices {
-                let string = values.codes.map { Int($0[first + index]) } ?? first + index
+                let string = codes.isEmpty ? first + index : Int(codes[first + index])
                 let size = Int(bounds[string + 1] - bounds[string])
                 let prefix = kind == .uuid ? 0 : Varint.size(UInt64(size))
                 target[Int(rows[index])] += prefix + size
@@ -178,8 +201,10 @@ private struct AssembledColumn {
         case .texts(let values):
             let strings = values.strings
             let (content, bounds) = (strings.bytes.span, strings.bounds.span)
+            let all = values.codes ?? []
+            let codes = all.span
             for index in rows.indices {
-                let string = values.codes.map { Int($0[first + index]) } ?? first + index
+                let string = codes.isEmpty ? first + index : Int(codes[first + index])
                 let start = Int(bounds[string])
                 let size = Int(bounds[string + 1]) - start
                 let row = Int(rows[index])
@@ -211,7 +236,8 @@ extension MutableSpan where Element == UInt8 {
     /// Copies `size` bytes from `start` of others.
     @inline(__always)
     @_lifetime(self: copy self)
-    fileprivate mutating func copy(_ source: Span<UInt8>, _ start: Int, _ size: Int, to place: Int) {
+    fileprivate mutating func copy(_ source: Span<UInt8>, _ start: Int, _ size: Int, to place: Int)
+    {
         precondition(
             start >= 0 && size >= 0 && start + size <= source.count && place >= 0
                 && place + size <= count,

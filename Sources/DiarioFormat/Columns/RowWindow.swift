@@ -16,7 +16,7 @@ struct RowEnvelopes {
     let actors: TextValues
     let subjects: TextValues
 
-    init<Source: SegmentSource>(_ reader: inout SegmentReader<Source>) throws(SegmentError) {
+    init(_ reader: inout SegmentReader) throws(SegmentError) {
         types = try reader.numbers(.types)
         // Makes sure that each type has as many events as the index says.
         for type in reader.index.types.indices { _ = try reader.events(ofType: type) }
@@ -49,9 +49,13 @@ struct RowWindow {
     var personalPayloads = AssembledPayloads()
     /// What actor and subject of a row take at most.
     var nextSizeMax = 0
-    private var nextErasure = 0
-    private var nextActor = 0
-    private var nextSubject = 0
+    /// The types whose rows are put together; nil for all.
+    var wantedTypes: [Bool]?
+    var nextErasure = 0
+    var nextActor = 0
+    var nextSubject = 0
+
+    func wants(_ type: Int) -> Bool { wantedTypes?[type] ?? true }
 
     /// Counts the rows of each type among `events`, and forgets those of the window before.
     mutating func count(
@@ -66,6 +70,7 @@ struct RowWindow {
         personalCounts = rowCounts
         for event in events {
             let type = Int(envelope.types[event])
+            guard wants(type) else { continue }
             rowCounts[type] += 1
             if envelope.flags[event] & Int64(RowFlags.personal.rawValue) != 0 {
                 personalCounts[type] += 1
@@ -73,7 +78,8 @@ struct RowWindow {
         }
         var next = nextErasure
         while next < erasures.count, erasures[next].event < events.upperBound {
-            personalCounts[Int(envelope.types[erasures[next].event])] -= 1
+            let type = Int(envelope.types[erasures[next].event])
+            if wants(type) { personalCounts[type] -= 1 }
             next += 1
         }
     }
@@ -118,6 +124,10 @@ struct RowWindow {
                 let type = Int(envelope.types[event])
                 let bits = UInt8(truncatingIfNeeded: envelope.flags[event])
                 let flags = RowFlags(rawValue: bits & 31)
+                guard wantedTypes == nil || wants(type) else {
+                    Self.leaveOut(event, flags, erasures, &texts)
+                    continue
+                }
                 Self.appendEnvelope(event, flags, envelope, &texts, to: &output)
                 let place = publicPlaces[type]
                 publicPlaces[type] = place + 1
@@ -144,26 +154,48 @@ struct RowWindow {
                         personal = .present(publicPart.upperBound..<output.count)
                     }
                 }
-                rows.append(
-                    SegmentRow(
-                        index: event,
-                        typeIndex: type,
-                        position: header.isPositioned
-                            ? header.firstPosition + UInt64(event) : nil,
-                        event: SegmentEvent(
-                            replica: replicas[Int(envelope.replicas[event])],
-                            sequence: UInt64(bitPattern: envelope.sequences[event]),
-                            acceptedAt: header.isPositioned
-                                ? Timestamp(milliseconds: envelope.accepted[event]) : nil,
-                            isAuthority: bits & UInt8(EnvelopeColumns.authorityFlag) != 0,
-                            publicPart: publicPart,
-                            personal: personal
-                        )
-                    )
-                )
+                let replica = replicas[Int(envelope.replicas[event])]
+                rows.append(Self.row(event, envelope, replica, header, publicPart, personal))
             }
         }
         (nextActor, nextSubject, nextErasure) = texts
+    }
+
+    private static func leaveOut(
+        _ event: Int,
+        _ flags: RowFlags,
+        _ erasures: [Erasure],
+        _ texts: inout (actor: Int, subject: Int, erasure: Int)
+    ) {
+        if flags.contains(.actor) { texts.actor += 1 }
+        if flags.contains(.subject) { texts.subject += 1 }
+        let isErased = texts.erasure < erasures.count && erasures[texts.erasure].event == event
+        if isErased { texts.erasure += 1 }
+    }
+
+    @inline(__always)
+    private static func row(
+        _ event: Int,
+        _ envelope: RowEnvelopes,
+        _ replica: ReplicaID,
+        _ header: SegmentHeader,
+        _ publicPart: Range<Int>,
+        _ personal: BlockRow.Personal
+    ) -> SegmentRow {
+        let isPositioned = header.isPositioned
+        return SegmentRow(
+            index: event,
+            typeIndex: Int(envelope.types[event]),
+            position: isPositioned ? header.firstPosition + UInt64(event) : nil,
+            event: SegmentEvent(
+                replica: replica,
+                sequence: UInt64(bitPattern: envelope.sequences[event]),
+                acceptedAt: isPositioned ? Timestamp(milliseconds: envelope.accepted[event]) : nil,
+                isAuthority: envelope.flags[event] & EnvelopeColumns.authorityFlag != 0,
+                publicPart: publicPart,
+                personal: personal
+            )
+        )
     }
 
     @inline(__always)

@@ -14,6 +14,7 @@ package enum SegmentBlockKind: UInt8, Sendable {
     case pool
     case fields
     case filter
+    case heads
 }
 
 /// What a block of a sidecar holds.

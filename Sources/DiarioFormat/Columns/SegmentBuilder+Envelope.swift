@@ -54,7 +54,11 @@ extension SegmentBuilder {
         add(.batches)
         _ = try encoder.encode(variants: baseVariants, name(.bases), .numbers, scope)
         add(.bases)
-        _ = try encoder.encode(envelope.flags, name(.flags), .choices, scope)
+        let bit = Int64(RowFlags.personal.rawValue)
+        let personal = envelope.flags.map { $0 & bit == 0 ? Int64(0) : 1 }
+        let others = envelope.flags.map { $0 & ~bit }
+        _ = try encoder.encode(others, name(.flags), .choices, scope)
+        _ = try encoder.encode(personal, name(.flags, 1), .choices, scope)
         add(.flags)
         try writeTexts(&encoder, scope, &replicas, into: &file)
     }

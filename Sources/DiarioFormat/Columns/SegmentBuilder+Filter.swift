@@ -6,18 +6,11 @@ extension SegmentBuilder {
     func writeFilter(
         _ encoder: inout ColumnEncoder,
         _ index: Int,
+        _ subjects: SubjectChecksums,
         into file: inout SegmentFileWriter
     ) throws(FormatError) {
-        let type = types[index]
-        var checksums: [UInt32] = []
-        if let subject = type.type.subjectFieldIndex {
-            for chunk in type.chunks {
-                for column in chunk.publicFields.columns
-                where column.field.index == subject && column.field.kind == .string {
-                    Self.add(column.strings, to: &checksums)
-                }
-            }
-        } else if !envelope.subjects.isEmpty {
+        var checksums = subjects.checksums
+        if types[index].type.subjectFieldIndex == nil, !envelope.subjects.isEmpty {
             let bit = Int64(RowFlags.subject.rawValue)
             var next = 0
             for event in 0..<eventCount where envelope.flags[event] & bit != 0 {
@@ -37,9 +30,28 @@ extension SegmentBuilder {
             encoder.writer
         )
     }
+}
 
-    private static func add(_ strings: ByteStrings, to checksums: inout [UInt32]) {
-        checksums.reserveCapacity(checksums.count + strings.count)
-        for index in 0..<strings.count { checksums.append(Checksum.crc32c(strings[index].raw)) }
+/// The subjects of a type that its filter tells of: those that have no head.
+struct SubjectChecksums {
+    private(set) var checksums: [UInt32] = []
+
+    mutating func add(
+        _ fields: GatheredFields,
+        _ uses: [Int: TextPools.Use],
+        _ type: EventType,
+        _ heads: SubjectHeads?
+    ) {
+        for (place, column) in fields.columns.enumerated()
+        where column.field.index == type.subjectFieldIndex && column.field.kind == .string {
+            let strings = column.strings
+            let codes = uses[place]?.codes
+            checksums.reserveCapacity(checksums.count + strings.count)
+            for index in 0..<strings.count {
+                // With heads, only what lies in a pool is without one.
+                if heads != nil, codes.map({ $0[index] == 0 }) ?? true { continue }
+                checksums.append(Checksum.crc32c(strings[index].raw))
+            }
+        }
     }
 }

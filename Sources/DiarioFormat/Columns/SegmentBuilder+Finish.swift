@@ -23,6 +23,7 @@ extension SegmentBuilder {
         try writeEnvelope(&encoder, scope, &table, into: &segment)
         let uses = try writePools(&encoder, &table, into: &segment)
         for index in types.indices {
+            var subjects = SubjectChecksums()
             try writeFields(
                 &encoder,
                 index,
@@ -30,9 +31,10 @@ extension SegmentBuilder {
                 scope,
                 &table,
                 into: &segment,
-                &sidecar
+                &sidecar,
+                &subjects
             )
-            try writeFilter(&encoder, index, into: &segment)
+            try writeFilter(&encoder, index, subjects, into: &segment)
         }
         try writeSchemas(&encoder, table, into: &segment)
         try writeSidecar(&encoder, into: &sidecar)
@@ -96,7 +98,8 @@ extension SegmentBuilder {
         _ scope: ColumnScope,
         _ table: inout ReplicaTable,
         into segment: inout SegmentFileWriter,
-        _ sidecar: inout SegmentFileWriter
+        _ sidecar: inout SegmentFileWriter,
+        _ subjects: inout SubjectChecksums
     ) throws(FormatError) {
         let type = types[index]
         let times = type.rows.map { envelope.times[Int($0)] }
@@ -109,7 +112,8 @@ extension SegmentBuilder {
                 FieldsPart(
                     entry: type.entry,
                     gathered: chunk.publicFields,
-                    pools: uses[index][number]
+                    pools: uses[index][number],
+                    subjectField: type.type.subjectFieldIndex ?? -1
                 ),
                 inner,
                 &table
@@ -121,6 +125,18 @@ extension SegmentBuilder {
                 rowCount: chunk.rowCount,
                 encoder.writer
             )
+            subjects.add(chunk.publicFields, uses[index][number], type.type, encoder.heads)
+            if let heads = encoder.heads {
+                encoder.writer.removeAll()
+                try heads.write(into: &encoder.writer)
+                segment.add(
+                    kind: SegmentBlockKind.heads.rawValue,
+                    key: index,
+                    firstRow: chunk.firstRow,
+                    rowCount: heads.count,
+                    encoder.writer
+                )
+            }
             guard !chunk.personalRows.isEmpty else { continue }
             var personal = inner
             personal.keys = KeyLayer(in: inner.keys, rows: chunk.personalRows)

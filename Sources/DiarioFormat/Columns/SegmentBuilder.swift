@@ -22,11 +22,15 @@ package struct SegmentBuilder: ~Copyable {
     var replicas: [ReplicaID] = []
     private var replicaNumbers: [ReplicaID: Int] = [:]
     private var lastSequences: [UInt64] = []
+    /// The number of the replica that wrote the event before.
+    private var lastNumber = 0
     /// Runs of sequences that stand here, by replica.
     var runs: [[SegmentRun]] = []
     var refused: [ReplicaID: [SegmentRun]] = [:]
     var saltNodes: [SaltNode] = []
     var erasures: [(index: Int, commitment: Hash32)] = []
+    /// For each of `types` the object that its events name.
+    private var typeObjects: [EventType] = []
     private var lastType: (type: EventType, index: Int)?
 
     /// `firstPosition` is that of the first event; nil if the events are pending.
@@ -100,8 +104,8 @@ package struct SegmentBuilder: ~Copyable {
 
     private mutating func note(_ replica: ReplicaID, _ sequence: UInt64) {
         let number: Int
-        if let last = replicas.indices.last, replicas[last] == replica {
-            number = last
+        if lastNumber < replicas.count, replicas[lastNumber] == replica {
+            number = lastNumber
         } else if let known = replicaNumbers[replica] {
             number = known
         } else {
@@ -118,12 +122,18 @@ package struct SegmentBuilder: ~Copyable {
             runs[number].append(SegmentRun(first: sequence, last: sequence, isRefused: false))
         }
         lastSequences[number] = sequence
+        lastNumber = number
         envelope.replicas.append(Int64(number))
     }
 
     private mutating func index(of type: EventType) -> Int {
         if let lastType, lastType.type === type { return lastType.index }
-        let index = types.firstIndex { $0.type === type } ?? listedIndex(of: type)
+        // Their own array, because looking at a gathered type counts references to all it holds.
+        for place in typeObjects.indices where typeObjects[place] === type {
+            lastType = (type, place)
+            return place
+        }
+        let index = listedIndex(of: type)
         lastType = (type, index)
         return index
     }
@@ -141,6 +151,7 @@ package struct SegmentBuilder: ~Copyable {
         }
         precondition(types.count < SegmentLimits.typeCountMax, "a segment has few types")
         types.append(GatheredType(type, entry))
+        typeObjects.append(type)
         return types.count - 1
     }
 }
@@ -149,6 +160,11 @@ package struct SegmentBuilder: ~Copyable {
 package struct SealedSegment: Equatable, Sendable {
     package var segment: [UInt8]
     package var sidecar: [UInt8]
+
+    package init(segment: [UInt8], sidecar: [UInt8]) {
+        self.segment = segment
+        self.sidecar = sidecar
+    }
 }
 
 /// The rows of one type of a segment.
@@ -159,6 +175,9 @@ struct GatheredType {
     /// For each row its event index.
     private(set) var rows: [Int32] = []
     private(set) var chunks: [Chunk] = []
+    /// Rows and bytes of the last chunk.
+    private var chunkRowCount = 0
+    private var chunkSize = 0
     private(set) var times = TimeRange()
 
     /// Rows that are written as one block of fields, and perhaps one of personal fields.
@@ -168,7 +187,6 @@ struct GatheredType {
         var personalFields: GatheredFields
         /// For each personal row its row among those of the chunk.
         var personalRows: [Int32] = []
-        var size = 0
 
         var rowCount: Int { publicFields.rowCount }
     }
@@ -189,12 +207,11 @@ struct GatheredType {
         guard !isDerived || plan.newIDField >= 0, part.subject == nil || !plan.hasSubjectField
         else { throw .malformed(.rowFlags, at: part.payload.lowerBound) }
         let fieldCount = plan.fieldCount + 1
-        let isFull =
-            chunks.last.map { chunk in
-                chunk.size > SegmentLimits.chunkSizeMax
-                    || (chunk.rowCount + 1) * fieldCount > SegmentLimits.cellCountMax
-            } ?? true
-        if isFull {
+        if chunks.isEmpty || chunkSize > SegmentLimits.chunkSizeMax
+            || (chunkRowCount + 1) * fieldCount > SegmentLimits.cellCountMax
+        {
+            chunkSize = 0
+            chunkRowCount = 0
             chunks.append(
                 Chunk(
                     firstRow: rows.count,
@@ -205,14 +222,15 @@ struct GatheredType {
         }
         let last = chunks.count - 1
         try chunks[last].publicFields.append(bytes, part.payload)
-        chunks[last].size += part.payload.count
+        chunkSize += part.payload.count
+        chunkRowCount += 1
         if case .present(let range) = personal {
             guard !plan.personalFields.isEmpty else {
                 throw .malformed(.personalPart, at: range.lowerBound)
             }
             try chunks[last].personalFields.append(bytes, range)
-            chunks[last].personalRows.append(Int32(chunks[last].rowCount - 1))
-            chunks[last].size += range.count
+            chunks[last].personalRows.append(Int32(chunkRowCount - 1))
+            chunkSize += range.count
         }
         times.add(part.envelope.at.milliseconds)
         rows.append(Int32(row))

@@ -35,7 +35,7 @@ package struct SegmentHeader: Equatable, Sendable {
     var isIndexCompressed: Bool
     var indexSize: Int
     var storedIndexSize: Int
-    var checksum: UInt32 = 0
+    package internal(set) var checksum: UInt32 = 0
 
     /// Where the first block starts.
     package var blocksOffset: Int { Self.size + storedIndexSize }
@@ -142,7 +142,7 @@ package struct SegmentIdentity: Hashable, Sendable {
     }
 
     /// The identity of a segment with these bytes behind its header.
-    init(of content: Span<UInt8>) {
+    package init(of content: Span<UInt8>) {
         let words = SHA256.hash(content).words
         self.init(first: words.0, second: words.1)
     }

@@ -34,9 +34,15 @@ extension SegmentIndex {
                 next += block.rowCount
             }
         }
+        for block in rest where block.kind == SegmentBlockKind.filter.rawValue {
+            guard block.key < types.count, block.firstRow == 0, block.rowCount == 0 else {
+                throw fault
+            }
+            rest.removeFirst()
+        }
         for block in rest {
-            guard block.kind == SegmentBlockKind.filter.rawValue, block.key < types.count,
-                block.firstRow == 0, block.rowCount == 0
+            guard block.kind == SegmentBlockKind.heads.rawValue, block.key < types.count,
+                1...types[block.key].eventCount ~= block.rowCount
             else { throw fault }
         }
     }

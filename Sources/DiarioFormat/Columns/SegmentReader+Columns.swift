@@ -1,7 +1,7 @@
 import DiarioCore
 import DiarioSchema
 
-extension SegmentReader where Source: SegmentSource {
+extension SegmentReader {
     /// What a block of fields says that it needs, from its start.
     func readNeeds(
         _ bytes: [UInt8],
@@ -32,7 +32,8 @@ extension SegmentReader where Source: SegmentSource {
         _ file: SegmentFile,
         _ fields: [PlannedField],
         _ scope: ColumnScope,
-        _ type: Int
+        _ type: Int,
+        heads: SubjectHeads? = nil
     ) throws(SegmentError) -> FieldColumns {
         let block = file == .segment ? index.blocks[number] : sidecarBlocks[number]
         let texts = cache.texts
@@ -40,6 +41,7 @@ extension SegmentReader where Source: SegmentSource {
             var reader = ColumnReader(bytes.span, expandedSize: block.expandedSize)
             let needs = try reader.nextNeeds()
             var own = TextScope()
+            own.heads = heads
             own.replicas = texts.replicas
             for pool in needs.pools { own.pools[pool] = texts.pools[pool] }
             var found = FieldColumns(
@@ -85,7 +87,7 @@ extension ColumnReader {
     mutating func nextNeeds() throws(FormatError) -> BlockNeeds {
         var needs = BlockNeeds()
         needs.flags = try nextByte()
-        guard needs.flags < 16 else { throw .malformed(.body, at: 0) }
+        guard needs.flags < 32 else { throw .malformed(.body, at: 0) }
         let count = try nextCount(0...SegmentLimits.eventCountMax)
         for _ in 0..<count {
             let pool = try nextCount(0...SegmentLimits.eventCountMax)

@@ -29,7 +29,7 @@ package struct EnvelopeTexts: Equatable, Sendable {
     package var values: TextValues
 }
 
-extension SegmentReader where Source: SegmentSource {
+extension SegmentReader {
     /// A column of the envelope, one number for each event.
     package mutating func numbers(_ column: EnvelopeColumn) throws(SegmentError) -> [Int64] {
         if let known = cache.numbers[column] { return known }
@@ -268,8 +268,16 @@ extension SegmentReader where Source: SegmentSource {
 
     private mutating func readFlags() throws(SegmentError) {
         _ = try numbers(.replicas)
-        let flags = try integers(.flags).columns[0]
-        try check(flags, below: 64, .flags)
+        let (columns, _) = try integers(.flags, columnCount: 2)
+        var flags = columns[0]
+        let bit = Int64(RowFlags.personal.rawValue)
+        var all: Int64 = 0
+        for event in flags.indices {
+            // The personal flag is told apart.
+            all |= flags[event] & ~(63 ^ bit) | columns[1][event] & ~1
+            flags[event] |= columns[1][event] * bit
+        }
+        guard all == 0 else { throw fault(.rowFlags, block: number(of: .flags)) }
         cache.numbers[.flags] = flags
     }
 

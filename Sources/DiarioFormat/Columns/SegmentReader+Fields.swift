@@ -8,7 +8,7 @@ struct Erasure: Equatable, Sendable {
     var commitment: Hash32
 }
 
-extension SegmentReader where Source: SegmentSource {
+extension SegmentReader {
     /// The public columns of a type: all of its rows, by block.
     package mutating func fields(ofType type: Int) throws(SegmentError) -> [FieldColumns] {
         var found: [FieldColumns] = []
@@ -38,7 +38,16 @@ extension SegmentReader where Source: SegmentSource {
         } else {
             scope.keys.addConstant(ColumnNumber.type)
         }
-        return try decode(bytes, number, .segment, plan.publicFields, scope, block.key)
+        let heads = needs.flags & BlockNeeds.heads != 0 ? try heads(ofBlock: number) : nil
+        return try decode(
+            bytes,
+            number,
+            .segment,
+            plan.publicFields,
+            scope,
+            block.key,
+            heads: heads
+        )
     }
 
     /// The personal columns of the rows of a block of fields; nil if no row has any left.
@@ -66,7 +75,9 @@ extension SegmentReader where Source: SegmentSource {
         }
         let bytes = try contents(own, of: .sidecar)
         let needs = try readNeeds(bytes, own, .sidecar)
-        guard needs.pools.isEmpty else { throw fault(.body, block: own, of: .sidecar) }
+        guard needs.pools.isEmpty, needs.flags & BlockNeeds.heads == 0 else {
+            throw fault(.body, block: own, of: .sidecar)
+        }
         try load(needs, for: number)
         let events = Array(try events(ofType: block.key)[block.rows])
         var outer = KeyLayer(in: keys, rows: events)
@@ -97,6 +108,7 @@ extension SegmentReader where Source: SegmentSource {
         let source = flags.span
         let eventsOfRows = events.span.extracting(block.rows)
         let bit = Int64(RowFlags.personal.rawValue)
+        if erased.isEmpty { return Self.rows(eventsOfRows, source, bit) }
         var rows: [Int32] = []
         var nextErasure = 0
         for row in eventsOfRows.indices where source[Int(eventsOfRows[row])] & bit != 0 {
@@ -109,6 +121,24 @@ extension SegmentReader where Source: SegmentSource {
             }
             rows.append(Int32(truncatingIfNeeded: row))
         }
+        return rows
+    }
+
+    /// The rows of `events` whose flags have a bit.
+    private static func rows(
+        _ events: Span<Int32>,
+        _ flags: Span<Int64>,
+        _ bit: Int64
+    ) -> [Int32] {
+        var rows = [Int32](repeating: 0, count: events.count + 1)
+        var target = rows.mutableSpan
+        var count = 0
+        for row in events.indices {
+            // Written always and kept if the bit is set: chance has no branch here.
+            target[count] = Int32(truncatingIfNeeded: row)
+            count += flags[Int(events[row])] & bit == 0 ? 0 : 1
+        }
+        rows.removeLast(rows.count - count)
         return rows
     }
 

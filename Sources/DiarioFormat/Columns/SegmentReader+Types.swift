@@ -1,7 +1,7 @@
 import DiarioCore
 package import DiarioSchema
 
-extension SegmentReader where Source: SegmentSource {
+extension SegmentReader {
     /// A type of the segment, from what is known or from the schema that came along.
     package mutating func eventType(_ type: Int) throws(SegmentError) -> EventType {
         if let known = cache.types[type] { return known }

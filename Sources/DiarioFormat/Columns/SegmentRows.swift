@@ -9,32 +9,32 @@ import DiarioSchema
 ///
 /// Holds the envelope and, of each type, the block of fields with the row at hand. Rows are made
 /// by the thousand, so that the work on a column is one loop.
-package struct SegmentRows<Source: SegmentSource>: ~Copyable {
+package struct SegmentRows: ~Copyable {
     /// Holds the parts of the row that came last.
     package private(set) var bytes: [UInt8] = []
-    package var reader: SegmentReader<Source>
-    private let envelope: RowEnvelopes
-    private var types: [RowsOfType]
-    private let erasures: [Erasure]
-    private var window = RowWindow()
+    package var reader: SegmentReader
+    let envelope: RowEnvelopes
+    var types: [RowsOfType]
+    let erasures: [Erasure]
+    var window = RowWindow()
     /// The rows of the window, and which of them comes next.
     private var rows: [SegmentRow] = []
     private var nextRow = 0
     /// The first event behind the window.
-    private var nextEvent = 0
+    var nextEvent = 0
 
     /// Events that are put together at once.
     private static var windowCount: Int { 1024 }
 
     /// Reads the envelope; `reader` needs the sidecar if an event has a personal part.
-    package init(_ reader: consuming SegmentReader<Source>) throws(SegmentError) {
+    package init(_ reader: consuming SegmentReader) throws(SegmentError) {
         var reader = reader
         let envelope = try RowEnvelopes(&reader)
         self.init(reader, envelope, try reader.erasures())
     }
 
     private init(
-        _ reader: consuming SegmentReader<Source>,
+        _ reader: consuming SegmentReader,
         _ envelope: RowEnvelopes,
         _ erasures: [Erasure]
     ) {
@@ -57,7 +57,27 @@ package struct SegmentRows<Source: SegmentSource>: ~Copyable {
 
     /// Puts the rows of the next window together.
     private mutating func advance() throws(SegmentError) {
-        let events = nextEvent..<min(nextEvent + Self.windowCount, reader.header.eventCount)
+        let end = min(nextEvent + Self.windowCount, reader.header.eventCount)
+        try assemble(nextEvent..<end)
+    }
+
+    /// The rows of these events, leaving out types that are not wanted; parts are in `bytes` until
+    /// the next call.
+    ///
+    /// Memory is taken for all of them at once. Any range may follow any other; ranges that follow
+    /// one another cost least.
+    package mutating func rows(in events: Range<Int>) throws(SegmentError) -> [SegmentRow] {
+        precondition(
+            events.lowerBound >= 0 && events.upperBound <= reader.header.eventCount,
+            "only events of the segment are asked for"
+        )
+        if events.lowerBound != nextEvent { seek(events.lowerBound) }
+        try assemble(events)
+        nextRow = rows.count
+        return rows
+    }
+
+    private mutating func assemble(_ events: Range<Int>) throws(SegmentError) {
         nextEvent = events.upperBound
         window.count(events, envelope, erasures, typeCount: types.count)
         for type in types.indices where window.rowCounts[type] > 0 {
@@ -81,26 +101,47 @@ package struct SegmentRows<Source: SegmentSource>: ~Copyable {
 }
 
 /// Goes through the rows of one type, block by block.
-private struct RowsOfType {
-    private let blocks: [Int]
+struct RowsOfType {
+    let blocks: [Int]
     private var publicRows = Progress()
     private var personalRows = Progress()
 
     /// How far the public or the personal rows were put together.
     private struct Progress {
+        /// The place among the type's blocks of the one that is loaded next.
         var next = 0
         var rowsLeft = 0
         var assembler: PayloadAssembler?
+        /// All rows of the block that is loaded.
+        var rowCount = 0
+        /// Rows of the next block that are left out.
+        var skipCount = 0
+
+        /// Goes on with the row `row` of the block at `place`, which is loaded only if need be.
+        mutating func seek(_ place: Int, row: Int) {
+            if assembler != nil, next == place + 1 {
+                assembler?.seek(row)
+                rowsLeft = rowCount - row
+            } else {
+                self = Progress(next: place, skipCount: row)
+            }
+        }
     }
 
     init(_ blocks: [Int]) { self.blocks = blocks }
 
+    /// Goes on with these rows of the block at `place` among those of the type.
+    mutating func seek(_ place: Int, row: Int, personalRow: Int) {
+        publicRows.seek(place, row: row)
+        personalRows.seek(place, row: personalRow)
+    }
+
     /// Appends the payloads of the next `count` rows, which may lie in several blocks.
-    mutating func append<Source: SegmentSource>(
+    mutating func append(
         _ count: Int,
         isPersonal: Bool,
         to payloads: inout AssembledPayloads,
-        _ reader: inout SegmentReader<Source>
+        _ reader: inout SegmentReader
     ) throws(SegmentError) {
         var progress = isPersonal ? personalRows : publicRows
         // Given back below; until then nothing else holds its arrays.
@@ -127,10 +168,10 @@ private struct RowsOfType {
         if isPersonal { personalRows = progress } else { publicRows = progress }
     }
 
-    private func load<Source: SegmentSource>(
+    private func load(
         _ progress: inout Progress,
         isPersonal: Bool,
-        _ reader: inout SegmentReader<Source>
+        _ reader: inout SegmentReader
     ) throws(SegmentError) {
         progress.assembler = nil
         while progress.rowsLeft == 0 {
@@ -140,10 +181,16 @@ private struct RowsOfType {
             let columns =
                 isPersonal
                 ? try reader.personalFields(inBlock: block) : try reader.fields(inBlock: block)
-            guard let columns else { continue }
+            guard let columns else {
+                progress.skipCount = 0
+                continue
+            }
             let type = try reader.eventType(columns.type)
             progress.assembler = PayloadAssembler(columns, type)
-            progress.rowsLeft = columns.rowCount
+            progress.rowCount = columns.rowCount
+            if progress.skipCount > 0 { progress.assembler?.seek(progress.skipCount) }
+            progress.rowsLeft = columns.rowCount - progress.skipCount
+            progress.skipCount = 0
         }
     }
 }

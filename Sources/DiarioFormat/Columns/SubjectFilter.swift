@@ -90,7 +90,8 @@ package struct SubjectFilter: Equatable, Sendable {
         var values: [UInt32] = []
         var last: UInt64 = 0
         for _ in 0..<count {
-            guard let high = bits.nextOnes(), let low = bits.next(Int(rate)) else {
+            // No gap is larger than all of them together.
+            guard let high = bits.nextOnes(max: count), let low = bits.next(Int(rate)) else {
                 throw .malformed(.body, at: block.count)
             }
             last += UInt64(high) << UInt64(rate) | low
@@ -151,9 +152,9 @@ private struct BitReader {
         return place & 7 == 0 || bytes[place >> 3] >> UInt8(place & 7) == 0
     }
 
-    mutating func nextOnes() -> Int? {
+    mutating func nextOnes(max most: Int) -> Int? {
         var count = 0
-        while let bit = next(1) {
+        while count <= most, let bit = next(1) {
             guard bit == 1 else { return count }
             count += 1
         }

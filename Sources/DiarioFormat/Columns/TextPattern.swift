@@ -128,31 +128,45 @@ struct TextPattern: Equatable {
         var bytes = [UInt8](repeating: 0, count: count * size)
         var bounds = [UInt32](repeating: 0, count: count + 1)
         var target = bytes.mutableSpan
-        let characters = characters.span
+        var ends = bounds.mutableSpan
+        // One entry for each value of five or six bits, and more than a mark can ask for.
+        var characters = characters
+        characters += repeatElement(0, count: 64 - characters.count)
+        let digits = characters.span
         let marks = marks.span
+        precondition(
+            target.count == count * marks.count && planes.count == count * packedSize,
+            "each string has its bytes, and a byte in each plane"
+        )
+        var isWhole = true
         for index in 0..<count {
-            var (bits, bitCount) = (0, 0)
+            var bits: UInt64 = 0
+            var bitCount: UInt64 = 0
             var place = index
-            var offset = index * size
-            for position in marks.indices {
-                let mark = marks[position]
+            let start = index &* size
+            for position in 0..<size {
+                // Safe: `position` counts the marks; `start + position` is below their product
+                // with `count`; a plane is gone to for each eight bits of the pattern, which has
+                // `packedSize` of them; digits have 64 entries and at most six bits.
+                let mark = unsafe marks[unchecked: position]
                 guard mark < 32 else {
-                    target[offset] = mark
-                    offset += 1
+                    unsafe target[unchecked: start &+ position] = mark
                     continue
                 }
-                if bitCount < Int(mark) {
-                    bits = (bits << 8 | Int(planes[place])) & 0xffff
-                    place += count
-                    bitCount += 8
+                let width = UInt64(truncatingIfNeeded: mark)
+                if bitCount < width {
+                    unsafe bits = bits &<< 8 | UInt64(planes[unchecked: place])
+                    place &+= count
+                    bitCount &+= 8
                 }
-                bitCount -= Int(mark)
-                target[offset] = characters[bits >> bitCount & (1 << Int(mark) - 1)]
-                offset += 1
+                bitCount &-= width
+                let digit = Int(truncatingIfNeeded: bits &>> bitCount & (1 &<< width &- 1))
+                unsafe target[unchecked: start &+ position] = digits[unchecked: digit & 63]
             }
-            guard bits & (1 << bitCount - 1) == 0 else { return nil }
-            bounds[index + 1] = UInt32(offset)
+            isWhole = isWhole && bits & (1 &<< bitCount &- 1) == 0
+            ends[index + 1] = UInt32(truncatingIfNeeded: start &+ size)
         }
+        guard isWhole else { return nil }
         return ByteStrings(bytes: bytes, bounds: bounds)
     }
 }

@@ -32,4 +32,6 @@ struct TextScope {
     var replicas: [ReplicaID] = []
     /// The pools that the block at hand names, by their number in the segment.
     var pools: [Int: ByteStrings] = [:]
+    /// The heads of the block at hand.
+    var heads: SubjectHeads?
 }

@@ -60,7 +60,7 @@ package enum Varint {
 
 extension Span where Element == UInt8 {
     /// The same bytes for a reader.
-    package var raw: RawSpan {
+    @inlinable package var raw: RawSpan {
         @_lifetime(copy self)
         get {
             // Safe: a byte has no padding, so each of the span's bytes is initialized.

@@ -89,9 +89,31 @@ package struct ByteReader: ~Escapable {
         return range
     }
 
+    /// The lower seven bits of each of eight bytes, side by side.
+    private static func gather(_ word: UInt64) -> UInt64 {
+        let pairs = word & 0x007f_007f_007f_007f | word >> 1 & 0x3f80_3f80_3f80_3f80
+        let quads = pairs & 0x0000_3fff_0000_3fff | pairs >> 2 & 0x0fff_c000_0fff_c000
+        return quads & 0x0000_0000_0fff_ffff | quads >> 4 & 0x00ff_ffff_f000_0000
+    }
+
     /// A number of two bytes or more.
     @_lifetime(self: copy self)
     private mutating func nextLongVarint() throws(FormatError) -> UInt64 {
+        if end - offset >= 8 {
+            // Safe: there are eight bytes at `offset`.
+            let word = UInt64(
+                littleEndian: unsafe bytes.unsafeLoadUnaligned(
+                    fromUncheckedByteOffset: offset,
+                    as: UInt64.self
+                )
+            )
+            let size = (~word & 0x8080_8080_8080_8080).trailingZeroBitCount / 8 + 1
+            // A last byte of zero, which says nothing, is left to the slow way to complain about.
+            if size <= 8, word >> UInt64(8 * size - 8) & 0xff != 0 {
+                offset += size
+                return Self.gather(word & UInt64.max >> UInt64(64 - 8 * size))
+            }
+        }
         let start = offset
         var value: UInt64 = 0
         var shift: UInt64 = 0

@@ -39,6 +39,22 @@ package enum LogPaths {
     package static func replica(_ space: SpaceID) -> String { "spaces/\(space.text)/replica" }
     package static func stagingLock(_ space: SpaceID) -> String { "spaces/\(space.text)/staging" }
 
+    /// Held by the one process that seals a space.
+    package static func sealingLock(_ space: SpaceID) -> String { "spaces/\(space.text)/sealing" }
+    package static func segments(_ space: SpaceID) -> String { "spaces/\(space.text)/segments" }
+
+    package static func segment(_ name: SegmentName, of space: SpaceID) -> String {
+        "\(segments(space))/\(text(name)).dseg"
+    }
+
+    package static func sidecar(_ name: SegmentName, of space: SpaceID) -> String {
+        "\(segments(space))/\(text(name)).dper"
+    }
+
+    private static func text(_ name: SegmentName) -> String {
+        "\(hexadecimal(name.first))-\(hexadecimal(name.number))"
+    }
+
     package static func pack(_ fingerprint: Hash32) -> String { "packs/\(fingerprint.text)" }
 
     package static func parent(of path: String) -> String {

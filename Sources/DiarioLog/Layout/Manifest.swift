@@ -26,10 +26,17 @@ package struct Lineage: Hashable, Sendable {
     }
 }
 
-/// What a space is: who gives its positions, and which space it took the place of.
+/// What a space is: who gives its positions, which space it took the place of, and which files
+/// hold its sealed events.
+///
+/// A space without segments is written as version 1, which older programs read.
 package struct Manifest: Equatable, Sendable {
+    /// Bytes of version 1, and of what version 2 has before its lists.
     package static let size = 64
+    /// Bytes of the largest manifest that is read: some 100,000 segments.
+    static let sizeMax = 8 * 1024 * 1024
     private static let magic: UInt32 = 0x4e41_4d44  // "DMAN"
+    private static let trailerSize = 8
 
     package var space: SpaceID
     package var lineage: Lineage
@@ -40,11 +47,16 @@ package struct Manifest: Equatable, Sendable {
     package var isStaging: Bool
     /// The space that is dead since this one is there.
     package var replaces: SpaceID?
+    /// In order of position, without gaps and without overlap.
+    package var segments: [SegmentEntry] = []
+    /// Files that no list of segments names any more, and that readers may still want.
+    package var retired: [RetiredSegment] = []
 
     package func encoded() -> [UInt8] {
+        let isPlain = segments.isEmpty && retired.isEmpty
         var bytes: [UInt8] = []
         bytes.append(littleEndian: Self.magic)
-        bytes.append(UInt8(1))
+        bytes.append(UInt8(isPlain ? 1 : 2))
         bytes.append(UInt8((authority == nil ? 0 : 1) | (isStaging ? 2 : 0)))
         bytes.append(littleEndian: UInt16(0))
         bytes.append(littleEndian: space.rawValue)
@@ -53,6 +65,12 @@ package struct Manifest: Equatable, Sendable {
         bytes.append(littleEndian: epoch)
         bytes.append(littleEndian: authority?.rawValue ?? 0)
         bytes.append(littleEndian: replaces?.rawValue ?? 0)
+        if !isPlain {
+            bytes.append(littleEndian: UInt32(segments.count))
+            bytes.append(littleEndian: UInt32(retired.count))
+            for entry in segments { entry.append(to: &bytes) }
+            for entry in retired { entry.append(to: &bytes) }
+        }
         bytes.append(littleEndian: UInt32(0))
         bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
         return bytes
@@ -60,12 +78,13 @@ package struct Manifest: Equatable, Sendable {
 
     /// Nil unless `bytes` are a manifest that verifies.
     package init?(_ bytes: Span<UInt8>) {
-        guard bytes.count == Self.size,
-            bytes.littleEndian(UInt32.self, at: 0) == Self.magic, bytes[4] == 1, bytes[5] <= 3,
-            bytes.littleEndian(UInt16.self, at: 6) == 0,
-            bytes.littleEndian(UInt32.self, at: 56) == 0,
-            bytes.littleEndian(UInt32.self, at: 60)
-                == Checksum.crc32c(bytes.extracting(0..<60).raw),
+        let end = bytes.count - Self.trailerSize
+        guard end >= Self.size - Self.trailerSize,
+            bytes.littleEndian(UInt32.self, at: 0) == Self.magic, 1...2 ~= bytes[4],
+            bytes[5] <= 3, bytes.littleEndian(UInt16.self, at: 6) == 0,
+            bytes.littleEndian(UInt32.self, at: end) == 0,
+            bytes.littleEndian(UInt32.self, at: end + 4)
+                == Checksum.crc32c(bytes.extracting(0..<end + 4).raw),
             let space = SpaceID(rawValue: bytes.littleEndian(UInt64.self, at: 8))
         else { return nil }
         let authority = ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: 40))
@@ -81,6 +100,36 @@ package struct Manifest: Equatable, Sendable {
             isStaging: bytes[5] & 2 != 0,
             replaces: SpaceID(rawValue: bytes.littleEndian(UInt64.self, at: 48))
         )
+        if bytes[4] == 1 {
+            guard bytes.count == Self.size else { return nil }
+        } else {
+            guard readLists(bytes, end: end) else { return nil }
+        }
+    }
+
+    /// Reads the lists of version 2; false if they are not as they must be.
+    private mutating func readLists(_ bytes: Span<UInt8>, end: Int) -> Bool {
+        let start = Self.size
+        guard end >= start else { return false }
+        let segmentCount = Int(bytes.littleEndian(UInt32.self, at: start - 8))
+        let retiredCount = Int(bytes.littleEndian(UInt32.self, at: start - 4))
+        let middle = start + segmentCount * SegmentEntry.size
+        guard middle + retiredCount * RetiredSegment.size == end,
+            segmentCount + retiredCount > 0
+        else { return false }
+        for index in 0..<segmentCount {
+            let place = start + index * SegmentEntry.size
+            guard let entry = SegmentEntry(bytes, at: place),
+                segments.last.map({ $0.last + 1 == entry.first }) ?? true
+            else { return false }
+            segments.append(entry)
+        }
+        for index in 0..<retiredCount {
+            let place = middle + index * RetiredSegment.size
+            guard let entry = RetiredSegment(bytes, at: place) else { return false }
+            retired.append(entry)
+        }
+        return true
     }
 
     package init(

@@ -3,14 +3,22 @@ import DiarioFormat
 
 /// What memory holds of a data directory: its spaces, and how many bytes of each file are needed.
 struct LogIndex: Sendable {
-    private(set) var spaces: [SpaceID: SpaceIndex] = [:]
+    private(set) var spaces = SpaceTable()
     /// Bytes that are live, by the number of the file.
     private(set) var liveBytes = LiveBytes()
 
     /// The generations of the files that were read, by number.
     private(set) var generations: [UInt64: UInt64] = [:]
+    private var lastNoted: FramePlace?
 
-    mutating func note(_ place: FramePlace) { generations[place.file] = place.generation }
+    mutating func note(_ place: FramePlace) {
+        // Mostly it is the file that was noted last, and the dictionary need not be asked.
+        guard lastNoted?.file != place.file || lastNoted?.generation != place.generation else {
+            return
+        }
+        generations[place.file] = place.generation
+        lastNoted = place
+    }
 
     var liveBytesTotal: Int { liveBytes.total }
 
@@ -22,26 +30,27 @@ struct LogIndex: Sendable {
         var acceptedAt = Int64.min
         var clock = HybridTime(rawValue: 0)
         var bytesSinceState = 0
+        var released: UInt64 = 0
     }
 
-    /// Mutating only so that the space is looked at where it is: a copy would retain all its lists.
-    mutating func brief(of space: SpaceID) -> Brief { spaces[space]?.brief() ?? Brief() }
+    func brief(of space: SpaceID) -> Brief { spaces.read(space) { $0.brief() } ?? Brief() }
 
     func seed(_ key: SpaceIndex.SeedKey, in space: SpaceID) -> Salt? {
-        spaces[space]?.seeds[key]?.root
+        spaces.read(space) { $0.seeds[key]?.root } ?? nil
     }
 
     func lastSequence(of replica: ReplicaID, in space: SpaceID) -> UInt64 {
-        spaces[space]?.lastSequence(of: replica) ?? 0
+        spaces.read(space) { $0.lastSequence(of: replica) } ?? 0
     }
 
     /// The spaces that keep something in a file alive, in order.
     func liveSpaces(in file: UInt64) -> [SpaceID] {
-        spaces.filter { _, space in
-            space.state?.file == file || space.seeds.values.contains { $0.file == file }
+        spaces.ids.filter { id in
+            guard let space = spaces[id] else { return false }
+            return space.state?.file == file || space.seeds.values.contains { $0.file == file }
                 || space.canonical.runs.contains { UInt64($0.file) == file }
                 || space.lanes.contains { $0.runs.runs.contains { UInt64($0.file) == file } }
-        }.keys.sorted()
+        }.sorted()
     }
 
     /// The rows of a block that lie at `place`, as recovery or an append found them.
@@ -93,26 +102,19 @@ struct LogIndex: Sendable {
         }
     }
 
-    /// Takes up rows that this process has just written.
-    mutating func takeUp(_ all: [OwnRows], of place: FramePlace) {
-        note(place)
-        for rows in all {
-            update(rows.space) { index, live in
-                index.note(rows.run.replica, sequence: rows.run.lastSequence, isAuthority: false)
-                index.take(
-                    Int(rows.run.count),
-                    at: BlockPlace(
-                        file: place.file,
-                        offset: place.offset + FrameHeader.size + rows.offset,
-                        size: rows.size
-                    ),
-                    clock: rows.clock,
-                    position: rows.position,
-                    acceptedAt: rows.acceptedAt,
-                    lane: rows.run,
-                    &live
-                )
-            }
+    /// Takes up rows of one run, which no authority wrote.
+    mutating func apply(_ rows: PlainRows, of space: SpaceID, at place: BlockPlace) {
+        update(space) { index, live in
+            index.note(rows.run.replica, sequence: rows.run.lastSequence, isAuthority: false)
+            index.take(
+                Int(rows.run.count),
+                at: place,
+                clock: rows.clock,
+                position: rows.position,
+                acceptedAt: rows.acceptedAt,
+                lane: rows.run,
+                &live
+            )
         }
     }
 
@@ -162,7 +164,7 @@ struct LogIndex: Sendable {
 
     /// Forgets a space and all it keeps alive.
     mutating func drop(_ space: SpaceID) {
-        guard let index = spaces.removeValue(forKey: space) else { return }
+        guard let index = spaces.remove(space) else { return }
         for run in index.canonical.runs { Self.drop(run, &liveBytes) }
         for lane in index.lanes {
             for run in lane.runs.runs { Self.drop(run, &liveBytes) }
@@ -180,27 +182,12 @@ struct LogIndex: Sendable {
         _ space: SpaceID,
         _ body: (inout SpaceIndex, inout LiveBytes) throws(Failure) -> Void
     ) throws(Failure) {
-        try body(&spaces[space, default: SpaceIndex()], &liveBytes)
+        try spaces.update(space) { (index) throws(Failure) in try body(&index, &liveBytes) }
     }
 
     fileprivate static func drop(_ run: Run, _ live: inout LiveBytes) {
         live.add(-Int(run.liveBytes), to: UInt64(run.file))
     }
-}
-
-/// Rows as they were put into a frame: one block, which no authority wrote.
-///
-/// What is read from disk is parsed; what was just written need not be.
-struct OwnRows {
-    let space: SpaceID
-    /// Of the block in the frame's body.
-    let offset: Int
-    let size: Int
-    let run: BlockRun
-    let clock: HybridTime
-    /// Of the first row, and when the last was accepted; nil if they are pending.
-    let position: UInt64?
-    let acceptedAt: Int64?
 }
 
 extension SpaceIndex {

@@ -38,7 +38,7 @@ struct SpaceHome: Sendable {
         let path = LogPaths.manifest(space)
         let bytes: [UInt8]
         do throws(StorageError) {
-            bytes = try directory.contents(of: path, sizeMax: 4096)
+            bytes = try directory.contents(of: path, sizeMax: Manifest.sizeMax)
         } catch {
             if case .notFound = error { throw .unknownSpace(space) }
             throw .storage(error)

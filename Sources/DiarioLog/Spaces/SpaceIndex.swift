@@ -75,12 +75,13 @@ struct SpaceIndex: Sendable {
         return Int(rest) + pendingCount
     }
 
-    mutating func brief() -> LogIndex.Brief {
+    func brief() -> LogIndex.Brief {
         LogIndex.Brief(
             head: head,
             acceptedAt: acceptedAt,
             clock: clock,
-            bytesSinceState: bytesSinceState
+            bytesSinceState: bytesSinceState,
+            released: released
         )
     }
 

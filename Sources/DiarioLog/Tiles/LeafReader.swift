@@ -70,9 +70,10 @@ struct LeafReader: ~Copyable {
         _ hasher: inout EventHasher
     ) throws(LogError) -> Hash32 {
         guard let acceptedAt = stored.acceptedAt else { throw missing(next) }
+        seeds.segment = events.salts
         do throws(FormatError) {
             let block = events.bytes.span
-            let type = events.head.types[stored.row.typeIndex]
+            let type = events.types[stored.row.typeIndex]
             let name = type.name
             let hash = hasher.eventHash(
                 typeName: name.span,

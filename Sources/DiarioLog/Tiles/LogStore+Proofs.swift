@@ -97,9 +97,10 @@ extension LogStore {
         else { return nil }
         var hasher = EventHasher()
         var seeds = Seeds(store: shared, space: space)
+        seeds.segment = events.salts
         do throws(FormatError) {
             let (block, row) = (events.bytes.span, stored.row)
-            let type = events.head.types[row.typeIndex]
+            let type = events.types[row.typeIndex]
             let name = type.name
             var bytes: [UInt8] = []
             CanonicalRow.appendStart(

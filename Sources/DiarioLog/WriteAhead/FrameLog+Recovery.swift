@@ -18,8 +18,10 @@ package struct RecoveryReport: Equatable, Sendable {
     package internal(set) var fault: Fault?
 }
 
-/// Takes each frame in turn: its place, the bytes read, and where its records lie in them.
-typealias FrameVisitor = (FramePlace, Span<UInt8>, Range<Int>) throws(LogError) -> Void
+/// Takes each frame in turn: its place, the bytes read, where its records lie in them, and what
+/// they are if that is known already.
+typealias FrameVisitor =
+    (FramePlace, Span<UInt8>, Range<Int>, OwnRows?) throws(LogError) -> Void
 
 extension FrameLog {
     /// Reads all frames, oldest first, as schema/format/log.md, section 8, "Recovery" says.
@@ -40,7 +42,8 @@ extension FrameLog {
         unsynced = nil
         spareCount = 0
         let numbers = try storing { () throws(StorageError) in try listFiles() }
-        var content: [UInt8] = []
+        var ahead: [FileAhead] = []
+        var spares: [FileContent] = []
         for (index, number) in numbers.enumerated() {
             let isLast = index == numbers.count - 1
             // Also by a refresh, which cuts nothing: the next append goes to this very file.
@@ -64,22 +67,50 @@ extension FrameLog {
                 )
             )
             newest = file
-            content.removeAll(keepingCapacity: true)
-            try storing { () throws(StorageError) in
-                try file.read(at: 0, count: try file.size(), into: &content)
+            var content: FileContent
+            if ahead.isEmpty {
+                content = spares.popLast() ?? FileContent()
+                let generation = header.generation
+                try storing { () throws(StorageError) in
+                    try content.read(file, generation: generation)
+                }
+            } else {
+                let next = ahead.removeFirst()
+                content = try storing { () throws(StorageError) in try next.take() }
             }
-            allocatedSize = content.count
+            try readAhead(numbers[(index + 1)...], &ahead, &spares)
+            allocatedSize = content.bytes.count
             let next = isLast ? .none : try nextFile(numbers, index + 1)
-            try read(content.span, of: file, next: next, mayCut: mayCut, &report, visit)
+            try read(content, of: file, next: next, mayCut: mayCut, &report, visit)
             if report.fault != nil { return report }
+            spares.append(content)
         }
         syncedLength = files.last?.length ?? 0
         return report
     }
 
-    /// Reads the frames of one file, of which `content` are all bytes.
+    /// Begins to read the next of these files, two at a time: reading and checking frames takes
+    /// longer than to take them up.
+    private func readAhead(
+        _ numbers: ArraySlice<UInt64>,
+        _ ahead: inout [FileAhead],
+        _ spares: inout [FileContent]
+    ) throws(LogError) {
+        guard hasThreads else { return }
+        for number in numbers.prefix(Self.aheadCount).dropFirst(ahead.count) {
+            let file = try openFile(number, forWriting: false)
+            // What has no header waits until it is its turn.
+            guard let header = try readHeader(of: file, number: number) else { return }
+            let memory = spares.popLast() ?? FileContent()
+            ahead.append(FileAhead(file, generation: header.generation, memory: memory))
+        }
+    }
+
+    private static let aheadCount = 2
+
+    /// Reads the frames of one file.
     private mutating func read(
-        _ content: Span<UInt8>,
+        _ content: FileContent,
         of file: any LogFile,
         next: NextFile,
         mayCut: Bool,
@@ -87,19 +118,21 @@ extension FrameLog {
         _ visit: FrameVisitor
     ) throws(LogError) {
         var last: ValidFrame?
+        let bytes = content.bytes.span
         let stop = try scan(
-            content,
+            bytes,
+            content.frames.span,
             from: LogFileHeader.size,
             next: next,
             last: &last,
             visit
         )
-        if let stop { try judge(stop, content, of: file, next: next, mayCut: mayCut, &report) }
+        if let stop { try judge(stop, bytes, of: file, next: next, mayCut: mayCut, &report) }
         guard let last else { return }
         if case .none = next {
             try makeLast(mayCut ? .writtenAgain : .synced)
         }
-        try visit(last.place, content, last.body)
+        try visit(last.place, bytes, last.body, last.rows)
     }
 
     /// How it is made sure that the last frame is on disk.
@@ -145,7 +178,14 @@ extension FrameLog {
         }
         let before = nextFrame
         var last: ValidFrame?
-        _ = try scan(content.span, from: state.length, next: .none, last: &last, visit)
+        _ = try scan(
+            content.span,
+            Span(),
+            from: state.length,
+            next: .none,
+            last: &last,
+            visit
+        )
         allocatedSize = max(allocatedSize, content.count)
         guard let last else { return 0 }
         do throws(LogError) {
@@ -158,7 +198,7 @@ extension FrameLog {
             throw error
         }
         syncedLength = files[files.count - 1].length
-        try visit(last.place, content.span, last.body)
+        try visit(last.place, content.span, last.body, last.rows)
         return Int(nextFrame - before)
     }
 
@@ -328,15 +368,19 @@ extension FrameLog {
         let place: FramePlace
         let header: FrameHeader
         let body: Range<Int>
+        let rows: OwnRows?
     }
 
     /// Visits all valid frames but the last one, which it puts into `last`, up to the length that
     /// the next file states; where it had to stop before that.
+    ///
+    /// The first of them, `frames`, were checked already.
     // Not inlined, since Swift 6.3.1 then loses `last` in release builds (seen as two processes
     // that gave the same positions). tools/check runs the log's tests in release for such faults.
     @inline(never)
     private mutating func scan(
         _ content: Span<UInt8>,
+        _ frames: Span<CheckedFrame>,
         from start: Int,
         next: NextFile,
         last: inout ValidFrame?,
@@ -350,16 +394,29 @@ extension FrameLog {
             end = content.count
         }
         var offset = start
+        var checkedCount = 0
         while offset < end {
-            guard
-                case .frame(let header) = FrameHeader.read(
-                    content,
-                    at: offset,
-                    generation: state.generation
-                ),
-                header.number == nextFrame, offset + header.frameSize <= end
-            else { return offset }
-            if let last { try visit(last.place, content, last.body) }
+            let header: FrameHeader
+            var rows: OwnRows?
+            if checkedCount < frames.count {
+                // They follow each other from the first one on.
+                header = frames[checkedCount].header
+                rows = frames[checkedCount].rows
+                checkedCount += 1
+            } else {
+                guard
+                    case .frame(let read) = FrameHeader.read(
+                        content,
+                        at: offset,
+                        generation: state.generation
+                    )
+                else { return offset }
+                header = read
+            }
+            guard header.number == nextFrame, offset + header.frameSize <= end else {
+                return offset
+            }
+            if let last { try visit(last.place, content, last.body, last.rows) }
             let body = offset + FrameHeader.size
             last = ValidFrame(
                 place: FramePlace(
@@ -368,7 +425,8 @@ extension FrameLog {
                     offset: offset
                 ),
                 header: header,
-                body: body..<body + header.bodySize
+                body: body..<body + header.bodySize,
+                rows: rows
             )
             lastOffset = offset
             offset += header.frameSize

@@ -77,7 +77,9 @@ extension Writer {
     mutating func takeUp(_ place: FramePlace?) throws(LogError) {
         guard let place else { return }
         if ownRows.count == recordCount {
-            store.index.withLock { $0.takeUp(ownRows, of: place) }
+            store.index.withLock { index in
+                for rows in ownRows { index.takeUp(rows, of: place) }
+            }
         } else {
             try store.takeUp(frame.span, FrameHeader.size..<bodyEnd, of: place)
         }
@@ -96,12 +98,25 @@ extension Writer {
         isCarried = carriesOn
     }
 
+    /// Notes the spaces in which the frame completes a run of events that can be sealed.
+    private mutating func noteSealable() {
+        let step = UInt64(store.sizes.segmentCount)
+        if let (id, space) = lastStaged, space.head >= space.sealHead {
+            store.sealing.note(id, head: space.head, step: step)
+            lastStaged?.1.sealHead = space.head + step
+        }
+        for (id, space) in staged where space.head >= space.sealHead {
+            store.sealing.note(id, head: space.head, step: step)
+        }
+    }
+
     /// Writes the frame under construction, and shows it if it is synced.
     mutating func finishFrame(isSynced: Bool) throws(LogError) {
         flushRows()
         guard recordCount > 0 else { return }
         bodyEnd = frame.count
         try log.append(&frame, recordCount: recordCount)
+        noteSealable()
         // While this thread waits for the disk there is a processor to hash with.
         if let hasher, store.hashes.isDue { hasher.call() }
         guard isSynced else { return }

@@ -66,12 +66,14 @@ extension Writer {
             ownRows.append(
                 OwnRows(
                     space: block.key.space,
-                    offset: start + Record.headerSize - FrameHeader.size,
+                    offset: start + Record.headerSize,
                     size: frame.count - start - Record.headerSize,
-                    run: run,
-                    clock: builder.highestClock,
-                    position: block.position,
-                    acceptedAt: block.times.last?.acceptedAt.milliseconds
+                    rows: PlainRows(
+                        run: run,
+                        clock: builder.highestClock,
+                        position: block.position,
+                        acceptedAt: block.times.last?.acceptedAt.milliseconds
+                    )
                 )
             )
         }

@@ -17,14 +17,22 @@ extension Writer {
         private var ownSequence: UInt64?
         /// The last sequences of others, as far as they were asked for.
         private var sequences: [ReplicaID: UInt64] = [:]
-        /// Groups that have their seed already, or get it in this frame; and the last one asked for.
+        /// Groups that have their seed already, or get it in this frame.
         var seeded: Set<SpaceIndex.SeedKey> = []
         var lastSeeded: SpaceIndex.SeedKey?
         /// So many bytes of rows may follow before a state does.
         var bytesToState: Int
+        /// With so many positions there is something to seal.
+        var sealHead: UInt64
 
-        init(home: SpaceHome, _ brief: LogIndex.Brief, bytesToState: Int) {
+        init(
+            home: SpaceHome,
+            _ brief: LogIndex.Brief,
+            bytesToState: Int,
+            segmentCount: Int
+        ) {
             self.home = home
+            sealHead = brief.released + UInt64(segmentCount)
             self.bytesToState = bytesToState
             head = brief.head
             acceptedAt = brief.acceptedAt
@@ -148,8 +156,16 @@ extension Writer {
             // Waits for the hashes, which are a few frames behind at the most.
             appendState(of: id, try store.hashes.range(of: id, in: store), released: nil)
             bytesToState = store.sizes.stateInterval
+            // Looked at from time to time is enough for a bound of so many bytes.
+            let liveBytes = store.index.withLock { $0.liveBytesTotal }
+            if liveBytes > store.sizes.liveMax { store.sealing.noteCrowded() }
         }
-        return Staged(home: home, brief, bytesToState: bytesToState)
+        return Staged(
+            home: home,
+            brief,
+            bytesToState: bytesToState,
+            segmentCount: store.sizes.segmentCount
+        )
     }
 
     /// Who writes to a space here; a copied directory takes its own ids at this point.

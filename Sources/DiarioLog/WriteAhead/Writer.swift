@@ -160,7 +160,7 @@ struct Writer: ~Copyable {
         let wasDoubtful = isDoubtful
         // Until it came to its end: a sync that failed must not be taken for done by the next one.
         isDoubtful = true
-        let count = try log.readOn(trust) { (place, bytes, body) throws(LogError) in
+        let count = try log.readOn(trust) { (place, bytes, body, _) throws(LogError) in
             try store.takeUp(bytes, body, of: place)
         }
         isDoubtful = wasDoubtful
@@ -178,8 +178,12 @@ struct Writer: ~Copyable {
         store.files.removeAll()
         var index = LogIndex()
         let adoption = store.adoption
-        report = try log.recover(mayCut: mayCut) { (place, bytes, body) throws(LogError) in
-            try index.takeUp(bytes, body, of: place, adoption: adoption)
+        report = try log.recover(mayCut: mayCut) { (place, bytes, body, rows) throws(LogError) in
+            if let rows {
+                index.takeUp(rows, of: place)
+            } else {
+                try index.takeUp(bytes, body, of: place, adoption: adoption)
+            }
         }
         let found = index
         store.index.withLock { $0 = found }
@@ -228,6 +232,17 @@ extension LogIndex {
             }
             offset = record.content.upperBound
         }
+    }
+
+    /// Takes up plain rows of a frame.
+    mutating func takeUp(_ own: OwnRows, of place: FramePlace) {
+        note(place)
+        let block = BlockPlace(
+            file: place.file,
+            offset: place.offset + own.offset,
+            size: own.size
+        )
+        apply(own.rows, of: own.space, at: block)
     }
 
     /// Takes up one record; false if its content is not what its kind demands.

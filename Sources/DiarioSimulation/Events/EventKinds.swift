@@ -2,7 +2,7 @@ package import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
 package import DiarioLog
-import DiarioSchema
+package import DiarioSchema
 
 /// The event types of simulated worlds, and how events become drafts and come back from rows.
 package struct EventKinds: Sendable {
@@ -56,6 +56,11 @@ package struct EventKinds: Sendable {
         } catch {
             preconditionFailure("a schema of the simulator is wrong: \(error.problems)")
         }
+    }
+
+    /// All types of the events.
+    package var types: [EventType] {
+        SimulatedEvent.Kind.allCases.map { plan($0).type }
     }
 
     private func plan(_ kind: SimulatedEvent.Kind) -> PayloadPlan {

@@ -72,7 +72,7 @@ extension EventKinds {
         _ hasher: inout EventHasher
     ) throws(FormatError) -> SeenEvent {
         let block = events.bytes.span
-        let (row, type) = (stored.row, events.head.types[stored.row.typeIndex])
+        let (row, type) = (stored.row, events.types[stored.row.typeIndex])
         let part = try PublicPart.parse(block, row)
         let envelope = part.envelope
         var commitment: Hash32?
@@ -96,7 +96,7 @@ extension EventKinds {
                 batchCount: envelope.batchCount,
                 clock: envelope.clock.rawValue,
                 base: envelope.base,
-                isAuthority: events.head.summary.isAuthority
+                isAuthority: stored.isAuthority
             ),
             position: stored.position,
             acceptedAt: stored.acceptedAt?.milliseconds,

@@ -21,6 +21,7 @@ extension World {
         hasPlannedCut = false
         settled = world.settled
         ghosts = world.ghosts
+        sealed = world.sealed
         frailSpaces = world.frailSpaces
         tail = []
         known = world.known
@@ -76,7 +77,12 @@ extension World {
     private func drawByte(_ copy: CrashDisk) throws -> (String, Int) {
         do throws(StorageError) {
             var paths = [LogPaths.format, LogPaths.syncedMark]
-            for id in settled.ids { paths += [LogPaths.manifest(id), LogPaths.replica(id)] }
+            for id in settled.ids {
+                paths += [LogPaths.manifest(id), LogPaths.replica(id)]
+                let folder = LogPaths.segments(id)
+                guard try copy.exists(folder) else { continue }
+                paths += try copy.list(folder).map { folder + "/" + $0 }
+            }
             let files = try copy.list(LogPaths.log).compactMap { LogPaths.logFileNumber($0) }
             if let last = files.last {
                 paths += Array(repeating: LogPaths.logFile(last), count: 10)

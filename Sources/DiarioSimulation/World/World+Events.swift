@@ -250,7 +250,8 @@ extension World {
 
     func release(_ process: Int32) throws {
         let state = current
-        guard let id = drawSpace(settled), let space = state.spaces[id] else { return }
+        guard let id = drawSpace(settled), let space = state.spaces[id], !sealed.contains(id)
+        else { return }
         // What was never read cannot be compared any more, so it stays.
         let seen = space.canonical.prefix { $0.seen != nil }.count
         guard seen > Int(space.released) else { return }

@@ -6,7 +6,8 @@ import DiarioStorage
 extension World {
     /// What can happen, and how often.
     enum Step: CaseIterable {
-        case append, promote, release, refresh, sync, staleRead, check, root, makeSpace, remove
+        case append, promote, release, seal, refresh, sync, staleRead, check, root, makeSpace,
+            remove
         case keep, reopen, open, kill, cut, crash, failSyncs, failWrites, fillDisk, clearFaults
         case clock, clone, flip, read
 
@@ -14,6 +15,7 @@ extension World {
             switch self {
             case .append: 40
             case .promote: 10
+            case .seal: 8
             case .clock, .check: 6
             case .release, .refresh, .staleRead, .reopen, .open, .cut, .clearFaults: 5
             case .sync, .kill, .failSyncs, .root: 3
@@ -47,6 +49,7 @@ extension World {
         case .append: try append(process)
         case .promote: try promote(process)
         case .release: try release(process)
+        case .seal: try seal(process)
         case .refresh: try refresh(process)
         case .sync: try sync(process)
         case .staleRead: try readStale(process)
@@ -146,6 +149,7 @@ extension World {
             time: clock,
             entropy: entropy,
             adoption: kinds.adoption,
+            types: kinds.types,
             sizes: sizes,
             background: .none
         )

@@ -42,6 +42,8 @@ package final class World {
     var keptPacks: Set<Int> = []
     /// Spaces that may be gone after a power cut: who made them died, and nothing is in them yet.
     var frailSpaces: Set<SpaceID> = []
+    /// Spaces that were sealed: positions are not released by hand there.
+    var sealed: Set<SpaceID> = []
     /// Spaces whose removal was not acknowledged: a power cut may bring them back as they were.
     var ghosts: [SpaceID: ModelSpace] = [:]
 
@@ -66,6 +68,10 @@ package final class World {
         sizes.quietMax = sizes.fileMax * (1 + random.below(4))
         sizes.stateInterval = 2048 << random.below(3)
         sizes.reserve = 4096
+        sizes.segmentCount = 4 << random.below(3)
+        sizes.mergedCount = sizes.segmentCount * (1 + random.below(4))
+        if random.oneIn(3) { sizes.segmentMax = 500 + random.below(3000) }
+        sizes.retirementMilliseconds = 1000
         self.sizes = sizes
     }
 
@@ -101,6 +107,7 @@ package final class World {
         known = original.known
         keptPacks = original.keptPacks
         ghosts = original.ghosts
+        sealed = original.sealed
         frailSpaces = Set(original.settled.ids)
     }
 

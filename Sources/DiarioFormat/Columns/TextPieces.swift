@@ -1,0 +1,145 @@
+/// Strings as rows of pieces with a separator between them: what people write again and again.
+///
+/// schema/format/segments.md, section 7, form 7.
+struct TextPieces {
+    let separator: [UInt8]
+    /// For each string how many separators it has.
+    private(set) var separatorCounts: [Int64] = []
+    private(set) var table = StringTable()
+    /// For each piece its index among the distinct ones.
+    private(set) var codes: [Int64] = []
+
+    static let separatorSizeMax = 4
+    private static let separators: [[UInt8]] = [Array(", ".utf8), Array(" ".utf8)]
+    private static let sizeMin = 1024
+
+    /// Strings taken apart at the first separator that makes pieces come again and again.
+    static func find(_ strings: ByteStrings) -> TextPieces? {
+        guard strings.bytes.count >= max(sizeMin, 8 * strings.count) else { return nil }
+        for separator in separators {
+            let pieces = TextPieces(strings, separator)
+            // Each distinct piece has to pay for itself.
+            if pieces.codes.count > strings.count, pieces.codes.count > 4 * pieces.table.count {
+                return pieces
+            }
+        }
+        return nil
+    }
+
+    init(_ strings: ByteStrings, _ separator: [UInt8]) {
+        self.separator = separator
+        let bytes = strings.bytes.span
+        let mark = separator.span
+        for index in 0..<strings.count {
+            let range = strings.range(index)
+            var start = range.lowerBound
+            var place = start
+            var count: Int64 = 0
+            while place + mark.count <= range.upperBound {
+                guard Self.matches(bytes, place, mark) else {
+                    place += 1
+                    continue
+                }
+                codes.append(Int64(table.index(adding: bytes.extracting(start..<place))))
+                count += 1
+                place += mark.count
+                start = place
+            }
+            codes.append(Int64(table.index(adding: bytes.extracting(start..<range.upperBound))))
+            separatorCounts.append(count)
+        }
+    }
+
+    @inline(__always)
+    private static func matches(_ bytes: Span<UInt8>, _ place: Int, _ mark: Span<UInt8>) -> Bool {
+        guard bytes[place] == mark[0] else { return false }
+        for index in 1..<max(1, mark.count) where bytes[place + index] != mark[index] {
+            return false
+        }
+        return true
+    }
+}
+
+extension ColumnWriter {
+    mutating func put(_ pieces: TextPieces) throws(FormatError) {
+        put(StringForm.pieces.rawValue)
+        put(varint: pieces.separator.count)
+        put(contentsOf: pieces.separator)
+        let (counts, codes) = (pieces.separatorCounts, pieces.codes)
+        try put(simple: counts.span, .plain)
+        put(varint: pieces.table.count)
+        try put(bytesOf: pieces.table.strings)
+        try put(simple: codes.span, .plain)
+    }
+}
+
+extension ColumnReader {
+    /// `count` strings put together from pieces.
+    @_lifetime(self: copy self)
+    mutating func nextPieces(
+        _ count: Int,
+        _ memory: inout ColumnMemory
+    ) throws(FormatError) -> ByteStrings {
+        let start = offset
+        let separatorSize = try nextCount(1...TextPieces.separatorSizeMax)
+        let separator = Array(Span(bytes), try reader.nextRange(count: separatorSize))
+        let counts = try nextSimple(count, &memory)
+        var total = count
+        for separators in counts {
+            guard separators >= 0, separators <= Int64(SegmentLimits.blockSizeMax - total) else {
+                throw .malformed(.text, at: start)
+            }
+            total += Int(separators)
+        }
+        let distinctCount = try nextCount(1...total)
+        let tag = try nextByte()
+        guard tag == StringForm.bytes.rawValue else { throw .malformed(.text, at: start) }
+        let pieces = try nextPlain(distinctCount, &memory)
+        let codes = try nextSimple(total, &memory)
+        // The size first, so that memory is asked for once, and not for too much.
+        var size = separatorSize * (total - count)
+        for code in codes {
+            guard code >= 0, code < Int64(distinctCount) else {
+                throw .malformed(.text, at: start)
+            }
+            size += pieces.range(Int(code)).count
+            guard size <= SegmentLimits.blockSizeMax else { throw .malformed(.text, at: start) }
+        }
+        return ByteStrings(joining: pieces, codes, counts, separator, size: size)
+    }
+}
+
+extension ByteStrings {
+    /// Strings of pieces: for each so many separators, between one piece more than that.
+    init(
+        joining pieces: ByteStrings,
+        _ codes: [Int64],
+        _ separatorCounts: [Int64],
+        _ separator: [UInt8],
+        size: Int
+    ) {
+        var bytes: [UInt8] = []
+        var bounds: [UInt32] = [0]
+        bounds.reserveCapacity(separatorCounts.count + 1)
+        bytes.append(addingCapacity: size) { output in
+            let source = pieces.bytes.span.raw
+            let places = pieces.bounds.span
+            let between = separator.span.raw
+            var next = 0
+            for separators in separatorCounts {
+                for place in 0...separators {
+                    if place > 0 { output.append(contentsOf: between) }
+                    let code = Int(codes[next])
+                    next += 1
+                    output.append(
+                        contentsOf: source.extracting(
+                            Int(places[code])..<Int(places[code + 1])
+                        )
+                    )
+                }
+                bounds.append(UInt32(output.count))
+            }
+        }
+        self.init(bytes: bytes, bounds: bounds)
+    }
+}

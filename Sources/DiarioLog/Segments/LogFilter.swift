@@ -1,0 +1,59 @@
+package import DiarioCore
+import DiarioFormat
+import DiarioSchema
+
+/// Events that a reader has no use for, so that whole segments and blocks need not be read.
+///
+/// A cursor leaves out only what the filter excludes, but not all of that: who reads looks at each
+/// event that comes.
+package struct LogFilter: Sendable {
+    /// Whether events of a type are wanted, by its full name; nil for all.
+    package var wantsType: (@Sendable ([UInt8]) -> Bool)?
+    package var subject: [UInt8]?
+    package var replica: ReplicaID?
+    /// Accepted at or after.
+    package var since: Timestamp?
+    /// Accepted before.
+    package var until: Timestamp?
+
+    package init() {}
+
+    /// Whether all events are wanted.
+    var isEmpty: Bool {
+        wantsType == nil && subject == nil && replica == nil && since == nil && until == nil
+    }
+
+    /// The types of a segment whose events may be wanted, by its index alone.
+    func types(_ index: SegmentIndex) -> Set<Int> {
+        if let accepted = index.acceptedAt {
+            if let since, accepted.upperBound < since.milliseconds { return [] }
+            if let until, accepted.lowerBound >= until.milliseconds { return [] }
+        }
+        if let replica, !index.replicas.contains(where: { $0.replica == replica }) { return [] }
+        guard let wantsType else { return Set(index.types.indices) }
+        return Set(index.types.indices.filter { wantsType(index.types[$0].entry.name) })
+    }
+
+    /// Those of `types` that may have events with the wanted subject; reads at most their filters.
+    func types(
+        _ types: Set<Int>,
+        withSubjectIn reader: inout SegmentReader
+    ) throws(SegmentError) -> Set<Int> {
+        guard let subject else { return types }
+        let origin = Origin(text: String(decoding: subject, as: UTF8.self))
+        let mayBeDerived = origin.flatMap { reader.index.find($0) } != nil
+        var found: Set<Int> = []
+        for type in types.sorted() {
+            let eventType = try reader.eventType(type)
+            let isOwnOrigin =
+                mayBeDerived && eventType.subjectFieldIndex != nil
+                && eventType.subjectFieldIndex == eventType.newIDFieldIndex
+            if isOwnOrigin {
+                found.insert(type)
+            } else if try reader.mayContain(subject.span, type: type) {
+                found.insert(type)
+            }
+        }
+        return found
+    }
+}

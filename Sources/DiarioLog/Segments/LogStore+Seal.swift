@@ -1,0 +1,245 @@
+package import DiarioCore
+import DiarioFormat
+import DiarioStorage
+import Synchronization
+
+/// What sealing a space did.
+package struct SealReport: Equatable, Sendable {
+    /// Segments that were written.
+    package var segmentCount = 0
+    /// Events in them; those that were in a segment before count too.
+    package var eventCount: UInt64 = 0
+    /// Bytes of their files.
+    package var byteCount = 0
+    /// Segments in whose place they are.
+    package var replacedCount = 0
+    /// The last position that is in a segment.
+    package var sealedEnd: UInt64 = 0
+}
+
+// Everything is written and durable before something refers to it: the files, then the manifest,
+// then the tiles, and at last the state that lets go of the rows in the write-ahead log. A crash
+// leaves files that nobody names, or rows that are in both places; the next one who seals mends
+// that.
+extension LogStore {
+    /// Puts canonical events into segments: complete runs, and segments that make up a larger one.
+    ///
+    /// With `all`, also what fills no run yet, in a short segment that a later one replaces. Needs
+    /// the directory's lock only for moments. When it returns, the segments are durable; when it
+    /// throws, every event is where it was, or in a segment.
+    ///
+    /// - Throws: `.sealing` if another process is at it; `.noSchema` if a type's schema is missing.
+    package func seal(_ space: SpaceID, all: Bool) throws(LogError) -> SealReport {
+        guard access == .readWrite else { throw .readOnly }
+        let directory = shared.directory
+        _ = try SpaceHome.readManifest(space, in: directory)
+        let lock = try storing { () throws(StorageError) in
+            try directory.lock(LogPaths.sealingLock(space))
+        }
+        guard try storing({ () throws(StorageError) in try lock.tryAcquire() }) else {
+            throw .sealing(space)
+        }
+        defer { lock.release() }
+        var report = SealReport()
+        // Takes up what others wrote since, under the lock.
+        try sync()
+        var manifest = try tidySegments(of: space)
+        while let plan = try nextPlan(manifest.segments, of: space, all: all) {
+            let entries = try write(plan, of: space)
+            let now = shared.time.now
+            let replaced = Set(plan.replaced)
+            let isSealedAgain = plan.positions.upperBound <= manifest.segments.last?.last ?? 0
+            manifest = try withWriter { (writer) throws(LogError) in
+                try writer.changeSegments(of: space) { manifest in
+                    manifest.replace(replaced, with: entries, from: plan.positions, now: now)
+                }
+            }
+            report.segmentCount += entries.count
+            report.replacedCount += replaced.count
+            for entry in entries {
+                report.eventCount += UInt64(entry.count)
+                report.byteCount += entry.fileSize
+            }
+            // What does not get fewer would be put together for ever.
+            if isSealedAgain, entries.count >= replaced.count { break }
+        }
+        try releaseSealed(manifest.segments, of: space)
+        report.sealedEnd = manifest.segments.last?.last ?? 0
+        return report
+    }
+
+    private func nextPlan(
+        _ segments: [SegmentEntry],
+        of space: SpaceID,
+        all: Bool
+    ) throws(LogError) -> SealPlan? {
+        let (head, released) = shared.index.withLock { ($0[space].head, $0[space].released) }
+        let first = try shared.firstReadable(space, released: released)
+        let isJoined = segments.last.map { $0.last >= released } ?? true
+        return SealPlan.next(
+            isJoined ? segments : [],
+            first: first,
+            head: head,
+            all: all,
+            shared.sizes
+        )
+    }
+
+    private func write(_ plan: SealPlan, of space: SpaceID) throws(LogError) -> [SegmentEntry] {
+        var files = SegmentFiles(
+            shared,
+            space,
+            SealedTypes(shared, space),
+            shared.sealing.plan(of: space)
+        )
+        var cursor = try cursor(space, positions: plan.positions, .canonical)
+        var next = plan.positions.lowerBound
+        while let events = try cursor.next() {
+            guard events.rows.first?.position == next else { break }
+            try files.append(events)
+            next += UInt64(events.rows.count)
+        }
+        guard next == plan.positions.upperBound + 1 else {
+            throw .corrupt(
+                Fault(
+                    file: LogPaths.log,
+                    offset: 0,
+                    what: "position \(next) of space \(space.text) is missing"
+                )
+            )
+        }
+        try files.finish()
+        shared.sealing.keep(files.plan, of: space)
+        return files.entries
+    }
+
+    /// Keeps the tiles of what is sealed, and lets go of it in the write-ahead log.
+    private func releaseSealed(
+        _ segments: [SegmentEntry],
+        of space: SpaceID
+    ) throws(LogError) {
+        let released = shared.index.withLock { $0[space].released }
+        guard let end = segments.last?.last, end > released else { return }
+        let tiles = try TileStore(shared.directory, space: space)
+        // Where positions were released that no segment holds, tiles cannot be made any more.
+        if try tiles.size + 1 >= shared.firstReadable(space, released: released) {
+            try extendTiles(of: space, to: end)
+        }
+        try release(space, upTo: end)
+    }
+
+    /// Removes files that a crash left, and those that were replaced long ago.
+    ///
+    /// The caller holds the space's sealing lock, so nobody else is writing such files.
+    private func tidySegments(of space: SpaceID) throws(LogError) -> Manifest {
+        let (now, sizes) = (shared.time.now, shared.sizes)
+        let manifest = try withWriter { (writer) throws(LogError) in
+            try writer.changeSegments(of: space) { manifest in
+                // A clock that was turned back keeps nothing for ever.
+                manifest.retired.removeAll { entry in
+                    let age = now.milliseconds &- entry.since.milliseconds
+                    return age.magnitude >= UInt64(sizes.retirementMilliseconds)
+                }
+            }
+        }
+        let named = manifest.segments.map(\.name) + manifest.retired.map(\.name)
+        let paths = Set(
+            named.flatMap { [LogPaths.segment($0, of: space), LogPaths.sidecar($0, of: space)] }
+        )
+        let folder = LogPaths.segments(space)
+        let directory = shared.directory
+        try storing { () throws(StorageError) in
+            guard try directory.exists(folder) else { return }
+            var isChanged = false
+            for name in try directory.list(folder) where !paths.contains(folder + "/" + name) {
+                try directory.remove(folder + "/" + name)
+                isChanged = true
+            }
+            if isChanged { try directory.syncDirectory(folder) }
+        }
+        return manifest
+    }
+
+    // MARK: In the background
+
+    /// Seals what is due; false once the log is closed.
+    func sealDue() -> Bool {
+        let (spaces, isCrowded) = shared.sealing.takeDue()
+        do throws(LogError) {
+            for space in spaces { try sealInBackground(space, all: false) }
+            if isCrowded { try sealUntilQuiet() }
+        } catch {
+            return false
+        }
+        return true
+    }
+
+    /// Throws once the log is closed; other failures are kept to be shown.
+    private func sealInBackground(_ space: SpaceID, all: Bool) throws(LogError) {
+        do throws(LogError) {
+            _ = try seal(space, all: all)
+            shared.sealing.noteSuccess(space)
+        } catch {
+            if case .closed = error { throw error }
+            let head = shared.index.withLock { $0[space].head }
+            let step = UInt64(shared.sizes.segmentCount)
+            shared.sealing.note(space, failure: error, head: head, step: step)
+        }
+    }
+
+    /// Seals the tails that were written to longest ago, until the log holds little enough.
+    private func sealUntilQuiet() throws(LogError) {
+        let waiting = shared.index.withLock { $0.tails() }
+        for space in waiting {
+            guard shared.index.withLock({ $0.liveBytesTotal }) > shared.sizes.liveMax else {
+                return
+            }
+            try sealInBackground(space, all: true)
+        }
+    }
+
+    /// Why sealing in the background failed last; nil if it never did.
+    package var sealFailure: LogError? { shared.sealing.failure }
+
+    // MARK: What there is
+
+    /// The sealed segments of a space, in order of position.
+    package func segments(of space: SpaceID) throws(LogError) -> [SegmentEntry] {
+        try shared.segments.readList(of: space, in: shared.directory)
+    }
+
+    /// What reading sealed events has cost since the log was opened.
+    package var segmentCounters: SegmentCounters { shared.segments.counters }
+}
+
+extension LogIndex {
+    /// The spaces with canonical events in the log, those written to longest ago first.
+    fileprivate func tails() -> [SpaceID] {
+        let ends = spaces.ids.compactMap { id in
+            self[id].canonical.runs.last.map { (id: id, file: $0.file, offset: $0.offset) }
+        }
+        return ends.sorted { ($0.file, $0.offset, $0.id) < ($1.file, $1.offset, $1.id) }.map(\.id)
+    }
+}
+
+extension Manifest {
+    /// Puts new segments in the place of others, and of what lies before a gap.
+    fileprivate mutating func replace(
+        _ old: Set<SegmentEntry>,
+        with new: [SegmentEntry],
+        from positions: ClosedRange<UInt64>,
+        now: Timestamp
+    ) {
+        var kept = segments.filter { !old.contains($0) }
+        var gone = segments.filter { old.contains($0) }
+        if let last = kept.last(where: { $0.last < positions.lowerBound }),
+            last.last + 1 != positions.lowerBound
+        {
+            // Released by hand meanwhile: what lies before cannot be read on from.
+            gone += kept
+            kept = []
+        }
+        retired += gone.map { RetiredSegment(name: $0.name, since: now) }
+        segments = (kept + new).sorted { $0.first < $1.first }
+    }
+}

@@ -1,0 +1,118 @@
+import DiarioCore
+import DiarioFormat
+import DiarioStorage
+
+/// The two files of a sealed segment, opened and compared with what the manifest says of them.
+struct OpenSegment: ~Copyable {
+    let entry: SegmentEntry
+    let place: SegmentPlace
+    var reader: SegmentReader
+
+    /// Nil if a file is gone, as happens to those that others replaced.
+    static func open(
+        _ entry: SegmentEntry,
+        of space: SpaceID,
+        in store: LogShared
+    ) throws(LogError) -> OpenSegment? {
+        let segment: any LogFile
+        let sidecar: any LogFile
+        do throws(StorageError) {
+            segment = try store.files.file(.segment(entry.name, space))
+            sidecar = try store.files.file(.sidecar(entry.name, space))
+        } catch .notFound {
+            return nil
+        } catch {
+            throw .storage(error)
+        }
+        let place = SegmentPlace(
+            space: space,
+            name: entry.name,
+            failure: SegmentOnDisk.Failure()
+        )
+        let reader = try read(place, segment, sidecar)
+        try check(reader.header, reader.sidecarHeader, entry, place)
+        return OpenSegment(entry, place, reader)
+    }
+
+    private init(
+        _ entry: SegmentEntry,
+        _ place: SegmentPlace,
+        _ reader: consuming SegmentReader
+    ) {
+        self.entry = entry
+        self.place = place
+        self.reader = reader
+    }
+
+    private static func read(
+        _ place: SegmentPlace,
+        _ segment: any LogFile,
+        _ sidecar: any LogFile
+    ) throws(LogError) -> SegmentReader {
+        do throws(SegmentError) {
+            return try SegmentReader(
+                SegmentOnDisk(file: segment, kind: .segment, failure: place.failure),
+                sidecar: SegmentOnDisk(file: sidecar, kind: .sidecar, failure: place.failure)
+            )
+        } catch {
+            throw place.error(error)
+        }
+    }
+
+    private static func check(
+        _ header: SegmentHeader,
+        _ sidecar: SegmentHeader?,
+        _ entry: SegmentEntry,
+        _ place: SegmentPlace
+    ) throws(LogError) {
+        let isNamed =
+            header.identity == entry.identity && header.firstPosition == entry.first
+            && header.eventCount == entry.count && header.fileSize == entry.segmentSize
+        guard isNamed else {
+            throw place.fault(.segment, "this is another segment than the manifest names")
+        }
+        guard let sidecar, sidecar.checksum == entry.sidecarChecksum,
+            sidecar.fileSize == entry.sidecarSize
+        else { throw place.fault(.sidecar, "this is another sidecar than the manifest names") }
+    }
+
+    /// All rows, from the first on.
+    consuming func rows() throws(LogError) -> SegmentRows {
+        let place = place
+        do throws(SegmentError) { return try SegmentRows(reader) } catch {
+            throw place.error(error)
+        }
+    }
+}
+
+/// Tells in which file something is wrong.
+struct SegmentPlace {
+    let space: SpaceID
+    let name: SegmentName
+    let failure: SegmentOnDisk.Failure
+
+    func path(_ file: SegmentFile) -> String {
+        switch file {
+        case .segment: LogPaths.segment(name, of: space)
+        case .sidecar: LogPaths.sidecar(name, of: space)
+        }
+    }
+
+    func fault(_ file: SegmentFile, at offset: Int = 0, _ what: String) -> LogError {
+        .corrupt(Fault(file: path(file), offset: offset, what: what))
+    }
+
+    func error(_ error: SegmentError) -> LogError {
+        switch error {
+        case .fault(let fault): self.fault(fault.file, at: fault.offset, fault.message)
+        case .otherSidecar: fault(.sidecar, error.message)
+        case .unreadable(let file, let offset):
+            if let cause = failure.value {
+                .storage(cause)
+            } else {
+                fault(file, at: offset, "the file ends early")
+            }
+        case .noSidecar, .unknownType: fault(.segment, error.message)
+        }
+    }
+}

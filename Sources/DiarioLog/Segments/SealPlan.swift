@@ -1,0 +1,92 @@
+/// Which positions are sealed next, and which segments the new ones replace.
+///
+/// A function of what is there, so that whoever goes on after a crash decides the same.
+struct SealPlan: Equatable {
+    let positions: ClosedRange<UInt64>
+    /// Those that lie in `positions`.
+    let replaced: [SegmentEntry]
+
+    /// Nil if nothing is to be done.
+    ///
+    /// `first` is the lowest position that can be read, `head` the last one. With `all`, a short
+    /// segment is cut for what fills no run yet.
+    static func next(
+        _ segments: [SegmentEntry],
+        first: UInt64,
+        head: UInt64,
+        all: Bool,
+        _ sizes: LogSizes
+    ) -> SealPlan? {
+        let planner = Planner(segments: segments, first: first, head: head, sizes: sizes)
+        return planner.merge() ?? planner.run() ?? (all ? planner.rest() : nil)
+    }
+}
+
+private struct Planner {
+    let segments: [SegmentEntry]
+    let first: UInt64
+    let head: UInt64
+    let sizes: LogSizes
+
+    private var sealedEnd: UInt64 { segments.last?.last ?? first - 1 }
+
+    /// The first window of a large segment that is complete and not yet one segment.
+    func merge() -> SealPlan? {
+        var index = 0
+        while index < segments.count {
+            let window = self.window(of: segments[index].first, UInt64(sizes.mergedCount))
+            var end = index
+            while end < segments.count, segments[end].first <= window.upperBound { end += 1 }
+            defer { index = end }
+            guard window.upperBound <= head else { break }
+            let inside = segments[index..<end]
+            if mayMerge(inside, window) { return plan(window) }
+        }
+        let window = self.window(of: sealedEnd + 1, UInt64(sizes.mergedCount))
+        guard window.upperBound <= head, segments.last.map({ $0.last < window.lowerBound }) ?? true
+        else { return nil }
+        return plan(window)
+    }
+
+    /// What was cut because of its size is not put together again, or this would never end.
+    private func mayMerge(_ inside: ArraySlice<SegmentEntry>, _ window: ClosedRange<UInt64>) -> Bool
+    {
+        guard inside.reduce(0, { $0 + $1.rowSize }) <= sizes.segmentMax,
+            let last = inside.last, last.last <= window.upperBound
+        else { return false }
+        guard last.last == window.upperBound else { return true }
+        return inside.count > 1
+            && inside.allSatisfy { $0.last.isMultiple(of: UInt64(sizes.segmentCount)) }
+    }
+
+    /// The run of the first event that is not sealed, if it is complete.
+    func run() -> SealPlan? {
+        let run = window(of: sealedEnd + 1, UInt64(sizes.segmentCount))
+        return run.upperBound <= head ? plan(run) : nil
+    }
+
+    /// What is left.
+    func rest() -> SealPlan? {
+        guard head > sealedEnd else { return nil }
+        let run = window(of: sealedEnd + 1, UInt64(sizes.segmentCount))
+        return plan(run.lowerBound...head)
+    }
+
+    /// The aligned positions around one of them.
+    private func window(of position: UInt64, _ count: UInt64) -> ClosedRange<UInt64> {
+        let start = (position - 1) / count * count + 1
+        return start...start + count - 1
+    }
+
+    private func plan(_ positions: ClosedRange<UInt64>) -> SealPlan {
+        var start = max(positions.lowerBound, first)
+        // One that begins before is left as it is: it was made by other sizes.
+        if let before = segments.last(where: { $0.first < start }), before.last >= start {
+            start = before.last + 1
+        }
+        return SealPlan(
+            positions: start...positions.upperBound,
+            replaced: segments.filter { $0.first >= start && $0.last <= positions.upperBound }
+        )
+    }
+}

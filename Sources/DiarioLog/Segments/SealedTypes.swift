@@ -1,0 +1,75 @@
+import DiarioCore
+import DiarioFormat
+import DiarioSchema
+import DiarioStorage
+import Synchronization
+
+/// Finds the schemas that segments carry: those a program knows by itself, those of adopted packs,
+/// and those that earlier segments carry.
+struct SealedTypes {
+    private let store: LogShared
+    private let space: SpaceID
+    private var known: [TypeEntry: EventType] = [:]
+    /// Adopted packs that were not read yet, the newest last.
+    private var packs: [Adoption]?
+
+    init(_ store: LogShared, _ space: SpaceID) {
+        self.store = store
+        self.space = space
+        for type in store.types { note(type) }
+    }
+
+    private mutating func note(_ type: EventType) {
+        let entry = TypeEntry(
+            name: type.nameBytes,
+            version: type.version,
+            fingerprint: Fingerprint.schema(type)
+        )
+        if known[entry] == nil { known[entry] = type }
+    }
+
+    /// The type that a row has.
+    ///
+    /// - Throws: `.noSchema` if its schema is nowhere here.
+    mutating func type(_ entry: TypeEntry) throws(LogError) -> EventType {
+        if let type = known[entry] { return type }
+        var rest = packs ?? store.index.withLock { $0[space].adoptions }
+        while let adoption = rest.popLast() {
+            packs = rest
+            let files: [PackFile]
+            do throws(LogError) {
+                files = try store.packFiles(adoption.fingerprint)
+            } catch .storage(.notFound) {
+                continue
+            }
+            guard let pack = try? Pack(files: files) else { continue }
+            for type in pack.types { note(type) }
+            if let type = known[entry] { return type }
+        }
+        packs = rest
+        if let type = try carried(entry) { return type }
+        throw .noSchema(
+            name: String(decoding: entry.name, as: UTF8.self),
+            version: entry.version
+        )
+    }
+
+    /// The type as a segment carries it.
+    private mutating func carried(_ entry: TypeEntry) throws(LogError) -> EventType? {
+        let list = try store.segments.readList(of: space, in: store.directory)
+        for segment in list.reversed() {
+            guard var open = try OpenSegment.open(segment, of: space, in: store) else { continue }
+            guard let index = open.reader.index.types.firstIndex(where: { $0.entry == entry })
+            else { continue }
+            let place = open.place
+            do throws(SegmentError) {
+                let type = try open.reader.eventType(index)
+                known[entry] = type
+                return type
+            } catch {
+                throw place.error(error)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,67 @@
+import DiarioCore
+import DiarioFormat
+import Synchronization
+
+/// What is to be sealed in the background, and what sealing learned.
+final class Sealing: Sendable {
+    private struct State: Sendable {
+        /// Spaces with a run of events that no segment holds.
+        var due: Set<SpaceID> = []
+        /// How columns of the space sealed last were written best.
+        var plan: (space: SpaceID, plan: SegmentPlan)?
+        /// Why sealing in the background failed last.
+        var failure: LogError?
+        /// Spaces in which it failed, and the head from which on it is tried again.
+        var retryHeads: [SpaceID: UInt64] = [:]
+        /// True if the write-ahead log holds too much.
+        var isCrowded = false
+    }
+
+    private let state = Mutex(State())
+
+    var isDue: Bool { state.withLock { !$0.due.isEmpty || $0.isCrowded } }
+
+    /// Notes that a space has something to seal at this head; if that failed lately, only after
+    /// `step` more events.
+    func note(_ space: SpaceID, head: UInt64, step: UInt64) {
+        state.withLock { state in
+            if let retryHead = state.retryHeads[space] {
+                guard head >= retryHead else { return }
+                state.retryHeads[space] = head + step
+            }
+            state.due.insert(space)
+        }
+    }
+
+    func note(_ space: SpaceID, failure: LogError, head: UInt64, step: UInt64) {
+        state.withLock { state in
+            state.failure = failure
+            state.retryHeads[space] = head + step
+        }
+    }
+
+    func noteSuccess(_ space: SpaceID) { state.withLock { $0.retryHeads[space] = nil } }
+
+    func noteCrowded() { state.withLock { $0.isCrowded = true } }
+
+    /// The spaces that are due, which count as done from now on.
+    func takeDue() -> (spaces: [SpaceID], isCrowded: Bool) {
+        state.withLock { state in
+            defer {
+                state.due.removeAll()
+                state.isCrowded = false
+            }
+            return (state.due.sorted(), state.isCrowded)
+        }
+    }
+
+    func plan(of space: SpaceID) -> SegmentPlan {
+        state.withLock { $0.plan?.space == space ? $0.plan?.plan : nil } ?? SegmentPlan()
+    }
+
+    func keep(_ plan: SegmentPlan, of space: SpaceID) {
+        state.withLock { $0.plan = (space, plan) }
+    }
+
+    var failure: LogError? { state.withLock { $0.failure } }
+}

@@ -1,0 +1,231 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioSchema
+import DiarioStorage
+
+/// Gathers rows and writes them as segments, whose files are durable when `finish` returns.
+///
+/// Holds the rows of one segment in memory. Each segment is read back from its files and compared
+/// with what went in before it is believed.
+struct SegmentFiles: ~Copyable {
+    private let store: LogShared
+    private let space: SpaceID
+    private var types: SealedTypes
+    /// How columns were written best, kept from segment to segment.
+    private(set) var plan: SegmentPlan
+    /// What was written so far, in order of position.
+    private(set) var entries: [SegmentEntry] = []
+
+    private var builder: SegmentBuilder?
+    private var first: UInt64 = 0
+    private var seeds: Seeds
+    private var salts: Set<SaltKey> = []
+    private var typesSeen: Set<TypeEntry> = []
+    private var rowSize = 0
+    private var digest = RowDigest()
+    // Of all rows that were taken: a segment is made of no others than those the format allows.
+    private var lastSequences: [ReplicaID: UInt64] = [:]
+    private var lastAcceptedAt = Int64.min
+
+    private struct SaltKey: Hashable {
+        let replica: ReplicaID
+        let group: UInt64
+        let level: Int
+        let index: Int
+    }
+
+    init(_ store: LogShared, _ space: SpaceID, _ types: consuming SealedTypes, _ plan: SegmentPlan)
+    {
+        self.store = store
+        self.space = space
+        self.types = types
+        self.plan = plan
+        seeds = Seeds(store: store, space: space)
+    }
+
+    /// Takes canonical events that follow those taken before.
+    mutating func append(_ events: StoredEvents) throws(LogError) {
+        seeds.segment = events.salts
+        let bytes = events.bytes.span
+        for stored in events.rows {
+            let entry = events.types[stored.row.typeIndex]
+            let type = try types.type(entry)
+            let size = stored.size
+            let isFull =
+                builder?.eventCount == SegmentLimits.eventCountMax
+                || rowSize + size > store.sizes.segmentMax && rowSize > 0
+                || typesSeen.count == SegmentLimits.typeCountMax && !typesSeen.contains(entry)
+            if isFull { try finish() }
+            do throws(FormatError) {
+                try take(stored, bytes, entry, type)
+            } catch {
+                throw .corrupt(
+                    Fault(
+                        file: events.file,
+                        offset: 0,
+                        what: "\(stored.row.origin.text) cannot be sealed: \(error.message)"
+                    )
+                )
+            }
+            rowSize += size
+        }
+    }
+
+    private mutating func take(
+        _ stored: StoredRow,
+        _ bytes: Span<UInt8>,
+        _ entry: TypeEntry,
+        _ type: EventType
+    ) throws(FormatError) {
+        guard let position = stored.position, let acceptedAt = stored.acceptedAt,
+            acceptedAt.milliseconds >= lastAcceptedAt
+        else { throw .malformed(.acceptedTimes, at: 0) }
+        let row = stored.row
+        guard row.sequence > lastSequences.updateValue(row.sequence, forKey: row.replica) ?? 0
+        else { throw .malformed(.sequence, at: 0) }
+        lastAcceptedAt = acceptedAt.milliseconds
+        if builder == nil {
+            builder = SegmentBuilder(firstPosition: position)
+            first = position
+        }
+        typesSeen.insert(entry)
+        try builder?.append(
+            SegmentEvent(row, isAuthority: stored.isAuthority, acceptedAt: acceptedAt),
+            of: bytes,
+            type: type
+        )
+        if case .present(let range) = row.personal {
+            guard let node = seeds.node(of: row.replica, sequence: row.sequence) else {
+                throw .malformed(.saltNode, at: range.lowerBound)
+            }
+            let key = SaltKey(
+                replica: node.replica,
+                group: node.group,
+                level: node.level,
+                index: node.index
+            )
+            if salts.insert(key).inserted { builder?.append(node) }
+        }
+        digest.add(stored, bytes, entry)
+    }
+
+    /// Writes what was gathered, if there is something.
+    mutating func finish() throws(LogError) {
+        guard let builder = builder.take() else { return }
+        let count = builder.eventCount
+        let sealed: SealedSegment
+        do throws(FormatError) { sealed = try builder.finish(&plan) } catch {
+            throw .format(error)
+        }
+        let name = SegmentName(first: first, number: store.entropy.next())
+        let (space, directory) = (space, store.directory)
+        try storing { () throws(StorageError) in
+            try directory.makeDirectoryDurably(LogPaths.segments(space))
+            try Self.write(sealed.segment, to: LogPaths.segment(name, of: space), in: directory)
+            try Self.write(sealed.sidecar, to: LogPaths.sidecar(name, of: space), in: directory)
+            try directory.syncDirectory(LogPaths.segments(space))
+        }
+        var entry = SegmentEntry(
+            name: name,
+            count: count,
+            segmentSize: sealed.segment.count,
+            sidecarSize: sealed.sidecar.count,
+            rowSize: rowSize,
+            identity: SegmentIdentity(first: 0, second: 0),
+            sidecarChecksum: 0
+        )
+        try readBack(&entry)
+        entries.append(entry)
+        salts.removeAll()
+        typesSeen.removeAll()
+        rowSize = 0
+        digest = RowDigest()
+    }
+
+    private static func write(
+        _ bytes: [UInt8],
+        to path: String,
+        in directory: any LogDirectory
+    ) throws(StorageError) {
+        let file = try directory.open(path, .createNew)
+        try file.write(bytes.span, at: 0)
+        try file.sync()
+    }
+
+    /// Reads the files as any reader does, and takes their marks.
+    private func readBack(_ entry: inout SegmentEntry) throws(LogError) {
+        let failure = SegmentOnDisk.Failure()
+        let place = SegmentPlace(space: space, name: entry.name, failure: failure)
+        var found = RowDigest()
+        let (segment, sidecar) = try storing { () throws(StorageError) in
+            (
+                try store.directory.open(place.path(.segment), .read),
+                try store.directory.open(place.path(.sidecar), .read)
+            )
+        }
+        do throws(SegmentError) {
+            let reader = try SegmentReader(
+                SegmentOnDisk(file: segment, kind: .segment, failure: failure),
+                sidecar: SegmentOnDisk(file: sidecar, kind: .sidecar, failure: failure)
+            )
+            entry.identity = reader.header.identity
+            entry.sidecarChecksum = reader.sidecarHeader?.checksum ?? 0
+            let types = reader.index.types.map(\.entry)
+            var rows = try SegmentRows(reader)
+            while let row = try rows.next() {
+                found.add(StoredRow(row), rows.bytes.span, types[row.typeIndex])
+            }
+        } catch {
+            throw place.error(error)
+        }
+        guard found == digest else {
+            throw place.fault(.segment, "its rows are not those that were sealed")
+        }
+    }
+}
+
+extension StoredRow {
+    /// Bytes of both parts.
+    var size: Int {
+        switch row.personal {
+        case .absent: row.publicPart.count
+        case .erased(let range), .present(let range): row.publicPart.count + range.count
+        }
+    }
+}
+
+/// A checksum over rows and all that is known beside them, whatever they came from.
+private struct RowDigest: Equatable {
+    private var checksum: UInt32 = 0
+    private var count = 0
+
+    mutating func add(_ stored: StoredRow, _ bytes: Span<UInt8>, _ type: TypeEntry) {
+        let row = stored.row
+        var marks: [UInt8] = []
+        marks.append(littleEndian: row.replica.rawValue)
+        marks.append(littleEndian: row.sequence)
+        marks.append(littleEndian: stored.position ?? 0)
+        marks.append(littleEndian: UInt64(bitPattern: stored.acceptedAt?.milliseconds ?? 0))
+        marks.append(stored.isAuthority ? 1 : 0)
+        marks.append(contentsOf: type.name)
+        marks.append(littleEndian: UInt32(type.version))
+        marks.append(type.fingerprint)
+        add(marks.span.raw)
+        add(bytes.raw.extracting(row.publicPart))
+        switch row.personal {
+        case .absent: add([0].span.raw)
+        case .erased(let range):
+            add([1].span.raw)
+            add(bytes.raw.extracting(range))
+        case .present(let range):
+            add([2].span.raw)
+            add(bytes.raw.extracting(range))
+        }
+        count += 1
+    }
+
+    private mutating func add(_ bytes: RawSpan) {
+        checksum = Checksum.crc32c(bytes, continuing: checksum)
+    }
+}

@@ -1,0 +1,135 @@
+import DiarioCore
+import DiarioFormat
+import DiarioStorage
+import Synchronization
+
+/// What memory holds of sealed segments: which there are, as manifests say, and what is in some.
+///
+/// Bounded: one small entry for each segment, and the indexes of those that were asked for last.
+final class SegmentShelf: Sendable {
+    private struct State: Sendable {
+        var lists: [SpaceID: [SegmentEntry]] = [:]
+        var indexes: [SegmentName: Known] = [:]
+        var indexSize = 0
+        var useCount: UInt64 = 0
+        var counters = SegmentCounters()
+    }
+
+    private struct Known: Sendable {
+        let index: SegmentIndex
+        let size: Int
+        var lastUse: UInt64
+    }
+
+    /// Bytes that all indexes together may take, as far as that is reckoned.
+    private static let indexSizeMax = 8 * 1024 * 1024
+
+    private let state = Mutex(State())
+
+    // MARK: Lists
+
+    /// The segments of a space, as far as they are known.
+    func known(of space: SpaceID) -> [SegmentEntry]? { state.withLock { $0.lists[space] } }
+
+    func set(_ list: [SegmentEntry], of space: SpaceID) {
+        state.withLock { $0.lists[space] = list }
+    }
+
+    func forget(_ space: SpaceID) { state.withLock { $0.lists[space] = nil } }
+
+    func forgetAll() { state.withLock { $0.lists.removeAll() } }
+
+    /// Reads the list of a space from its manifest; a space that is gone has none.
+    func readList(
+        of space: SpaceID,
+        in directory: any LogDirectory
+    ) throws(LogError) -> [SegmentEntry] {
+        let list: [SegmentEntry]
+        do throws(LogError) {
+            list = try SpaceHome.readManifest(space, in: directory).segments
+        } catch {
+            guard case .unknownSpace = error else { throw error }
+            return []
+        }
+        set(list, of: space)
+        return list
+    }
+
+    /// The segment that holds a position; looked for in the manifest if it is not known.
+    func entry(
+        at position: UInt64,
+        of space: SpaceID,
+        in directory: any LogDirectory
+    ) throws(LogError) -> SegmentEntry? {
+        if let list = known(of: space), let found = Self.find(position, in: list) { return found }
+        return Self.find(position, in: try readList(of: space, in: directory))
+    }
+
+    private static func find(_ position: UInt64, in list: [SegmentEntry]) -> SegmentEntry? {
+        var low = 0
+        var high = list.count
+        while low < high {
+            let middle = (low + high) / 2
+            if list[middle].last < position { low = middle + 1 } else { high = middle }
+        }
+        guard low < list.count, list[low].first <= position else { return nil }
+        return list[low]
+    }
+
+    // MARK: Indexes
+
+    /// What a segment says is in it, if that is still known.
+    func index(of name: SegmentName) -> SegmentIndex? {
+        state.withLock { state in
+            state.useCount += 1
+            state.indexes[name]?.lastUse = state.useCount
+            return state.indexes[name]?.index
+        }
+    }
+
+    func keep(_ index: SegmentIndex, of name: SegmentName) {
+        let size = index.memorySize
+        state.withLock { state in
+            guard state.indexes[name] == nil, size <= Self.indexSizeMax else { return }
+            while state.indexSize + size > Self.indexSizeMax,
+                let oldest = state.indexes.min(by: { $0.value.lastUse < $1.value.lastUse })
+            {
+                state.indexes[oldest.key] = nil
+                state.indexSize -= oldest.value.size
+            }
+            state.useCount += 1
+            state.indexes[name] = Known(index: index, size: size, lastUse: state.useCount)
+            state.indexSize += size
+        }
+    }
+
+    // MARK: Counters
+
+    var counters: SegmentCounters { state.withLock { $0.counters } }
+
+    func count(_ new: SegmentCounters) { state.withLock { $0.counters.add(new) } }
+}
+
+/// What reading sealed events has cost so far.
+package struct SegmentCounters: Equatable, Sendable {
+    /// Segments that were opened, which reads their index.
+    package var segments = 0
+    /// Blocks that were read and decompressed.
+    package var blocks = 0
+    /// Their stored bytes.
+    package var bytes = 0
+
+    mutating func add(_ other: SegmentCounters) {
+        segments += other.segments
+        blocks += other.blocks
+        bytes += other.bytes
+    }
+}
+
+extension SegmentIndex {
+    /// About how many bytes of memory it takes.
+    fileprivate var memorySize: Int {
+        types.count * 160 + blocks.count * 72
+            + replicas.reduce(0) { $0 + 40 + $1.runs.count * 24 }
+    }
+}

@@ -1,0 +1,157 @@
+import DiarioCore
+import DiarioFormat
+import Synchronization
+
+/// Reads the rows of one segment piece by piece, in either direction.
+///
+/// Shared by copies of a cursor, each of which says which rows it wants.
+final class SegmentWalk: Sendable {
+    let entry: SegmentEntry
+    private let shared: LogShared
+    private let types: [TypeEntry]
+    private let salts: SegmentSalts
+    private let pieceCount: Int
+    private let state: Mutex<State>
+
+    private let place: SegmentPlace
+
+    private struct State: ~Copyable {
+        var rows: SegmentRows
+        /// What was counted of its cost.
+        var counted: SegmentCounters
+    }
+
+    /// Bytes of rows that are made at once, about; and rows, at least and at most.
+    private static let pieceSize = 1024 * 1024
+    private static let pieceCounts = 16...1024
+
+    /// Opens a segment; nil if its files are gone.
+    static func open(
+        _ entry: SegmentEntry,
+        of space: SpaceID,
+        in shared: LogShared,
+        _ filter: LogFilter
+    ) throws(LogError) -> Opened? {
+        if let index = shared.segments.index(of: entry.name), filter.types(index).isEmpty {
+            return .nothingWanted
+        }
+        guard var segment = try OpenSegment.open(entry, of: space, in: shared) else { return nil }
+        shared.segments.keep(segment.reader.index, of: entry.name)
+        var types: Set<Int>?
+        let salts: SegmentSalts
+        do throws(SegmentError) {
+            if !filter.isEmpty {
+                let found = try filter.types(
+                    filter.types(segment.reader.index),
+                    withSubjectIn: &segment.reader
+                )
+                types = found
+            }
+            let isWanted = types?.isEmpty != true
+            salts = SegmentSalts(isWanted ? try segment.reader.saltNodes() : [])
+        } catch {
+            throw segment.place.error(error)
+        }
+        let cost = segment.reader.cost
+        shared.segments.count(cost)
+        guard types?.isEmpty != true else { return .nothingWanted }
+        let place = segment.place
+        var rows = try segment.rows()
+        if let types { rows.want(types: types) }
+        return .walk(SegmentWalk(entry, place, rows, cost, salts, in: shared))
+    }
+
+    enum Opened {
+        /// No event of the segment is wanted.
+        case nothingWanted
+        case walk(SegmentWalk)
+    }
+
+    private init(
+        _ entry: SegmentEntry,
+        _ place: SegmentPlace,
+        _ rows: consuming sending SegmentRows,
+        _ counted: SegmentCounters,
+        _ salts: SegmentSalts,
+        in shared: LogShared
+    ) {
+        self.entry = entry
+        self.place = place
+        self.shared = shared
+        self.salts = salts
+        types = rows.reader.index.types.map(\.entry)
+        let rowSize = max(1, entry.rowSize / entry.count)
+        let count = Self.pieceSize / rowSize
+        pieceCount = min(max(count, Self.pieceCounts.lowerBound), Self.pieceCounts.upperBound)
+        state = Mutex(State(rows: rows, counted: counted))
+    }
+
+    /// The wanted events of the first, or last, piece of `positions`, and the positions of it.
+    func events(
+        _ positions: Range<UInt64>,
+        isReversed: Bool
+    ) throws(LogError) -> (StoredEvents, covered: Range<UInt64>) {
+        let low = max(positions.lowerBound, entry.first)
+        let high = min(positions.upperBound, entry.last + 1)
+        precondition(low < high, "a walk is asked for positions of its segment")
+        let count = min(UInt64(pieceCount), high - low)
+        let covered = isReversed ? high - count..<high : low..<low + count
+        let events = Int(covered.lowerBound - entry.first)..<Int(covered.upperBound - entry.first)
+        let stored = try state.withLock { (state) throws(LogError) -> StoredEvents in
+            do throws(SegmentError) {
+                var rows = try state.rows.rows(in: events)
+                if isReversed { rows.reverse() }
+                let cost = state.rows.reader.cost
+                shared.segments.count(cost.since(state.counted))
+                state.counted = cost
+                return StoredEvents(
+                    bytes: state.rows.bytes,
+                    types: types,
+                    rows: rows.map(StoredRow.init),
+                    file: place.path(.segment),
+                    salts: salts
+                )
+            } catch {
+                throw place.error(error)
+            }
+        }
+        return (stored, covered)
+    }
+}
+
+extension SegmentReader {
+    /// What was read so far.
+    var cost: SegmentCounters {
+        SegmentCounters(segments: 1, blocks: blocksRead, bytes: bytesRead)
+    }
+}
+
+extension SegmentCounters {
+    /// What came after `earlier`.
+    fileprivate func since(_ earlier: SegmentCounters) -> SegmentCounters {
+        SegmentCounters(
+            segments: segments - earlier.segments,
+            blocks: blocks - earlier.blocks,
+            bytes: bytes - earlier.bytes
+        )
+    }
+}
+
+/// The nodes of salts that came with a segment.
+struct SegmentSalts: Sendable {
+    private var nodes: [SpaceIndex.SeedKey: [SaltNode]] = [:]
+
+    init(_ list: [SaltNode]) {
+        for node in list {
+            let key = SpaceIndex.SeedKey(replica: node.replica, group: node.group)
+            nodes[key, default: []].append(node)
+        }
+    }
+
+    /// The node that the salt of a sequence comes from; nil if there is none.
+    func node(of replica: ReplicaID, sequence: UInt64) -> SaltNode? {
+        let key = SpaceIndex.SeedKey(replica: replica, group: SaltSeed.group(of: sequence))
+        let index = SaltSeed.index(of: sequence)
+        return nodes[key]?.first { $0.covers(index) }
+    }
+}

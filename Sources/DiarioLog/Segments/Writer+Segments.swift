@@ -1,0 +1,36 @@
+import DiarioCore
+import DiarioStorage
+
+extension Writer {
+    /// Writes a manifest anew; durable when it returns.
+    mutating func replaceManifest(_ manifest: Manifest) throws(LogError) {
+        let directory = store.directory
+        let path = LogPaths.manifest(manifest.space)
+        let encoded = manifest.encoded()
+        try storing { () throws(StorageError) in try directory.replace(path, with: encoded) }
+        homes[manifest.space]?.manifest = manifest
+    }
+
+    /// Changes the list of segments of a space, and tells what it was changed to.
+    ///
+    /// From then on readers find the new segments.
+    mutating func changeSegments(
+        of space: SpaceID,
+        _ body: (inout Manifest) -> Void
+    ) throws(LogError) -> Manifest {
+        try begin()
+        defer { end() }
+        try syncPrevious()
+        // Read again: ids may be others by now. That also makes sure that the space lasts.
+        _ = try writableHome(space)
+        var manifest = try SpaceHome.readManifest(space, in: store.directory)
+        let old = manifest
+        body(&manifest)
+        guard manifest != old else { return manifest }
+        // Before, because an older program must not find a manifest that it cannot read.
+        try DirectoryFormat.upgrade(in: store.directory)
+        try replaceManifest(manifest)
+        store.segments.set(manifest.segments, of: space)
+        return manifest
+    }
+}

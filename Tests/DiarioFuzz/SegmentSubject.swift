@@ -1,0 +1,131 @@
+import DiarioCore
+import DiarioFormat
+import DiarioSchema
+
+/// Reads a segment, or its sidecar, in which some bytes were changed, checksums left aside.
+///
+/// The input is a list of changes, three bytes each: where, in two bytes, and to what. So every
+/// input comes as far as the columns, which a random file never would.
+enum SegmentSubject {
+    private static let schema = #"""
+        {"title":"a.b","x-diario-version":1,"x-diario-subject":"id","type":"object",
+         "additionalProperties":false,"properties":{
+          "id":{"type":"string","maxLength":64,"x-diario-id":"new"},
+          "n":{"type":"integer"},"x":{"type":"number"},"d":{"type":"string","format":"date"},
+          "w":{"type":"string","format":"date-time"},"u":{"type":"string","format":"uuid"},
+          "e":{"enum":["p","q"]},"r":{"type":"string","x-diario-id":"b"},
+          "s":{"type":"string","x-diario-personal":true},
+          "m":{"type":"integer","x-diario-personal":true},
+          "o":{"type":"array","items":{"type":"string"}}}}
+        """#
+
+    private static let base: SealedSegment? = try? makeBase()
+
+    static func run(_ input: [UInt8], _ file: SegmentFile) {
+        guard let base else { preconditionFailure("a small segment can be made in memory") }
+        var sealed = base
+        var offset = 0
+        while offset + 3 <= input.count {
+            let place = Int(input[offset]) | Int(input[offset + 1]) << 8
+            switch file {
+            case .segment:
+                if place < sealed.segment.count { sealed.segment[place] = input[offset + 2] }
+            case .sidecar:
+                if place < sealed.sidecar.count { sealed.sidecar[place] = input[offset + 2] }
+            }
+            offset += 3
+        }
+        try? read(sealed)
+    }
+
+    /// Asks for everything, and seals again what can be read.
+    private static func read(_ sealed: SealedSegment) throws {
+        let reader = try SegmentReader(
+            SegmentMemory(.segment, sealed.segment),
+            sidecar: SegmentMemory(.sidecar, sealed.sidecar),
+            checksums: .ignored
+        )
+        var rows = try SegmentRows(reader)
+        _ = try? rows.reader.saltNodes()
+        for type in rows.reader.index.types.indices {
+            _ = try? rows.reader.mayContain([0x61].span, type: type)
+            _ = try? rows.reader.schema(type)
+        }
+        let types = try rows.reader.eventTypes()
+        while let row = try rows.next() {
+            let personalSize =
+                switch row.event.personal {
+                case .absent: 0
+                case .erased: 1
+                case .present(let range): range.count
+                }
+            _ = try PublicPart.parse(
+                rows.bytes.span,
+                row.event.publicPart,
+                origin: Origin(replica: row.event.replica, sequence: row.event.sequence),
+                personalSize: personalSize
+            )
+            precondition(types.indices ~= row.typeIndex, "a row has a type of the segment")
+        }
+    }
+
+    private static func makeBase() throws -> SealedSegment {
+        var budget = PatternBudget()
+        let type = try EventType(
+            schema: Array(schema.utf8),
+            file: "events/b.1.json",
+            budget: &budget
+        )
+        guard let replica = ReplicaID(rawValue: 7) else {
+            preconditionFailure("the number is not zero")
+        }
+        let catalog = try TypeCatalog([type])
+        var reader = EventLineReader(catalog: catalog, options: [.exportKeys])
+        var line = EventLine()
+        var builder = SegmentBuilder(firstPosition: 1)
+        for number in 1...200 {
+            let digits = String(UInt64(number) &* 0x9e37_79b9_7f4a_7c15 | 1 << 63, radix: 16)
+            var text = #"{"type":"a.b","payload":{"n":\#(number % 7),"e":"p","x":\#(number).5"#
+            if number % 2 == 0 { text += #","id":"\#(digits)""# }
+            if number % 3 == 0 { text += #","s":"one, two, three","m":4,"d":"2025-01-01""# }
+            if number % 5 == 0 { text += #","r":"0000000000007-\#(number - 1)","o":["a"]"# }
+            if number % 4 == 0 {
+                text += #","u":"00000000-0000-4000-8000-000000000\#(100 + number)""#
+            }
+            text += #"},"at":"2025-01-01T00:00:00.\#(100 + number)Z","actor":"me"}"#
+            let bytes = Array(text.utf8)
+            try reader.read(bytes.span, into: &line)
+            var batch = DraftBatch()
+            try batch.append(line)
+            var block = BlockBuilder()
+            block.append(
+                batch,
+                replica: replica,
+                firstSequence: UInt64(number),
+                clock: HybridTime(milliseconds: Int64(number), counter: 0),
+                base: 0
+            )
+            var written: [UInt8] = []
+            let time = Timestamp(milliseconds: Int64(number))
+            block.write(
+                into: &written,
+                position: UInt64(number),
+                times: [AcceptedRun(count: 1, acceptedAt: time)],
+                isAuthority: false
+            )
+            let summary = try BlockSummary.parse(written.span, verifyChecksum: false)
+            var cursor = RowCursor(written.span, summary)
+            while let row = try cursor.next() {
+                try builder.append(
+                    SegmentEvent(row, isAuthority: false),
+                    of: written.span,
+                    type: type
+                )
+            }
+        }
+        let root = Salt(first: 1, second: 2)
+        builder.append(SaltSeed(replica: replica, group: 0, root: root).node)
+        var plan = SegmentPlan()
+        return try builder.finish(&plan)
+    }
+}
