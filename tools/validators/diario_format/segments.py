@@ -12,7 +12,7 @@ from .hashes import (
 )
 from .payload import PERSONAL_SIZE_MIN
 from .primitives import SEQUENCE_MAX, FormatError
-from .row import check_subject, event_hash
+from .row import check_subject, encode_public_part, event_hash
 from .segment_envelope import Envelope
 from .segment_fields import (
     NEEDS_ACTORS, NEEDS_HEADS, NEEDS_PUBLIC, NEEDS_REPLICAS, NEEDS_TIMES, read_needs, read_part,
@@ -183,6 +183,16 @@ class Segment(Envelope):
     def without_salt(self):
         """Events whose personal part is there, but no salt, so that they have no row."""
         return [event for event in self.events if event.has_personal and event.commitment is None]
+
+    def row_bytes(self):
+        """The size of public parts, and personal parts or commitments."""
+        return sum(len(encode_public_part(event)) + self.second_size(event)
+                   for event in self.events)
+
+    def second_size(self, event):
+        if not event.has_personal:
+            return 0
+        return HASH_SIZE if event.personal is None else len(event.personal)
 
     def leaf(self, index):
         return leaf_of(event_hash(self.events[index]), self.accepted_times[index])
