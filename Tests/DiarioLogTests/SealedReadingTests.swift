@@ -62,6 +62,16 @@ import Testing
         #expect(cost.blocks > 0 && cost.blocks < 20)
     }
 
+    @Test func anOriginIsLookedForInOneSegment() throws {
+        let sealed = try makeSample()
+        let view = try sealed.log.kinds.view(of: sealed.space, in: sealed.store)
+        var filter = LogFilter()
+        filter.origin = view.canonical[40].origin
+        let (found, cost) = try cost(sealed, filter)
+        #expect(found == Array(41...48))
+        #expect(cost.segments == 1)
+    }
+
     @Test func timesSkipSegments() throws {
         let sealed = try makeSample()
         _ = try cost(sealed, LogFilter())
