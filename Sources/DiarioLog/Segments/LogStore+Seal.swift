@@ -162,6 +162,11 @@ extension LogStore {
 
     // MARK: In the background
 
+    /// How long the sealing thread waits before it begins.
+    var sealDelay: Int64 {
+        shared.sealing.isCrowded ? 0 : shared.sizes.sealDelayMilliseconds
+    }
+
     /// Seals what is due; false once the log is closed.
     func sealDue() -> Bool {
         let (spaces, isCrowded) = shared.sealing.takeDue()

@@ -155,8 +155,7 @@ struct SegmentFiles: ~Copyable {
 
     /// Reads the files as any reader does, and takes their marks.
     private func readBack(_ entry: inout SegmentEntry) throws(LogError) {
-        let failure = SegmentOnDisk.Failure()
-        let place = SegmentPlace(space: space, name: entry.name, failure: failure)
+        let place = SegmentPlace(space: space, name: entry.name, count: entry.count)
         var found = RowDigest()
         let (segment, sidecar) = try storing { () throws(StorageError) in
             (
@@ -166,8 +165,8 @@ struct SegmentFiles: ~Copyable {
         }
         do throws(SegmentError) {
             let reader = try SegmentReader(
-                SegmentOnDisk(file: segment, kind: .segment, failure: failure),
-                sidecar: SegmentOnDisk(file: sidecar, kind: .sidecar, failure: failure)
+                SegmentOnDisk(file: segment, kind: .segment, failure: place.failure),
+                sidecar: SegmentOnDisk(file: sidecar, kind: .sidecar, failure: place.failure)
             )
             entry.identity = reader.header.identity
             entry.sidecarChecksum = reader.sidecarHeader?.checksum ?? 0

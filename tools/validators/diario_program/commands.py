@@ -9,7 +9,8 @@ import subprocess
 from . import require, weight
 from .checks import Checks
 
-COMMANDS = ("init", "record", "log", "show", "stats", "verify", "export", "import", "schema check",
+COMMANDS = ("init", "record", "log", "show", "stats", "verify", "seal",
+            "export", "import", "schema check",
             "schema list", "schema adopt", "inspect", "harness", "completion", "man", "help")
 PAYLOAD = '{"day":"2026-03-02","weightG":78400,"source":"manual"}'
 
