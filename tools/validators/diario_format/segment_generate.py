@@ -4,7 +4,7 @@ import json
 
 from .calendar import date_from_days
 from .canonical import parse_json
-from .generate import FIRST_DAY, Generator
+from .generate import FIRST_DAY, Generator, written
 from .primitives import SEQUENCE_MAX, clock_text, id_text, origin_text
 from .schemas import EventType
 
@@ -15,6 +15,7 @@ STYLES = (
     ("", CROCKFORD, 26), ("", CROCKFORD.lower(), 13), ("thing_", URL_DIGITS, 22),
     ("", "0123456789abcdef", 32), ("X-", "0123456789ABCDEF", 16), ("", "0123456789", 9),
 )
+LINE_KEYS = ("type", "version", "payload", "actor", "subject", "at")
 WORDS = ("lake", "north", "spruce", "hut", "door", "bread", "old", "stone", "river", "bank")
 START = 1_700_000_000_000
 MILLISECONDS_OF_DAY = 86_400_000
@@ -226,4 +227,12 @@ class LogGenerator(Generator):
         found = []
         while len(found) < count:
             found += self.batch(count - len(found))
+        return found
+
+    def lines(self, count):
+        """Events as the program records them, in place of requests."""
+        found = []
+        for _, request in self.events(count):
+            kept = {key: request[key] for key in LINE_KEYS if key in request}
+            found.append(written(kept) + "\n")
         return found

@@ -24,6 +24,27 @@ def compare_segment(compare, where, case):
     compare.equal(f"{where} number of rows", len(segment.events), len(case["rows"]))
     for index, row in enumerate(case["rows"]):
         compare.equal(f"{where} row {index}", described_row(segment, index), row)
+    if len(segment.events) == 1:
+        compare_damaged(compare, where, bytes.fromhex(case["segment"]),
+                        bytes.fromhex(case["sidecar"]))
+
+
+def compare_damaged(compare, where, data, sidecar):
+    """No byte of the pair can change without notice, nor can an end be missing."""
+    for offset in range(len(data)):
+        compare.refused(f"{where} segment changed at {offset}",
+                        lambda offset=offset: Segment(changed(data, offset), sidecar))
+        compare.refused(f"{where} segment cut at {offset}",
+                        lambda offset=offset: Segment(data[:offset], sidecar))
+    for offset in range(len(sidecar)):
+        compare.refused(f"{where} sidecar changed at {offset}",
+                        lambda offset=offset: Segment(data, changed(sidecar, offset)))
+        compare.refused(f"{where} sidecar cut at {offset}",
+                        lambda offset=offset: Segment(data, sidecar[:offset]))
+
+
+def changed(data, offset):
+    return data[:offset] + bytes([data[offset] ^ 1]) + data[offset + 1 :]
 
 
 def described_row(segment, index):
