@@ -1,4 +1,5 @@
 import Diario
+import DiarioCore
 import DiarioLog
 
 /// The command `diario seal`.
@@ -7,7 +8,11 @@ enum SealCommand {
         try call.withSpace(.readWrite) { (space) throws(Failure) in
             let isAll = !call.arguments.has("complete")
             let report = try reportingLog { () throws(LogError) in
-                try space.store.seal(space.id, all: isAll)
+                try space.store.seal(
+                    space.id,
+                    all: isAll,
+                    waitSeconds: Limits.lockWaitSecondsMax
+                )
             }
             if call.arguments.has("json") {
                 try call.output.json { json in
