@@ -45,6 +45,7 @@ package struct ByteStrings: Equatable, Sendable {
     /// Whether all strings are valid UTF-8 without U+0000.
     var areTexts: Bool {
         let content = bytes.span
+        if content.isPlainASCII { return true }
         guard Text.isValid(content.raw, 0..<content.count) else { return false }
         // All of it is text; so is each string that starts where a scalar does.
         let bounds = bounds.span
@@ -59,6 +60,28 @@ package struct ByteStrings: Equatable, Sendable {
         bytes.removeAll(keepingCapacity: true)
         bounds.removeAll(keepingCapacity: true)
         bounds.append(0)
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Whether all bytes are ASCII and none is zero: text, wherever it is cut.
+    fileprivate var isPlainASCII: Bool {
+        let raw = raw
+        var offset = 0
+        var others: UInt64 = 0
+        while offset + 8 <= count {
+            // Safe: eight bytes are left, and an integer has no invalid bit pattern.
+            let word = unsafe raw.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            // Has a high bit if a byte has one or is zero.
+            others |= word | (word &- 0x0101_0101_0101_0101)
+            offset += 8
+        }
+        while offset < count {
+            let byte = self[offset]
+            others |= byte == 0 ? 0x80 : UInt64(byte)
+            offset += 1
+        }
+        return others & 0x8080_8080_8080_8080 == 0
     }
 }
 

@@ -25,12 +25,7 @@ extension ColumnReader {
         case IntegerMethod.lastTag:
             let chain = try nextChain(count, scope)
             var values = try nextPacked(count, &memory)
-            var target = values.mutableSpan
-            let links = chain.span
-            for index in 0..<count {
-                let last = Int(links[index])
-                if last >= 0 { target[index] &+= target[last] }
-            }
+            Self.addLast(chain, to: &values)
             return IntegerColumn(values: values)
         case IntegerMethod.distinctTag: return try nextDistinct(count, &memory)
         case IntegerMethod.offsetTag:
@@ -38,8 +33,7 @@ extension ColumnReader {
                 let offsets = scope.values(of: column), offsets.count == count
             else { throw .malformed(.body, at: start) }
             var values = try nextSimple(count, &memory)
-            var target = values.mutableSpan
-            for index in 0..<count { target[index] &+= offsets[index] }
+            Self.add(offsets, to: &values)
             return IntegerColumn(values: values)
         default: return IntegerColumn(values: try nextSimple(count, tag: tag, at: start, &memory))
         }
@@ -71,23 +65,21 @@ extension ColumnReader {
             var values = try nextPacked(count, &memory)
             var target = values.mutableSpan
             var last: Int64 = 0
-            for index in 0..<count {
-                last &+= target[index]
-                target[index] = last
+            for index in target.indices {
+                // Safe: the loop goes through the indices.
+                last &+= unsafe target[unchecked: index]
+                unsafe target[unchecked: index] = last
             }
             return values
         case .new:
             var next = Int64(bitPattern: try reader.nextVarint())
             var values = try nextPacked(count, &memory)
             var target = values.mutableSpan
-            for index in 0..<count {
-                let code = target[index]
-                if code == 0 {
-                    target[index] = next
-                    next &+= 1
-                } else {
-                    target[index] = code &- 1
-                }
+            for index in target.indices {
+                // Safe: the loop goes through the indices.
+                let code = unsafe target[unchecked: index]
+                unsafe target[unchecked: index] = code == 0 ? next : code &- 1
+                next &+= code == 0 ? 1 : 0
             }
             return values
         }
@@ -118,17 +110,13 @@ extension ColumnReader {
         let runCount = try nextCount(1...count)
         let heads = try nextSimple(runCount, &memory)
         let lengths = try nextPacked(runCount, &memory)
-        var values: [Int64] = []
-        values.reserveCapacity(count)
-        for index in 0..<runCount {
-            let length = lengths[index]
-            guard length >= 0, length < Int64(count - values.count) else {
-                throw .malformed(.body, at: start)
-            }
-            values.append(contentsOf: repeatElement(heads[index], count: Int(length) + 1))
+        var rest = count
+        for length in lengths {
+            guard length >= 0, length < Int64(rest) else { throw .malformed(.body, at: start) }
+            rest -= Int(length) + 1
         }
-        guard values.count == count else { throw .malformed(.body, at: start) }
-        return values
+        guard rest == 0 else { throw .malformed(.body, at: start) }
+        return Self.repeated(heads, lengths, count)
     }
 
     @_lifetime(self: copy self)
@@ -142,64 +130,13 @@ extension ColumnReader {
         guard count & 7 == 0 || bitmap[bitmap.count - 1] >> UInt8(count & 7) == 0 else {
             throw .malformed(.body, at: start)
         }
-        let exceptionCount = bitmap.reduce(0) { $0 + $1.nonzeroBitCount }
-        let exceptions = try nextSimple(exceptionCount, &memory)
-        var values = [Int64](repeating: 0, count: count)
-        guard Self.fill(&values, bitmap, chain, exceptions) else {
+        var exceptionCount = 0
+        for byte in bitmap { exceptionCount += byte.nonzeroBitCount }
+        var exceptions = try nextSimple(exceptionCount, &memory)
+        guard let values = Self.filled(bitmap, exceptionCount, chain, &exceptions) else {
             throw .malformed(.body, at: start)
         }
         return values
-    }
-
-    /// Puts exceptions where the bitmap has a bit, else the value that the chain names.
-    ///
-    /// False if a value is neither.
-    private static func fill(
-        _ values: inout [Int64],
-        _ bitmap: [UInt8],
-        _ chain: [Int32],
-        _ exceptions: [Int64]
-    ) -> Bool {
-        var target = values.mutableSpan
-        let links = chain.span
-        let given = exceptions.span
-        let bits = bitmap.span
-        precondition(
-            links.count == target.count && bits.count == (target.count + 7) / 8,
-            "a chain has a link for each row, and the bitmap a bit"
-        )
-        guard !given.isEmpty else { return target.isEmpty }
-        var next = 0
-        var isWhole = true
-        for index in target.indices {
-            // Safe: a chain names rows in front of its own or none, `next` counts bits of the
-            // bitmap, of which there are as many as exceptions, and it is held below their count.
-            unsafe withNoBounds(index, &target, links, given, bits, &next, &isWhole)
-        }
-        return isWhole
-    }
-
-    /// One step of `fill`: picks without a branch, since exceptions come by chance.
-    @unsafe
-    @inline(__always)
-    private static func withNoBounds(
-        _ index: Int,
-        _ target: inout MutableSpan<Int64>,
-        _ links: Span<Int32>,
-        _ given: Span<Int64>,
-        _ bits: Span<UInt8>,
-        _ next: inout Int,
-        _ isWhole: inout Bool
-    ) {
-        // Safe: the caller keeps all indices in their spans.
-        let shift = UInt8(truncatingIfNeeded: index & 7)
-        let bit = Int(unsafe bits[unchecked: index >> 3] >> shift & 1)
-        let link = Int(unsafe links[unchecked: index])
-        isWhole = isWhole && (bit == 1 || link >= 0)
-        let exception = unsafe given[unchecked: min(next, given.count - 1)]
-        let last = unsafe target[unchecked: max(link, 0)]
-        unsafe target[unchecked: index] = bit == 1 ? exception : last
-        next += bit
     }
 
     @_lifetime(self: copy self)
@@ -211,17 +148,7 @@ extension ColumnReader {
         let distinctCount = try nextCount(1...count)
         let distinct = try nextSimple(distinctCount, &memory)
         let codes = try nextSimple(count, &memory)
-        var values = [Int64](repeating: 0, count: count)
-        var target = values.mutableSpan
-        let source = distinct.span
-        let indices = codes.span
-        for index in 0..<count {
-            let code = indices[index]
-            guard code >= 0, code < Int64(distinctCount) else {
-                throw .malformed(.body, at: start)
-            }
-            target[index] = source[Int(code)]
-        }
+        guard let values = Self.picked(distinct, codes) else { throw .malformed(.body, at: start) }
         return IntegerColumn(values: values, indices: (codes, distinctCount))
     }
 }

@@ -35,42 +35,70 @@ extension ColumnReader {
         let perByte = 8 / bitCount
         memory.expanded.removeAll(keepingCapacity: true)
         let place = try nextStream(size: (count + perByte - 1) / perByte, &memory)
-        var output = [Int64](repeating: 0, count: count)
-        let isWhole: Bool
+        let output: [Int64]?
         if place.isExpanded {
-            isWhole = Self.unpack(memory.expanded.span.extracting(place.range), form, &output)
+            let packed = memory.expanded.span.extracting(place.range)
+            output = Self.unpack(packed, count, form)
         } else {
-            isWhole = Self.unpack(Span(bytes.extracting(place.range)), form, &output)
+            output = Self.unpack(Span(bytes.extracting(place.range)), count, form)
         }
-        guard isWhole else { throw .malformed(.body, at: start) }
+        guard let output else { throw .malformed(.body, at: start) }
         return output
     }
 
-    /// False if bits are set behind the last number.
+    /// Nil if bits are set behind the last number.
     private static func unpack(
         _ packed: Span<UInt8>,
-        _ form: PackedForm,
-        _ output: inout [Int64]
-    ) -> Bool {
-        let bitCount = form.bitCount
-        let perByte = 8 / bitCount
-        // What each code stands for; there are few.
-        let values = (0..<UInt64(1 << bitCount)).map(form.value)
-        var target = output.mutableSpan
-        let codes = values.span
-        let mask = 1 << bitCount - 1
-        let shift = perByte.trailingZeroBitCount
-        precondition(packed.count == (target.count + perByte - 1) / perByte, "all bits are there")
-        for index in 0..<target.count {
-            // Safe: the span has a byte for each `perByte` numbers, and a code is below the mask.
-            unsafe target[unchecked: index] =
-                codes[
-                    unchecked: Int(packed[unchecked: index &>> shift])
-                        &>> ((index & (perByte - 1)) &* bitCount) & mask
-                ]
+        _ count: Int,
+        _ form: PackedForm
+    ) -> [Int64]? {
+        let perByte = 8 / form.bitCount
+        precondition(packed.count == (count + perByte - 1) / perByte, "all bits are there")
+        let used = count & (perByte - 1)
+        guard used == 0 || Int(packed[packed.count - 1]) >> (used * form.bitCount) == 0 else {
+            return nil
         }
-        let used = target.count & (perByte - 1)
-        return used == 0 || Int(packed[packed.count - 1]) >> (used * bitCount) == 0
+        // What each code stands for; there are few.
+        let values = (0..<UInt64(1 << form.bitCount)).map(form.value)
+        let codes = values.span
+        // Safe: each loop writes all `count` numbers.
+        return unsafe [Int64](count: count) { target in
+            switch form.bitCount {
+            case 1: unsafe unpack(packed, codes, count, bitCount: 1, target)
+            case 2: unsafe unpack(packed, codes, count, bitCount: 2, target)
+            default: unsafe unpack(packed, codes, count, bitCount: 4, target)
+            }
+        }
+    }
+
+    /// Inlined for each `bitCount`, so that the numbers of a byte are no loop.
+    @unsafe
+    @inline(__always)
+    private static func unpack(
+        _ packed: Span<UInt8>,
+        _ codes: Span<Int64>,
+        _ count: Int,
+        bitCount: Int,
+        _ target: UnsafeMutablePointer<Int64>
+    ) {
+        let perByte = 8 / bitCount
+        let mask = 1 << bitCount - 1
+        let wholeCount = count / perByte
+        // Safe: the caller checked that there is a byte for each `perByte` numbers, and a code
+        // is below the mask, which has an entry in `codes`.
+        for place in 0..<wholeCount {
+            let byte = Int(unsafe packed[unchecked: place])
+            let first = place &* perByte
+            for index in 0..<perByte {
+                unsafe target[first &+ index] =
+                    codes[unchecked: byte &>> (index &* bitCount) & mask]
+            }
+        }
+        for index in wholeCount * perByte..<count {
+            let byte = Int(unsafe packed[unchecked: wholeCount])
+            unsafe target[index] =
+                codes[unchecked: byte &>> ((index & (perByte - 1)) &* bitCount) & mask]
+        }
     }
 
     @_lifetime(self: copy self)
@@ -79,44 +107,96 @@ extension ColumnReader {
         _ form: PackedForm,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [Int64] {
-        // Memory is asked for only if the block may hold that much.
-        guard count <= expandedRest else { throw .malformed(.body, at: offset) }
-        var output = [Int64](repeating: form.isZigzag ? 0 : form.base, count: count)
-        for plane in 0..<form.planeCount {
-            memory.expanded.removeAll(keepingCapacity: true)
-            let place = try nextStream(size: count, &memory)
-            let weight = (form.isZigzag ? 1 : Int64(bitPattern: form.factor)) << Int64(8 * plane)
-            if place.isExpanded {
-                let packed = memory.expanded.span.extracting(place.range)
-                Self.add(packed, times: weight, to: &output)
-            } else {
-                Self.add(Span(bytes.extracting(place.range)), times: weight, to: &output)
-            }
-        }
-        if form.isZigzag {
-            var target = output.mutableSpan
-            for index in target.indices {
-                target[index] = form.value(UInt64(bitPattern: target[index]))
-            }
-        }
-        return output
+        try gatherPlanes(form.planeCount, count: count, &memory)
+        return Self.join(memory.expanded.span, count, form)
     }
 
-    private static func add(_ plane: Span<UInt8>, times weight: Int64, to output: inout [Int64]) {
-        var target = output.mutableSpan
-        precondition(plane.count == target.count, "a plane has a byte for each number")
-        if weight & (weight &- 1) == 0 {
-            let shift = Int64(weight.trailingZeroBitCount)
-            for index in 0..<plane.count {
-                // Safe: both spans have the count that the loop goes to.
-                unsafe target[unchecked: index] &+= Int64(plane[unchecked: index]) &<< shift
-            }
-        } else {
-            for index in 0..<plane.count {
-                // Safe: both spans have the count that the loop goes to.
-                unsafe target[unchecked: index] &+= Int64(plane[unchecked: index]) &* weight
+    /// Puts some streams of `count` bytes each into `memory.expanded`, one after the other.
+    @_lifetime(self: copy self)
+    mutating func gatherPlanes(
+        _ planeCount: Int,
+        count: Int,
+        _ memory: inout ColumnMemory
+    ) throws(FormatError) {
+        // Memory is asked for only if the block may hold that much.
+        guard planeCount * count <= expandedRest else { throw .malformed(.body, at: offset) }
+        memory.expanded.removeAll(keepingCapacity: true)
+        memory.expanded.reserveCapacity(planeCount * count)
+        for _ in 0..<planeCount {
+            let place = try nextStream(size: count, &memory)
+            guard !place.isExpanded else { continue }
+            memory.expanded.append(contentsOf: bytes.extracting(place.range))
+        }
+    }
+
+    /// The numbers whose bytes lie in planes, the lowest first.
+    private static func join(_ planes: Span<UInt8>, _ count: Int, _ form: PackedForm) -> [Int64] {
+        precondition(planes.count == form.planeCount * count, "a plane has a byte for each number")
+        // Safe: each loop writes all `count` numbers; planes were counted just now.
+        return unsafe [Int64](count: count) { target in
+            _ = unsafe planes.withAddress { source in
+                switch form.planeCount {
+                case 1: unsafe join(source, count, planeCount: 1, form, target)
+                case 2: unsafe join(source, count, planeCount: 2, form, target)
+                case 3: unsafe join(source, count, planeCount: 3, form, target)
+                default: unsafe join(source, count, planeCount: form.planeCount, form, target)
+                }
             }
         }
+    }
+
+    /// Inlined for each `planeCount`; one loop for each kind of form, so that none decides.
+    @unsafe
+    @inline(__always)
+    private static func join(
+        _ source: UnsafePointer<UInt8>,
+        _ count: Int,
+        planeCount: Int,
+        _ form: PackedForm,
+        _ target: UnsafeMutablePointer<Int64>
+    ) {
+        let base = form.base
+        let factor = Int64(bitPattern: form.factor)
+        // Safe: the caller checked that there are `planeCount` planes of `count` bytes.
+        switch (form.isZigzag, factor) {
+        case (false, 1):
+            for index in 0..<count {
+                let code = unsafe code(source, count, planeCount, index)
+                unsafe target[index] = base &+ Int64(bitPattern: code)
+            }
+        case (false, _):
+            for index in 0..<count {
+                let code = unsafe code(source, count, planeCount, index)
+                unsafe target[index] = base &+ factor &* Int64(bitPattern: code)
+            }
+        case (true, 1):
+            for index in 0..<count {
+                let code = unsafe code(source, count, planeCount, index)
+                let sign = 0 &- Int64(bitPattern: code & 1)
+                unsafe target[index] = base &+ (Int64(bitPattern: code &>> 1) ^ sign)
+            }
+        case (true, _):
+            for index in 0..<count {
+                let code = unsafe code(source, count, planeCount, index)
+                unsafe target[index] = form.value(code)
+            }
+        }
+    }
+
+    @unsafe
+    @inline(__always)
+    private static func code(
+        _ source: UnsafePointer<UInt8>,
+        _ count: Int,
+        _ planeCount: Int,
+        _ index: Int
+    ) -> UInt64 {
+        // Safe: the caller keeps the index below the count.
+        var code = UInt64(unsafe source[index])
+        for plane in 1..<max(planeCount, 1) {
+            code |= UInt64(unsafe source[plane &* count &+ index]) &<< UInt64(8 &* plane)
+        }
+        return code
     }
 }
 

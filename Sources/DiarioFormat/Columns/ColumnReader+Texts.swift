@@ -60,21 +60,12 @@ extension ColumnReader {
             below: pool.count + 1,
             at: start
         )
-        let ownCount = codes.reduce(0) { $0 + ($1 == 0 ? 1 : 0) }
+        var ownCount = 0
+        for code in codes { ownCount += code == 0 ? 1 : 0 }
         let own = try nextStrings(ownCount, isText: isText, texts, &memory)
-        var strings = ByteStrings()
-        var size = 0
-        var next = 0
-        for code in codes {
-            // A short block cannot name a long text so often that memory would not hold it.
-            size += code == 0 ? own.range(next).count : pool.range(Int(code) - 1).count
-            guard size <= SegmentLimits.blockSizeMax else { throw .malformed(.body, at: start) }
-            if code == 0 {
-                strings.append(own, next)
-                next += 1
-            } else {
-                strings.append(pool, Int(code) - 1)
-            }
+        // A short block cannot name a long text so often that memory would not hold it.
+        guard let strings = ByteStrings(codes, of: pool, orElse: own) else {
+            throw .malformed(.body, at: start)
         }
         return TextValues(codes: nil, strings: strings)
     }
@@ -84,17 +75,14 @@ extension ColumnReader {
         below bound: Int,
         at offset: Int
     ) throws(FormatError) -> [UInt32] {
-        var indices = [UInt32](repeating: 0, count: values.count)
-        var target = indices.mutableSpan
+        guard isBelow(UInt64(bound), values) else { throw .malformed(.body, at: offset) }
         let source = values.span
-        var highest: UInt64 = 0
-        for index in source.indices {
-            let value = UInt64(bitPattern: source[index])
-            highest = max(highest, value)
-            target[index] = UInt32(truncatingIfNeeded: value)
+        // Safe: each index is written, out of the values that are there.
+        return unsafe [UInt32](count: source.count) { target in
+            for index in source.indices {
+                unsafe target[index] = UInt32(truncatingIfNeeded: source[unchecked: index])
+            }
         }
-        guard highest < UInt64(bound) else { throw .malformed(.body, at: offset) }
-        return indices
     }
 
     /// `count` byte strings, in the form in which they were written.
@@ -126,14 +114,7 @@ extension ColumnReader {
         guard parts.reduce(0, { $0 + $1.count }) == count else {
             throw .malformed(.body, at: start)
         }
-        var strings = ByteStrings()
-        var next = [Int](repeating: 0, count: parts.count)
-        for kind in kinds {
-            let part = Int(kind)
-            strings.append(parts[part], next[part])
-            next[part] += 1
-        }
-        return strings
+        return ByteStrings(kinds, of: parts)
     }
 
     /// Kinds of strings that `parts` keeps apart.
@@ -154,7 +135,10 @@ extension ColumnReader {
         case .pattern: return try nextPattern(count, &memory)
         case .origins: return try nextOrigins(count, texts.replicas, &memory)
         case .fixed: strings = try nextFixed(count, &memory)
-        case .pieces: strings = try nextPieces(count, &memory)
+        case .pieces:
+            let (joined, areTexts) = try nextPieces(count, &memory)
+            if areTexts { return joined }
+            strings = joined
         case .headed: return try nextHeaded(count, texts.heads, &memory)
         case .parts, nil: throw .malformed(.body, at: start)
         }
@@ -171,14 +155,17 @@ extension ColumnReader {
     ) throws(FormatError) -> ByteStrings {
         let start = offset
         let sizes = try nextSimple(count, &memory)
-        var bounds = [UInt32](repeating: 0, count: count + 1)
         var total = 0
-        for index in 0..<count {
-            guard sizes[index] >= 0, sizes[index] <= Int64(expandedRest - total) else {
+        var bounds: [UInt32] = [0]
+        bounds.reserveCapacity(count + 1)
+        let source = sizes.span
+        for index in source.indices {
+            let size = unsafe source[unchecked: index]  // Safe: it is one of the indices.
+            guard size >= 0, size <= Int64(expandedRest - total) else {
                 throw .malformed(.body, at: start)
             }
-            total += Int(sizes[index])
-            bounds[index + 1] = UInt32(total)
+            total += Int(size)
+            bounds.append(UInt32(total))
         }
         return ByteStrings(bytes: try nextBytes(size: total, &memory), bounds: bounds)
     }
@@ -190,8 +177,8 @@ extension ColumnReader {
     ) throws(FormatError) -> ByteStrings {
         let start = offset
         let pattern = try nextPattern(count: count)
-        let planes = try nextPlanes(pattern.packedSize, count: count, &memory)
-        guard let strings = pattern.unpack(planes.span, count: count) else {
+        try gatherPlanes(pattern.packedSize, count: count, &memory)
+        guard let strings = pattern.unpack(memory.expanded.span, count: count) else {
             throw .malformed(.text, at: start)
         }
         return strings
@@ -203,36 +190,8 @@ extension ColumnReader {
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> ByteStrings {
         let size = try nextCount(1...TextPattern.sizeMax)
-        let planes = try nextPlanes(size, count: count, &memory)
-        var content = [UInt8](repeating: 0, count: planes.count)
-        var bounds = [UInt32](repeating: 0, count: count + 1)
-        for index in 0..<count {
-            for place in 0..<size { content[index * size + place] = planes[place * count + index] }
-            bounds[index + 1] = UInt32((index + 1) * size)
-        }
-        return ByteStrings(bytes: content, bounds: bounds)
-    }
-
-    /// Some streams of `count` bytes each, one after the other.
-    @_lifetime(self: copy self)
-    mutating func nextPlanes(
-        _ planeCount: Int,
-        count: Int,
-        _ memory: inout ColumnMemory
-    ) throws(FormatError) -> [UInt8] {
-        guard planeCount * count <= expandedRest else { throw .malformed(.body, at: offset) }
-        var planes: [UInt8] = []
-        planes.reserveCapacity(planeCount * count)
-        for _ in 0..<planeCount {
-            memory.expanded.removeAll(keepingCapacity: true)
-            let place = try nextStream(size: count, &memory)
-            if place.isExpanded {
-                planes.append(contentsOf: memory.expanded.span.raw.extracting(place.range))
-            } else {
-                planes.append(contentsOf: bytes.extracting(place.range))
-            }
-        }
-        return planes
+        try gatherPlanes(size, count: count, &memory)
+        return ByteStrings(planes: memory.expanded.span, count: count, size: size)
     }
 
     @_lifetime(self: copy self)
@@ -244,20 +203,11 @@ extension ColumnReader {
         let start = offset
         let numbers = try nextSimple(count, &memory)
         let sequences = try nextSimple(count, &memory)
-        var strings = ByteStrings()
-        var text: [UInt8] = []
         for index in 0..<count {
             guard replicas.indices ~= Int(clamping: numbers[index]), sequences[index] != 0 else {
                 throw .malformed(.identifier, at: start)
             }
-            let origin = Origin(
-                replica: replicas[Int(numbers[index])],
-                sequence: UInt64(bitPattern: sequences[index])
-            )
-            text.removeAll(keepingCapacity: true)
-            text.append(textOf: origin)
-            strings.append(text)
         }
-        return strings
+        return ByteStrings(replicas, numbers, sequences)
     }
 }

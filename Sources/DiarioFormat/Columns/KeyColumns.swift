@@ -4,6 +4,18 @@ struct KeyColumn {
     var codes: [UInt32]
     /// A bound of the codes.
     var cardinality: Int
+
+    /// The values of some rows.
+    func picked(_ rows: [Int32]) -> KeyColumn {
+        let (source, places) = (codes.span, rows.span)
+        // Safe: each code is written; the source checks the row.
+        let picked = unsafe [UInt32](count: places.count) { target in
+            for index in places.indices {
+                unsafe target[index] = source[Int(places[unchecked: index])]
+            }
+        }
+        return KeyColumn(codes: picked, cardinality: cardinality)
+    }
 }
 
 /// The columns of a block that can be keys of later ones, and those around it.
@@ -66,13 +78,7 @@ final class KeyLayer {
             return column
         }
         guard let wide = outer?.column(name) else { return nil }
-        let codes = wide.codes.span
-        var narrow = KeyColumn(
-            codes: [UInt32](repeating: 0, count: rowCount),
-            cardinality: wide.cardinality
-        )
-        var target = narrow.codes.mutableSpan
-        for index in rows.indices { target[index] = codes[Int(rows[index])] }
+        let narrow = wide.picked(rows)
         columns[name] = narrow
         return narrow
     }
@@ -82,46 +88,50 @@ final class KeyLayer {
     func chain(_ names: [Int], present: [Int32]?) -> [Int32]? {
         if present == nil, let known = chains[names] { return known }
         guard let first = names.first.flatMap({ column($0) }) else { return nil }
-        var chain = [Int32](repeating: -1, count: present?.count ?? rowCount)
+        let chain: [Int32]
         if names.count > 1 {
             guard let second = column(names[1]) else { return nil }
-            Self.link(Self.pick(first, present), Self.pick(second, present), &chain)
+            chain = Self.link(
+                present.map(first.picked) ?? first,
+                present.map(second.picked) ?? second
+            )
         } else {
-            Self.link(Self.pick(first, present), &chain)
+            chain = Self.link(first, present)
         }
         if present == nil { chains[names] = chain }
         return chain
     }
 
-    private static func pick(_ column: KeyColumn, _ present: [Int32]?) -> KeyColumn {
-        guard let present else { return column }
-        var picked = KeyColumn(
-            codes: [UInt32](repeating: 0, count: present.count),
-            cardinality: column.cardinality
-        )
-        var target = picked.codes.mutableSpan
-        let codes = column.codes.span
-        let rows = present.span
-        for index in rows.indices { target[index] = codes[Int(rows[index])] }
-        return picked
-    }
-
-    private static func link(_ column: KeyColumn, _ chain: inout [Int32]) {
+    private static func link(_ column: KeyColumn, _ present: [Int32]?) -> [Int32] {
         var lastRows = [Int32](repeating: -1, count: column.cardinality)
         var last = lastRows.mutableSpan
-        var target = chain.mutableSpan
         let codes = column.codes.span
-        for index in codes.indices {
-            let code = Int(codes[index])
-            target[index] = last[code]
-            last[code] = Int32(truncatingIfNeeded: index)
+        if let present {
+            let rows = present.span
+            // Safe: each link is written; the spans check what they are asked for.
+            return unsafe [Int32](count: rows.count) { target in
+                for index in rows.indices {
+                    let code = Int(codes[Int(rows[index])])
+                    unsafe target[index] = last[code]
+                    last[code] = Int32(truncatingIfNeeded: index)
+                }
+            }
+        }
+        // Safe: each link is written; the span checks the code it is asked for.
+        return unsafe [Int32](count: codes.count) { target in
+            for index in codes.indices {
+                let code = Int(unsafe codes[unchecked: index])
+                unsafe target[index] = last[code]
+                last[code] = Int32(truncatingIfNeeded: index)
+            }
         }
     }
 
     /// Links rows with the same pair of codes, group by group of the first, so that the table is
     /// only as large as the second has values.
-    private static func link(_ first: KeyColumn, _ second: KeyColumn, _ chain: inout [Int32]) {
+    private static func link(_ first: KeyColumn, _ second: KeyColumn) -> [Int32] {
         let count = first.codes.count
+        var chain = [Int32](repeating: -1, count: count)
         var starts = [Int32](repeating: 0, count: first.cardinality + 1)
         var order = [Int32](repeating: 0, count: count)
         let codes = first.codes.span
@@ -148,6 +158,7 @@ final class KeyLayer {
             }
             last[other] = Int32(truncatingIfNeeded: row)
         }
+        return chain
     }
 }
 
@@ -168,29 +179,47 @@ struct KeySource {
     var cardinality: Int { distinctCount + 1 }
 
     func column(rowCount: Int) -> KeyColumn {
-        var column = KeyColumn(
-            codes: [UInt32](repeating: 0, count: rowCount),
-            cardinality: cardinality
-        )
-        var target = column.codes.mutableSpan
-        switch (codes, present) {
-        case (.indices(let indices), nil):
-            for index in target.indices { target[index] = indices[index] &+ 1 }
-        case (.indices(let indices), .some(let rows)):
-            let rows = rows.span
-            for index in rows.indices { target[Int(rows[index])] = indices[index] &+ 1 }
-        case (.numbers(let numbers), nil):
-            let numbers = numbers.span
-            for index in target.indices {
-                target[index] = UInt32(truncatingIfNeeded: numbers[index]) &+ 1
+        KeyColumn(codes: present.map { spread($0, rowCount) } ?? shifted, cardinality: cardinality)
+    }
+
+    /// The codes of rows that all have a value.
+    private var shifted: [UInt32] {
+        switch codes {
+        case .indices(let indices):
+            let source = indices.span
+            // Safe: each code is written, out of the indices that are there.
+            return unsafe [UInt32](count: source.count) { target in
+                for index in source.indices {
+                    unsafe target[index] = source[unchecked: index] &+ 1
+                }
             }
-        case (.numbers(let numbers), .some(let rows)):
-            let rows = rows.span
-            let numbers = numbers.span
-            for index in rows.indices {
-                target[Int(rows[index])] = UInt32(truncatingIfNeeded: numbers[index]) &+ 1
+        case .numbers(let numbers):
+            let source = numbers.span
+            // Safe: each code is written, out of the numbers that are there.
+            return unsafe [UInt32](count: source.count) { target in
+                for index in source.indices {
+                    unsafe target[index] =
+                        UInt32(truncatingIfNeeded: source[unchecked: index]) &+ 1
+                }
             }
         }
-        return column
+    }
+
+    /// The codes of `rowCount` rows, of which only `rows` have a value.
+    private func spread(_ rows: [Int32], _ rowCount: Int) -> [UInt32] {
+        var spread = [UInt32](repeating: 0, count: rowCount)
+        var target = spread.mutableSpan
+        let rows = rows.span
+        switch codes {
+        case .indices(let indices):
+            let source = indices.span
+            for index in rows.indices { target[Int(rows[index])] = source[index] &+ 1 }
+        case .numbers(let numbers):
+            let source = numbers.span
+            for index in rows.indices {
+                target[Int(rows[index])] = UInt32(truncatingIfNeeded: source[index]) &+ 1
+            }
+        }
+        return spread
     }
 }

@@ -66,30 +66,25 @@ struct RowWindow {
     ) {
         publicPayloads.removeAll()
         personalPayloads.removeAll()
-        rowCounts = [Int](repeating: 0, count: typeCount)
-        personalCounts = rowCounts
-        for event in events {
-            let type = Int(envelope.types[event])
-            guard wants(type) else { continue }
-            rowCounts[type] += 1
-            if envelope.flags[event] & Int64(RowFlags.personal.rawValue) != 0 {
-                personalCounts[type] += 1
-            }
+        var (all, personal) = (rowCounts, personalCounts)
+        all.removeAll(keepingCapacity: true)
+        all.append(contentsOf: repeatElement(0, count: typeCount))
+        personal.removeAll(keepingCapacity: true)
+        personal.append(contentsOf: repeatElement(0, count: typeCount))
+        let types = envelope.types.span.extracting(events)
+        let flags = envelope.flags.span.extracting(events)
+        for place in types.indices {
+            let type = Int(types[place])
+            all[type] += 1
+            personal[type] += flags[place] & Int64(RowFlags.personal.rawValue) != 0 ? 1 : 0
         }
+        for type in all.indices where !wants(type) { (all[type], personal[type]) = (0, 0) }
+        (rowCounts, personalCounts) = (all, personal)
         var next = nextErasure
         while next < erasures.count, erasures[next].event < events.upperBound {
             let type = Int(envelope.types[erasures[next].event])
             if wants(type) { personalCounts[type] -= 1 }
             next += 1
-        }
-    }
-
-    /// For each type, the place of its next row among the bounds of the payloads.
-    private static func starts(_ counts: [Int]) -> [Int] {
-        var next = 0
-        return counts.map { count in
-            defer { next += count > 0 ? count + 1 : 0 }
-            return next
         }
     }
 
@@ -108,14 +103,11 @@ struct RowWindow {
         let room =
             publicPayloads.bytes.count + personalPayloads.bytes.count
             + events.count * (PublicPart.prefixSizeMax + Hash32.size + nextSizeMax)
+            + 2 * ShortCopy.slack + PublicPart.prefixSizeMax
         let replicas = index.replicas.map(\.replica)
-        var publicPlaces = Self.starts(rowCounts)
-        var personalPlaces = Self.starts(personalCounts)
+        var publicParts = AssembledPlaces(rowCounts)
+        var personalParts = AssembledPlaces(personalCounts)
         let (publicPayloads, personalPayloads) = (publicPayloads, personalPayloads)
-        let publicBytes = publicPayloads.bytes.span.raw
-        let publicBounds = publicPayloads.bounds.span
-        let personalBytes = personalPayloads.bytes.span.raw
-        let personalBounds = personalPayloads.bounds.span
         var texts = (actor: nextActor, subject: nextSubject, erasure: nextErasure)
         rows.reserveCapacity(events.count)
         bytes.append(addingCapacity: room) { output in
@@ -129,13 +121,7 @@ struct RowWindow {
                     continue
                 }
                 Self.appendEnvelope(event, flags, envelope, &texts, to: &output)
-                let place = publicPlaces[type]
-                publicPlaces[type] = place + 1
-                output.append(
-                    contentsOf: publicBytes.extracting(
-                        publicBounds[place]..<publicBounds[place + 1]
-                    )
-                )
+                publicParts.append(type, of: publicPayloads, to: &output)
                 let publicPart = start..<output.count
                 var personal = BlockRow.Personal.absent
                 if flags.contains(.personal) {
@@ -144,13 +130,7 @@ struct RowWindow {
                         texts.erasure += 1
                         personal = .erased(commitment: publicPart.upperBound..<output.count)
                     } else {
-                        let place = personalPlaces[type]
-                        personalPlaces[type] = place + 1
-                        output.append(
-                            contentsOf: personalBytes.extracting(
-                                personalBounds[place]..<personalBounds[place + 1]
-                            )
-                        )
+                        personalParts.append(type, of: personalPayloads, to: &output)
                         personal = .present(publicPart.upperBound..<output.count)
                     }
                 }
@@ -207,12 +187,21 @@ struct RowWindow {
         to output: inout OutputSpan<UInt8>
     ) {
         let clock = envelope.clocks[event]
-        output.append(varint: UInt64(bitPattern: envelope.batchOffsets[event]))
-        output.append(varint: UInt64(bitPattern: envelope.batchCounts[event]))
-        output.append(littleEndian: UInt64(bitPattern: clock))
-        output.append(zigzag: envelope.times[event] &- (clock >> 16))
-        output.append(varint: UInt64(bitPattern: envelope.bases[event]))
-        output.append(flags.rawValue)
+        let (offset, count) = (envelope.batchOffsets[event], envelope.batchCounts[event])
+        let (base, time) = (envelope.bases[event], envelope.times[event])
+        precondition(output.freeCapacity >= PublicPart.prefixSizeMax + 1, "there is room")
+        // Safe: the prefix takes no more than was just checked.
+        unsafe output.withUnsafeMutableBufferPointer { buffer, next in
+            guard let bytes = buffer.baseAddress else { return }
+            unsafe next = RowBytes.put(varint: UInt64(bitPattern: offset), bytes, at: next)
+            unsafe next = RowBytes.put(varint: UInt64(bitPattern: count), bytes, at: next)
+            unsafe RowBytes.put(UInt64(bitPattern: clock), bytes, at: next)
+            let ahead = Varint.zigzag(time &- (clock >> 16))
+            unsafe next = RowBytes.put(varint: ahead, bytes, at: next &+ 8)
+            unsafe next = RowBytes.put(varint: UInt64(bitPattern: base), bytes, at: next)
+            unsafe bytes[next] = flags.rawValue
+            next &+= 1
+        }
         if flags.contains(.actor) {
             envelope.actors.append(texts.actor, to: &output)
             texts.actor += 1
@@ -220,6 +209,46 @@ struct RowWindow {
         if flags.contains(.subject) {
             envelope.subjects.append(texts.subject, to: &output)
             texts.subject += 1
+        }
+    }
+}
+
+/// For each type, where its next row lies among payloads.
+private struct AssembledPlaces {
+    private var places: [Int] = []
+
+    /// So many rows of each type; the bounds of a type with rows begin with the start of the first.
+    init(_ counts: [Int]) {
+        var next = 0
+        for count in counts {
+            places.append(next)
+            next += count > 0 ? count + 1 : 0
+        }
+    }
+
+    /// Appends the next row of a type.
+    @inline(__always)
+    mutating func append(
+        _ type: Int,
+        of payloads: AssembledPayloads,
+        to output: inout OutputSpan<UInt8>
+    ) {
+        let place = places[type]
+        places[type] = place + 1
+        let start = payloads.bounds[place]
+        let size = payloads.bounds[place + 1] - start
+        precondition(
+            start >= 0 && size >= 0 && start + size <= payloads.bytes.count
+                && size + ShortCopy.slack <= output.freeCapacity,
+            "a row lies in its payloads, and there is room for it"
+        )
+        // Safe: both ranges were checked just now.
+        unsafe output.withUnsafeMutableBufferPointer { buffer, count in
+            unsafe payloads.bytes.withUnsafeBufferPointer { source in
+                guard let to = buffer.baseAddress, let from = source.baseAddress else { return }
+                unsafe ShortCopy.copy(from, start, size, of: source.count, to: to + count)
+            }
+            count += size
         }
     }
 }

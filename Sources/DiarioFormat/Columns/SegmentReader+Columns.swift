@@ -142,21 +142,18 @@ extension ColumnReader {
 
     /// The rows with a 1; nil if there is anything else than 0 and 1.
     private static func rows(_ presence: [Int64]) -> [Int32]? {
-        var rows = [Int32](repeating: 0, count: presence.count + 1)
-        var target = rows.mutableSpan
+        guard isBelow(2, presence) else { return nil }
         let source = presence.span
-        var count = 0
-        var all: Int64 = 0
-        for row in source.indices {
-            let isPresent = source[row]
-            all |= isPresent
-            // Written always and kept if there is a value: chance has no branch here.
-            target[count] = Int32(truncatingIfNeeded: row)
-            count += Int(isPresent & 1)
+        // Safe: `next` counts rows before the one at hand, and what lies before it was written.
+        return unsafe [Int32](unsafeUninitializedCapacity: source.count) { target, next in
+            next = 0
+            guard let target = target.baseAddress else { return }
+            for row in source.indices {
+                // Written always and kept if there is a value: chance has no branch here.
+                unsafe target[next] = Int32(truncatingIfNeeded: row)
+                next &+= Int(unsafe source[unchecked: row])
+            }
         }
-        guard all >> 1 == 0 else { return nil }
-        rows.removeLast(rows.count - count)
-        return rows
     }
 
     @_lifetime(self: copy self)
@@ -192,21 +189,21 @@ extension ColumnReader {
         case .boolean, .enumeration:
             let column = try nextIntegers(count, scope, &memory)
             let bound = field.kind == .boolean ? 2 : field.valueCount
-            for value in column.values where !(0..<Int64(bound) ~= value) {
+            guard Self.isBelow(UInt64(bound), column.values) else {
                 throw .malformed(.enumIndex, at: start)
             }
             return (.integers(column.values), (.numbers(column.values), bound))
         case .date:
             let column = try nextIntegers(count, scope, &memory)
-            for value in column.values where !(CivilTime.daysMin...CivilTime.daysMax ~= value) {
+            guard Self.isWithin(CivilTime.daysMin...CivilTime.daysMax, column.values) else {
                 throw .malformed(.date, at: start)
             }
             return (.integers(column.values), column.source)
         case .dateTime:
             let column = try nextIntegers(count, scope, &memory)
-            for value in column.values where !CivilTime.contains(Timestamp(milliseconds: value)) {
-                throw .malformed(.dateTime, at: start)
-            }
+            guard
+                column.values.allSatisfy({ CivilTime.contains(Timestamp(milliseconds: $0)) })
+            else { throw .malformed(.dateTime, at: start) }
             return (.integers(column.values), column.source)
         }
     }
@@ -219,19 +216,26 @@ extension ColumnReader {
         guard scale <= Decimals.scaleMax || scale == Decimals.none else {
             throw .malformed(.number, at: offset)
         }
-        var numbers = [Double](repeating: 0, count: integers.count)
-        var target = numbers.mutableSpan
         let source = integers.span
-        for index in source.indices {
-            let value =
-                scale == Decimals.none
-                ? Double(bitPattern: UInt64(bitPattern: source[index]))
-                : Decimals.value(source[index], scale: Int(scale))
-            guard value.isFinite, value != 0 || value.sign == .plus else {
-                throw .malformed(.number, at: offset)
+        let power = Decimals.powers[scale == Decimals.none ? 0 : Int(scale)]
+        var isWhole = true
+        // Safe: each number is written, out of the integers that are there.
+        let numbers = unsafe [Double](count: source.count) { target in
+            if scale == Decimals.none {
+                for index in source.indices {
+                    let bits = UInt64(bitPattern: unsafe source[unchecked: index])
+                    let value = Double(bitPattern: bits)
+                    isWhole = isWhole && value.isFinite && (value != 0 || value.sign == .plus)
+                    unsafe target[index] = value
+                }
+            } else {
+                // A quotient of an integer is finite, and zero has no sign.
+                for index in source.indices {
+                    unsafe target[index] = Double(source[unchecked: index]) / power
+                }
             }
-            target[index] = value
         }
+        guard isWhole else { throw .malformed(.number, at: offset) }
         return numbers
     }
 }

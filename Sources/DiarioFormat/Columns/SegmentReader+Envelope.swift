@@ -121,22 +121,31 @@ extension SegmentReader {
         _ kind: SegmentBlockKind,
         columnCount: Int = 1,
         isTagged: Bool = false
-    ) throws(SegmentError) -> (columns: [[Int64]], tag: UInt8) {
+    ) throws(SegmentError) -> (first: [Int64], second: [Int64], tag: UInt8) {
         let scope = ColumnScope(keys: keys)
         let count = header.eventCount
         return try decode(number(of: kind)) { (reader, memory) throws(FormatError) in
             let tag = isTagged ? try reader.nextByte() : 0
             guard tag <= 1 else { throw .malformed(.body, at: 0) }
-            var columns: [[Int64]] = []
-            for _ in 0..<columnCount {
-                columns.append(try reader.nextIntegers(count, scope, &memory).values)
-            }
-            return (columns, tag)
+            let first = try reader.nextIntegers(count, scope, &memory).values
+            guard columnCount > 1 else { return (first, [], tag) }
+            return (first, try reader.nextIntegers(count, scope, &memory).values, tag)
+        }
+    }
+
+    /// Adds what the clocks say to what was written as a difference to it.
+    private static func addMilliseconds(of clocks: [Int64], to times: inout [Int64]) {
+        var target = times.mutableSpan
+        let source = clocks.span
+        precondition(source.count == target.count, "each event has a clock and a time")
+        for event in target.indices {
+            // Safe: both have the index of each event.
+            unsafe target[unchecked: event] &+= source[unchecked: event] >> 16
         }
     }
 
     private mutating func readTypes() throws(SegmentError) {
-        let types = try integers(.types).columns[0]
+        let types = try integers(.types).first
         try check(types, below: index.types.count, .types)
         cache.numbers[.types] = types
         keys.add(ColumnNumber.type, KeySource(types, distinctCount: index.types.count))
@@ -147,10 +156,9 @@ extension SegmentReader {
         below bound: Int,
         _ kind: SegmentBlockKind
     ) throws(SegmentError) {
-        let span = values.span
-        var highest: UInt64 = 0
-        for index in span.indices { highest = max(highest, UInt64(bitPattern: span[index])) }
-        guard highest < UInt64(bound) else { throw fault(.body, block: number(of: kind)) }
+        guard ColumnReader.isBelow(UInt64(bound), values) else {
+            throw fault(.body, block: number(of: kind))
+        }
     }
 
     private mutating func readOrigins() throws(SegmentError) {
@@ -163,21 +171,13 @@ extension SegmentReader {
         let (replicas, sequences) = try decode(number(of: .origins)) {
             (reader, memory) throws(FormatError) in
             let replicas = try reader.nextIntegers(count, scope, &memory).values
-            for replica in replicas where !(0..<Int64(replicaCount) ~= replica) {
+            guard ColumnReader.isBelow(UInt64(replicaCount), replicas) else {
                 throw .malformed(.replica, at: 0)
             }
             keys.add(ColumnNumber.replica, KeySource(replicas, distinctCount: replicaCount))
             var sequences = try reader.nextIntegers(count, scope, &memory).values
-            var next = firsts
-            for event in 0..<count {
-                let replica = Int(replicas[event])
-                let sequence = next[replica] &+ sequences[event]
-                // L4, and a surprise is never one that goes back.
-                guard sequences[event] >= 0, sequence &+ 1 > next[replica] else {
-                    throw .malformed(.sequence, at: reader.offset)
-                }
-                sequences[event] = sequence
-                next[replica] = sequence &+ 1
+            guard Self.addExpected(of: replicas, from: firsts, to: &sequences) else {
+                throw .malformed(.sequence, at: reader.offset)
             }
             return (replicas, sequences)
         }
@@ -185,44 +185,66 @@ extension SegmentReader {
         cache.numbers[.sequences] = sequences
     }
 
+    /// Makes sequences out of surprises; false if one goes back (L4).
+    private static func addExpected(
+        of replicas: [Int64],
+        from firsts: [Int64],
+        to sequences: inout [Int64]
+    ) -> Bool {
+        var nextOfReplicas = firsts
+        var next = nextOfReplicas.mutableSpan
+        var target = sequences.mutableSpan
+        let source = replicas.span
+        var isAscending = true
+        for event in source.indices {
+            let replica = Int(source[event])
+            let surprise = target[event]
+            let sequence = next[replica] &+ surprise
+            // A surprise is never one that goes back, and there is no sequence behind the last.
+            isAscending = isAscending && surprise >= 0 && sequence &+ 1 > next[replica]
+            target[event] = sequence
+            next[replica] = sequence &+ 1
+        }
+        return isAscending
+    }
+
     private mutating func readClocks() throws(SegmentError) {
         _ = try numbers(.replicas)
-        let clocks = try integers(.clocks).columns[0]
+        let clocks = try integers(.clocks).first
         try check(clocks, below: Int.max, .clocks)
         cache.numbers[.clocks] = clocks
     }
 
     private mutating func readTimes() throws(SegmentError) {
         let clocks = try numbers(.clocks)
-        let (columns, tag) = try integers(.times, isTagged: true)
-        var times = columns[0]
-        if tag == 0 { for event in times.indices { times[event] &+= clocks[event] >> 16 } }
+        var (times, _, tag) = try integers(.times, isTagged: true)
+        if tag == 0 { Self.addMilliseconds(of: clocks, to: &times) }
         cache.numbers[.times] = times
     }
 
     private mutating func readAccepted() throws(SegmentError) {
         guard let range = index.acceptedAt else { return }
         let clocks = try numbers(.clocks)
-        let (columns, tag) = try integers(.accepted, isTagged: true)
-        var times = columns[0]
-        if tag == 1 { for event in times.indices { times[event] &+= clocks[event] >> 16 } }
+        var (times, _, tag) = try integers(.accepted, isTagged: true)
+        if tag == 1 { Self.addMilliseconds(of: clocks, to: &times) }
         var last = range.lowerBound
         guard times.first == last, times.last == range.upperBound else {
             throw fault(.acceptedTimes, block: number(of: .accepted))
         }
+        var goesBack = false
         for time in times {
-            guard time >= last else { throw fault(.acceptedTimes, block: number(of: .accepted)) }
+            goesBack = goesBack || time < last
             last = time
         }
+        guard !goesBack else { throw fault(.acceptedTimes, block: number(of: .accepted)) }
         cache.numbers[.accepted] = times
     }
 
     private mutating func readBatches() throws(SegmentError) {
         let replicas = try numbers(.replicas)
         let sequences = try numbers(.sequences)
-        let (columns, _) = try integers(.batches, columnCount: 2)
-        var (offsets, counts) = (columns[0], columns[1])
-        if !offsets.contains(where: { $0 != 0 }), !counts.contains(where: { $0 != 0 }) {
+        var (offsets, counts, _) = try integers(.batches, columnCount: 2)
+        if ColumnReader.isBelow(1, offsets), ColumnReader.isBelow(1, counts) {
             // Each event is a batch of its own.
             cache.numbers[.batchOffsets] = offsets
             cache.numbers[.batchCounts] = [Int64](repeating: 1, count: counts.count)
@@ -253,8 +275,7 @@ extension SegmentReader {
 
     private mutating func readBases() throws(SegmentError) {
         _ = try numbers(.replicas)
-        let (columns, tag) = try integers(.bases, isTagged: true)
-        var bases = columns[0]
+        var (bases, _, tag) = try integers(.bases, isTagged: true)
         if tag == 1 {
             guard header.isPositioned else { throw fault(.body, block: number(of: .bases)) }
             var position = Int64(bitPattern: header.firstPosition)
@@ -268,14 +289,18 @@ extension SegmentReader {
 
     private mutating func readFlags() throws(SegmentError) {
         _ = try numbers(.replicas)
-        let (columns, _) = try integers(.flags, columnCount: 2)
-        var flags = columns[0]
+        var (flags, personal, _) = try integers(.flags, columnCount: 2)
         let bit = Int64(RowFlags.personal.rawValue)
         var all: Int64 = 0
-        for event in flags.indices {
-            // The personal flag is told apart.
-            all |= flags[event] & ~(63 ^ bit) | columns[1][event] & ~1
-            flags[event] |= columns[1][event] * bit
+        let source = personal.span
+        var target = flags.mutableSpan
+        precondition(source.count == target.count, "both columns are of all events")
+        for event in target.indices {
+            // The personal flag is told apart. Safe: both have the index of each event.
+            let flag = unsafe source[unchecked: event]
+            let others = unsafe target[unchecked: event]
+            all |= others & ~(63 ^ bit) | flag & ~1
+            unsafe target[unchecked: event] = others | flag &* bit
         }
         guard all == 0 else { throw fault(.rowFlags, block: number(of: .flags)) }
         cache.numbers[.flags] = flags

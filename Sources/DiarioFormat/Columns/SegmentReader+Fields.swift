@@ -130,16 +130,16 @@ extension SegmentReader {
         _ flags: Span<Int64>,
         _ bit: Int64
     ) -> [Int32] {
-        var rows = [Int32](repeating: 0, count: events.count + 1)
-        var target = rows.mutableSpan
-        var count = 0
-        for row in events.indices {
-            // Written always and kept if the bit is set: chance has no branch here.
-            target[count] = Int32(truncatingIfNeeded: row)
-            count += flags[Int(events[row])] & bit == 0 ? 0 : 1
+        // Safe: `count` is of rows before the one at hand, and what lies before it was written.
+        unsafe [Int32](unsafeUninitializedCapacity: events.count) { target, count in
+            count = 0
+            guard let target = target.baseAddress else { return }
+            for row in events.indices {
+                // Written always and kept if the bit is set: chance has no branch here.
+                unsafe target[count] = Int32(truncatingIfNeeded: row)
+                count &+= flags[Int(unsafe events[unchecked: row])] & bit == 0 ? 0 : 1
+            }
         }
-        rows.removeLast(rows.count - count)
-        return rows
     }
 
     /// The events whose personal part is gone; none without a sidecar.

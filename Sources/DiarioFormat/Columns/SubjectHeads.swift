@@ -119,8 +119,8 @@ extension ColumnReader {
     ) throws(FormatError) -> SubjectHeads {
         let pattern = try nextPattern(count: count)
         guard pattern.packedSize >= SubjectHeads.size else { throw .malformed(.text, at: 0) }
-        let planes = try nextPlanes(SubjectHeads.size, count: count, &memory)
-        return SubjectHeads(pattern, count: count, planes: planes)
+        try gatherPlanes(SubjectHeads.size, count: count, &memory)
+        return SubjectHeads(pattern, count: count, planes: Array(memory.expanded))
     }
 
     /// `count` strings whose heads lie elsewhere.
@@ -136,7 +136,8 @@ extension ColumnReader {
             throw .malformed(.text, at: start)
         }
         let planeCount = pattern.packedSize - SubjectHeads.size
-        let planes = heads.planes + (try nextPlanes(planeCount, count: count, &memory))
+        try gatherPlanes(planeCount, count: count, &memory)
+        let planes = heads.planes + memory.expanded
         guard let strings = pattern.unpack(planes.span, count: count) else {
             throw .malformed(.text, at: start)
         }

@@ -124,11 +124,12 @@ struct TextPattern: Equatable {
     /// The strings that planes of digits stand for; nil if a digit is not one of the alphabet.
     func unpack(_ planes: Span<UInt8>, count: Int) -> ByteStrings? {
         precondition(planes.count == count * packedSize, "there is a plane for each byte")
+        if count >= PatternSteps.countMin, let steps = PatternSteps(self) {
+            return steps.unpack(planes, count: count)
+        }
         let size = marks.count
         var bytes = [UInt8](repeating: 0, count: count * size)
-        var bounds = [UInt32](repeating: 0, count: count + 1)
         var target = bytes.mutableSpan
-        var ends = bounds.mutableSpan
         // One entry for each value of five or six bits, and more than a mark can ask for.
         var characters = characters
         characters += repeatElement(0, count: 64 - characters.count)
@@ -164,9 +165,8 @@ struct TextPattern: Equatable {
                 unsafe target[unchecked: start &+ position] = digits[unchecked: digit & 63]
             }
             isWhole = isWhole && bits & (1 &<< bitCount &- 1) == 0
-            ends[index + 1] = UInt32(truncatingIfNeeded: start &+ size)
         }
         guard isWhole else { return nil }
-        return ByteStrings(bytes: bytes, bounds: bounds)
+        return ByteStrings(bytes: bytes, bounds: ByteStrings.bounds(count, size))
     }
 }

@@ -79,7 +79,7 @@ extension ColumnReader {
     mutating func nextPieces(
         _ count: Int,
         _ memory: inout ColumnMemory
-    ) throws(FormatError) -> ByteStrings {
+    ) throws(FormatError) -> (strings: ByteStrings, areTexts: Bool) {
         let start = offset
         let separatorSize = try nextCount(1...TextPieces.separatorSizeMax)
         let separator = Array(Span(bytes), try reader.nextRange(count: separatorSize))
@@ -98,48 +98,16 @@ extension ColumnReader {
         let codes = try nextSimple(total, &memory)
         // The size first, so that memory is asked for once, and not for too much.
         var size = separatorSize * (total - count)
+        guard Self.isBelow(UInt64(distinctCount), codes) else {
+            throw .malformed(.text, at: start)
+        }
         for code in codes {
-            guard code >= 0, code < Int64(distinctCount) else {
-                throw .malformed(.text, at: start)
-            }
             size += pieces.range(Int(code)).count
             guard size <= SegmentLimits.blockSizeMax else { throw .malformed(.text, at: start) }
         }
-        return ByteStrings(joining: pieces, codes, counts, separator, size: size)
-    }
-}
-
-extension ByteStrings {
-    /// Strings of pieces: for each so many separators, between one piece more than that.
-    init(
-        joining pieces: ByteStrings,
-        _ codes: [Int64],
-        _ separatorCounts: [Int64],
-        _ separator: [UInt8],
-        size: Int
-    ) {
-        var bytes: [UInt8] = []
-        var bounds: [UInt32] = [0]
-        bounds.reserveCapacity(separatorCounts.count + 1)
-        bytes.append(addingCapacity: size) { output in
-            let source = pieces.bytes.span.raw
-            let places = pieces.bounds.span
-            let between = separator.span.raw
-            var next = 0
-            for separators in separatorCounts {
-                for place in 0...separators {
-                    if place > 0 { output.append(contentsOf: between) }
-                    let code = Int(codes[next])
-                    next += 1
-                    output.append(
-                        contentsOf: source.extracting(
-                            Int(places[code])..<Int(places[code + 1])
-                        )
-                    )
-                }
-                bounds.append(UInt32(output.count))
-            }
-        }
-        self.init(bytes: bytes, bounds: bounds)
+        // Texts with texts between them are some; others may still be, with a scalar in two.
+        let areTexts = pieces.areTexts && Text.isValid(separator.span.raw, 0..<separatorSize)
+        let strings = ByteStrings(joining: pieces, codes, counts, separator, size: size)
+        return (strings, areTexts)
     }
 }

@@ -1,0 +1,188 @@
+import DiarioCore
+
+// How many strings are put together out of others: first their bounds, then the bytes, into memory
+// that is taken once.
+
+extension ByteStrings {
+    /// For each code its text of the pool, counted from 1, or for 0 the next one of `own`.
+    ///
+    /// Nil if they are too many bytes for a block. The codes are those of texts that are there.
+    init?(_ codes: [UInt32], of pool: ByteStrings, orElse own: ByteStrings) {
+        var (next, total) = (0, 0)
+        var bounds: [UInt32] = [0]
+        bounds.reserveCapacity(codes.count + 1)
+        for code in codes {
+            let range = code == 0 ? own.range(next) : pool.range(Int(code) - 1)
+            next += code == 0 ? 1 : 0
+            total += range.count
+            guard total <= SegmentLimits.blockSizeMax else { return nil }
+            bounds.append(UInt32(truncatingIfNeeded: total))
+        }
+        var writer = ByteStringsWriter(size: total)
+        next = 0
+        for code in codes {
+            if code == 0 {
+                writer.append(own, next)
+                next += 1
+            } else {
+                writer.append(pool, Int(code) - 1)
+            }
+        }
+        self.init(bytes: writer.finish(), bounds: bounds)
+    }
+
+    /// For each number the next string of that part; each part has as many as are asked for.
+    init(_ kinds: [Int64], of parts: [ByteStrings]) {
+        var next = [Int](repeating: 0, count: parts.count)
+        let total = parts.reduce(0) { $0 + $1.bytes.count }
+        var bounds: [UInt32] = [0]
+        bounds.reserveCapacity(kinds.count + 1)
+        var writer = ByteStringsWriter(size: total)
+        for kind in kinds {
+            let part = Int(kind)
+            writer.append(parts[part], next[part])
+            next[part] += 1
+            bounds.append(UInt32(truncatingIfNeeded: writer.count))
+        }
+        self.init(bytes: writer.finish(), bounds: bounds)
+    }
+
+    /// Strings of `size` bytes each, byte by byte in planes.
+    init(planes: Span<UInt8>, count: Int, size: Int) {
+        precondition(planes.count == count * size, "there is a plane for each byte")
+        // Safe: each byte is written, out of the planes that were counted just now.
+        let content = unsafe [UInt8](count: count * size) { target in
+            for index in 0..<count {
+                for place in 0..<size {
+                    unsafe target[index &* size &+ place] =
+                        planes[unchecked: place &* count &+ index]
+                }
+            }
+        }
+        self.init(bytes: content, bounds: Self.bounds(count, size))
+    }
+
+    /// Where strings of one size end.
+    static func bounds(_ count: Int, _ size: Int) -> [UInt32] {
+        // Safe: each bound is written.
+        unsafe [UInt32](count: count + 1) { target in
+            for index in 0...count {
+                unsafe target[index] = UInt32(truncatingIfNeeded: index &* size)
+            }
+        }
+    }
+
+    /// The texts of origins; the numbers are indices of replicas.
+    init(_ replicas: [ReplicaID], _ numbers: [Int64], _ sequences: [Int64]) {
+        // The text of each replica is made once, with the line behind it.
+        let headSize = 14
+        var heads = ByteStrings()
+        for replica in replicas {
+            let text = OriginText.bytes(Origin(replica: replica, sequence: 1))
+            heads.append(text.span.raw.extracting(0..<headSize))
+        }
+        var writer = ByteStringsWriter(size: numbers.count * OriginText.sizeMax)
+        var bounds: [UInt32] = [0]
+        bounds.reserveCapacity(numbers.count + 1)
+        for index in numbers.indices {
+            writer.append(heads, Int(numbers[index]))
+            writer.append(decimal: UInt64(bitPattern: sequences[index]))
+            bounds.append(UInt32(truncatingIfNeeded: writer.count))
+        }
+        self.init(bytes: writer.finish(), bounds: bounds)
+    }
+
+    /// Strings of pieces: for each so many separators, between one piece more than that.
+    ///
+    /// Codes are indices of pieces, as many as strings and separators, and `size` is what all
+    /// pieces and separators take.
+    init(
+        joining pieces: ByteStrings,
+        _ codes: [Int64],
+        _ separatorCounts: [Int64],
+        _ separator: [UInt8],
+        size: Int
+    ) {
+        var bounds: [UInt32] = [0]
+        bounds.reserveCapacity(separatorCounts.count + 1)
+        // With the separator behind each piece, one copy is enough for both.
+        var joined = ByteStrings()
+        for index in 0..<pieces.count {
+            joined.append(Array(pieces.bytes[pieces.range(index)]) + separator)
+        }
+        var writer = ByteStringsWriter(size: size + separator.count)
+        var next = 0
+        for separators in separatorCounts {
+            for _ in 0...separators {
+                writer.append(joined, Int(codes[next]))
+                next += 1
+            }
+            writer.removeLast(separator.count)
+            bounds.append(UInt32(truncatingIfNeeded: writer.count))
+        }
+        self.init(bytes: writer.finish(), bounds: bounds)
+    }
+}
+
+/// Writes strings to memory that is taken once.
+struct ByteStringsWriter: ~Copyable {
+    private var bytes: [UInt8]
+    private let size: Int
+    private(set) var count = 0
+
+    /// At most `size` bytes will be written.
+    init(size: Int) {
+        self.size = size
+        // Written before it is read, but an array cannot know: these are zeros.
+        bytes = [UInt8](repeating: 0, count: size + ShortCopy.slack)
+    }
+
+    @inline(__always)
+    mutating func append(_ strings: borrowing ByteStrings, _ index: Int) {
+        let start = Int(strings.bounds[index])
+        let length = Int(strings.bounds[index + 1]) - start
+        precondition(length <= size - count, "the sizes were added up before")
+        let sourceSize = strings.bytes.count
+        precondition(start >= 0 && start + length <= sourceSize, "bounds lie in their bytes")
+        let place = count
+        // Safe: both ranges were checked just now, and the target has the slack.
+        unsafe strings.bytes.withUnsafeBufferPointer { source in
+            unsafe bytes.withUnsafeMutableBufferPointer { target in
+                guard let from = source.baseAddress, let to = target.baseAddress else { return }
+                unsafe ShortCopy.copy(from, start, length, of: sourceSize, to: to + place)
+            }
+        }
+        count += length
+    }
+
+    /// The digits of a number, without zeros in front.
+    @inline(__always)
+    mutating func append(decimal number: UInt64) {
+        var digitCount = 1
+        var power = number / 10
+        while power > 0 {
+            digitCount += 1
+            power /= 10
+        }
+        precondition(digitCount <= size - count, "the sizes were added up before")
+        var rest = number
+        count += digitCount
+        var place = count
+        var target = bytes.mutableSpan
+        for _ in 0..<digitCount {
+            place -= 1
+            target[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+    }
+
+    mutating func removeLast(_ size: Int) {
+        precondition(size <= count, "no more is taken back than there is")
+        count -= size
+    }
+
+    consuming func finish() -> [UInt8] {
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+}

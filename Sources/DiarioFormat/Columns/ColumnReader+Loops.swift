@@ -1,0 +1,122 @@
+// The loops that make values out of what was read, apart from the reading: each counts what it is
+// given once, and then goes through it without further checks.
+
+extension ColumnReader {
+    /// Adds to each value the one that `chain` names, which lies before it.
+    static func addLast(_ chain: [Int32], to values: inout [Int64]) {
+        var target = values.mutableSpan
+        let links = chain.span
+        precondition(links.count == target.count, "a chain has a link for each row")
+        for index in target.indices {
+            // Safe: a chain names rows in front of its own, or none by a number below zero.
+            let last = Int(unsafe links[unchecked: index])
+            if last >= 0 {
+                unsafe target[unchecked: index] &+= target[unchecked: last]
+            }
+        }
+    }
+
+    static func add(_ offsets: [Int64], to values: inout [Int64]) {
+        var target = values.mutableSpan
+        let source = offsets.span
+        precondition(source.count == target.count, "there is an offset for each value")
+        for index in target.indices {
+            // Safe: both have the indices that the loop goes through.
+            unsafe target[unchecked: index] &+= source[unchecked: index]
+        }
+    }
+
+    /// Each head as often as its length says and once more, which is `count` numbers together.
+    static func repeated(_ heads: [Int64], _ lengths: [Int64], _ count: Int) -> [Int64] {
+        precondition(heads.count == lengths.count, "each run has a length")
+        precondition(
+            lengths.reduce(lengths.count) { $0 + Int($1) } == count,
+            "the lengths were added up before"
+        )
+        // Safe: the runs together have `count` numbers, as was just checked.
+        return unsafe [Int64](count: count) { target in
+            var next = 0
+            for run in heads.indices {
+                let length = Int(lengths[run]) + 1
+                unsafe (target + next).initialize(repeating: heads[run], count: length)
+                next += length
+            }
+        }
+    }
+
+    /// Exceptions where the bitmap has a bit, else the value that the chain names.
+    ///
+    /// Nil if a value is neither. `exceptions` are as many as there are bits; one is added that
+    /// stands behind the last.
+    static func filled(
+        _ bitmap: [UInt8],
+        _ bitCount: Int,
+        _ chain: [Int32],
+        _ exceptions: inout [Int64]
+    ) -> [Int64]? {
+        precondition(
+            bitmap.count == (chain.count + 7) / 8 && exceptions.count == bitCount,
+            "the bitmap has a bit for each row, and there is an exception for each that is set"
+        )
+        exceptions.append(0)
+        let (links, given, bits) = (chain.span, exceptions.span, bitmap.span)
+        var missing = 0
+        // Safe: the loop writes all rows in order, and reads only those it has written.
+        let values = unsafe [Int64](count: links.count) { target in
+            _ = unsafe given.withAddress { given in
+                var next = 0
+                for index in 0..<links.count {
+                    // Safe: a chain names rows in front of its own, or none; `next` counts bits
+                    // of the bitmap, of which there are as many as exceptions, before the last.
+                    let byte = Int(unsafe bits[unchecked: index &>> 3])
+                    let bit = byte &>> (index & 7) & 1
+                    let link = Int(unsafe links[unchecked: index])
+                    // Below zero if neither is there. Picks an address, since exceptions come
+                    // by chance, which no branch can foresee.
+                    missing |= link & (bit &- 1)
+                    let isGiven = bit == 1 || link < 0
+                    let source = unsafe isGiven ? given + next : UnsafePointer(target + link)
+                    unsafe target[index] = source.pointee
+                    next &+= bit
+                }
+            }
+        }
+        return missing < 0 ? nil : values
+    }
+
+    /// The values that codes stand for; nil if there is none for one of them.
+    static func picked(_ values: [Int64], _ codes: [Int64]) -> [Int64]? {
+        guard !values.isEmpty, isBelow(UInt64(values.count), codes) else { return nil }
+        let (source, indices) = (values.span, codes.span)
+        // Safe: all codes are indices of the values; each number is written.
+        return unsafe [Int64](count: indices.count) { target in
+            for index in 0..<indices.count {
+                unsafe target[index] = source[unchecked: Int(indices[unchecked: index])]
+            }
+        }
+    }
+
+    /// Whether all numbers are from 0 on and below a bound.
+    static func isBelow(_ bound: UInt64, _ numbers: [Int64]) -> Bool {
+        precondition(1...UInt64(Int64.max) ~= bound, "a bound is positive")
+        let source = numbers.span
+        let last = Int64(bound) - 1
+        // Below zero once a number or its distance to the last is.
+        var signs: Int64 = 0
+        for index in source.indices {
+            // Safe: the loop goes through the indices.
+            let number = unsafe source[unchecked: index]
+            signs |= number | (last &- number)
+        }
+        return signs >= 0
+    }
+
+    static func isWithin(_ range: ClosedRange<Int64>, _ numbers: [Int64]) -> Bool {
+        var (lowest, highest) = (range.lowerBound, range.upperBound)
+        for number in numbers {
+            lowest = min(lowest, number)
+            highest = max(highest, number)
+        }
+        return lowest == range.lowerBound && highest == range.upperBound
+    }
+}
