@@ -28,8 +28,8 @@ extension LogStore {
     /// the directory's lock only for moments. When it returns, the segments are durable; when it
     /// throws, every event is where it was, or in a segment.
     ///
-    /// - Throws: `.sealing` if another process is at it for longer than `waitSeconds`; `.noSchema` if
-    ///   a type's schema is missing.
+    /// - Throws: `.sealing` if another process is at it for longer than `waitSeconds`;
+    ///   `.noSchema` if a type's schema is missing.
     package func seal(
         _ space: SpaceID,
         all: Bool,
