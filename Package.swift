@@ -30,8 +30,8 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioCLI",
         [
-            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioLog",
+            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd", "DiarioCrypto",
+            "DiarioFormat", "DiarioLog",
         ]
     ),
     (

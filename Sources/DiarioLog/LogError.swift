@@ -45,7 +45,7 @@ package enum LogError: Error, Equatable, Sendable {
     case unknownType(name: String, version: Int)
     /// The schema of events is not here, so they cannot be sealed.
     case noSchema(name: String, version: Int)
-    /// Another process is sealing the space.
+    /// Another process, or the background of this one, is sealing the space.
     case sealing(SpaceID)
     /// Positions up to `released` were given away and are not in this log any more.
     case released(position: UInt64, released: UInt64)
@@ -82,7 +82,8 @@ package enum LogError: Error, Equatable, Sendable {
             "The schema of \(name), version \(version), is in none of the packs here, so events "
                 + "of that type cannot be sealed. They stay in the write-ahead log."
         case .sealing(let space):
-            "Another process is sealing space \(space.text). Wait until it is done."
+            "Space \(space.text) is being sealed already, perhaps in the background. "
+                + "Wait until that is done."
         case .released(let position, let released):
             "Position \(position) is not in the log any more: up to \(released) were released."
         }

@@ -24,6 +24,10 @@ package struct LogSizes: Hashable, Sendable {
     package var segmentMax = 64 * 1024 * 1024
     /// Live bytes of the write-ahead log above which tails are sealed short.
     package var liveMax = 256 * 1024 * 1024
+    /// Milliseconds that sealing in the background waits.
+    ///
+    /// While much is written, runs that make up a large segment by then are sealed as one.
+    package var sealDelayMilliseconds: Int64 = 1000
     /// Milliseconds for which a segment stays after others took its place.
     package var retirementMilliseconds: Int64 = 10 * 60 * 1000
 

@@ -23,22 +23,23 @@ extension LogStore {
     ) throws(LogError) -> Verification {
         var result = Verification()
         if let fault = report.fault { result.faults.append(fault) }
-        let released = shared.index.withLock { $0[space].released }
+        let (released, head) = shared.index.withLock { ($0[space].released, $0[space].head) }
         let first = try shared.firstReadable(space, released: released)
-        var check = SpaceCheck(shared: shared, space: space, released: first - 1)
-        var cursor = try cursor(space)
-        do throws(LogError) {
-            while let events = try cursor.next() {
-                result.rowCount += events.rows.count
-                let what = check.take(events) ?? visit(events)
-                if let what { result.faults.append(check.fault(what)) }
+        let damaged = try damagedSegments(of: space, first: first, &result.faults)
+        var check = try SpaceCheck(shared, space, released: first - 1)
+        var next = first
+        for gap in damaged + [head + 1...head + 1] {
+            if next < gap.lowerBound {
+                let positions = next...gap.lowerBound - 1
+                try read(space, positions, &check, &result, visit)
             }
-        } catch {
-            guard case .corrupt(let fault) = error else { throw error }
-            result.faults.append(fault)
+            next = gap.upperBound + 1
+            if gap.lowerBound <= head { check.skip(to: gap.upperBound) }
         }
+        try read(space, nil, &check, &result, visit)
+        try check.finishTiles(&result.faults)
         result.root = check.root()
-        let isComplete = result.faults.isEmpty && check.released == 0
+        let isComplete = result.faults.isEmpty && first == 1
         if isComplete, result.root != (try root(of: space)) {
             result.faults.append(
                 Fault(
@@ -49,6 +50,74 @@ extension LogStore {
             )
         }
         return result
+    }
+
+    /// Reads canonical events at `positions`, or the pending ones.
+    private func read(
+        _ space: SpaceID,
+        _ positions: ClosedRange<UInt64>?,
+        _ check: inout SpaceCheck,
+        _ result: inout Verification,
+        _ visit: (StoredEvents) -> String?
+    ) throws(LogError) {
+        let part = positions == nil ? LogPart.pending : .canonical
+        do throws(LogError) {
+            var cursor = try cursor(space, positions: positions, part)
+            while let events = try cursor.next() {
+                result.rowCount += events.rows.count
+                let what = try check.take(events) ?? visit(events)
+                if let what { result.faults.append(check.fault(what, in: events.file)) }
+            }
+        } catch {
+            guard case .corrupt(let fault) = error else { throw error }
+            result.faults.append(fault)
+            if let positions { check.skip(to: positions.upperBound) }
+        }
+    }
+
+    /// Checks both files of each segment, block by block; gives the positions of those that are
+    /// damaged, whose rows are not read.
+    private func damagedSegments(
+        of space: SpaceID,
+        first: UInt64,
+        _ faults: inout [Fault]
+    ) throws(LogError) -> [ClosedRange<UInt64>] {
+        var damaged: [ClosedRange<UInt64>] = []
+        let released = shared.index.withLock { $0[space].released }
+        for entry in try segments(of: space) where entry.last >= first && entry.first <= released {
+            let found = try damage(of: entry, in: space)
+            guard !found.isEmpty else { continue }
+            faults += found
+            damaged.append(entry.first...entry.last)
+        }
+        return damaged
+    }
+
+    private func damage(of entry: SegmentEntry, in space: SpaceID) throws(LogError) -> [Fault] {
+        do throws(LogError) {
+            guard var segment = try OpenSegment.open(entry, of: space, in: shared) else {
+                let place = SegmentPlace(space: space, name: entry.name, count: entry.count)
+                throw place.fault(.segment, "the segment or its sidecar is missing")
+            }
+            let place = segment.place
+            do throws(SegmentError) {
+                return try segment.reader.damagedBlocks().compactMap { fault in
+                    place.error(.fault(fault)).fault
+                }
+            } catch {
+                throw place.error(error)
+            }
+        } catch {
+            guard case .corrupt(let fault) = error else { throw error }
+            return [fault]
+        }
+    }
+}
+
+extension LogError {
+    fileprivate var fault: Fault? {
+        guard case .corrupt(let fault) = self else { return nil }
+        return fault
     }
 }
 
@@ -62,39 +131,62 @@ private struct SpaceCheck: ~Copyable {
     private var clocks: [ReplicaID: HybridTime] = [:]
     private var acceptedAt = Int64.min
     private var position: UInt64
-    let released: UInt64
+    /// Compares the tiles with the leaves; nil once leaves are missing.
+    private var tiles: TileCheck?
+    /// False once rows were missing: the root stays that of those before.
+    private var isWhole = true
 
-    init(shared: LogShared, space: SpaceID, released: UInt64) {
+    init(_ shared: LogShared, _ space: SpaceID, released: UInt64) throws(LogError) {
         self.space = space
         seeds = Seeds(store: shared, space: space)
         let index = shared.index.withLock { $0[space] }
-        self.released = released
         position = released
         // What was released cannot be hashed again; the state vouches for it.
         range = released > 0 ? index.state?.range ?? CompactRange() : CompactRange()
+        tiles = TileCheck(try TileStore(shared.directory, space: space), from: range)
     }
 
-    func fault(_ what: String) -> Fault {
-        Fault(
-            file: LogPaths.space(space),
-            offset: 0,
-            what: "position \(position): \(what)"
-        )
+    func fault(_ what: String, in file: String) -> Fault {
+        Fault(file: file, offset: 0, what: "position \(position): \(what)")
+    }
+
+    /// Goes on behind positions that could not be read.
+    mutating func skip(to position: UInt64) {
+        self.position = max(self.position, position)
+        tiles = nil
+        isWhole = false
+    }
+
+    mutating func finishTiles(_ faults: inout [Fault]) throws(LogError) {
+        if let fault = try tiles?.finish() { faults.append(fault) }
     }
 
     mutating func root() -> Hash32 { range.root(&hasher) }
 
     /// What is wrong with the events; nil if nothing is.
-    mutating func take(_ events: StoredEvents) -> String? {
+    mutating func take(_ events: StoredEvents) throws(LogError) -> String? {
         seeds.segment = events.salts
+        let block = events.bytes.span
+        for stored in events.rows {
+            let (leaf, what) = leaf(stored, events, block)
+            if let what { return what }
+            guard let leaf else { continue }
+            range.append(leaf, &hasher)
+            try tiles?.append(leaf, &hasher)
+        }
+        return nil
+    }
+
+    /// The leaf of a row that is right; of others what is wrong.
+    private mutating func leaf(
+        _ stored: StoredRow,
+        _ events: StoredEvents,
+        _ block: Span<UInt8>
+    ) -> (Hash32?, String?) {
         do throws(FormatError) {
-            let block = events.bytes.span
-            for stored in events.rows {
-                if let what = try take(stored, events, block) { return what }
-            }
-            return nil
+            return try take(stored, events, block)
         } catch {
-            return error.message
+            return (nil, error.message)
         }
     }
 
@@ -102,24 +194,24 @@ private struct SpaceCheck: ~Copyable {
         _ stored: StoredRow,
         _ events: StoredEvents,
         _ block: Span<UInt8>
-    ) throws(FormatError) -> String? {
+    ) throws(FormatError) -> (Hash32?, String?) {
         let row = stored.row
         let part = try PublicPart.parse(block, row)
         let last = sequences.updateValue(row.sequence, forKey: row.replica) ?? 0
         guard row.sequence > last else {
-            return "sequence \(row.sequence) of \(row.replica.text) comes after \(last)"
+            return (nil, "sequence \(row.sequence) of \(row.replica.text) comes after \(last)")
         }
         let clock = clocks.updateValue(part.envelope.clock, forKey: row.replica)
         if let clock, part.envelope.clock <= clock {
-            return "the clock of \(row.origin.text) does not go on"
+            return (nil, "the clock of \(row.origin.text) does not go on")
         }
-        guard let given = stored.position else { return nil }
-        guard given == position + 1 else { return "position \(given) comes next" }
+        guard let given = stored.position else { return (nil, nil) }
+        guard given == position + 1 else { return (nil, "position \(given) comes next") }
         position = given
         let time = stored.acceptedAt?.milliseconds ?? Int64.min
-        guard time >= acceptedAt else { return "acceptedAt goes back" }
+        guard time >= acceptedAt else { return (nil, "acceptedAt goes back") }
         acceptedAt = time
-        guard given > range.size else { return nil }
+        guard given > range.size, isWhole else { return (nil, nil) }
         let type = events.types[row.typeIndex]
         let hash = eventHash(
             row,
@@ -127,8 +219,7 @@ private struct SpaceCheck: ~Copyable {
             type,
             try hasher.commitment(of: row, in: block, seeds: &seeds)
         )
-        range.append(hasher.leaf(hash, acceptedAt: time), &hasher)
-        return nil
+        return (hasher.leaf(hash, acceptedAt: time), nil)
     }
 
     private mutating func eventHash(

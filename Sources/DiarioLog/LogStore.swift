@@ -77,7 +77,13 @@ package final class LogStore: Sendable {
             shared.hashes.hashQueue(in: shared)
             return true
         }
-        sealer = CalledThread { _ in weak.store?.sealDue() ?? false }
+        sealer = CalledThread { wake in
+            // The log itself is not kept alive while its thread waits.
+            if let delay = weak.store?.sealDelay, delay > 0 {
+                wake.wait(nanosecondsMax: delay * 1_000_000)
+            }
+            return weak.store?.sealDue() ?? false
+        }
         var lock: (any DirectoryLock)?
         if mayWrite {
             lock = try storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }
@@ -189,7 +195,7 @@ package final class LogStore: Sendable {
     /// Gives the writer back after a commit, and sees to the hashes.
     private func finish(_ writer: consuming Writer, after commit: Commit? = nil) {
         giveBack(writer, after: commit)
-        if background == .thread, shared.sealing.isDue { sealer.call() }
+        if background == .thread, shared.sealing.takeCall() { sealer.call() }
         if background == .none || shared.hashes.isOverdue { shared.hashes.hashQueue(in: shared) }
     }
 

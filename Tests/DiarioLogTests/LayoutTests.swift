@@ -156,6 +156,55 @@ import Testing
         }
     }
 
+    /// Byte for byte as schema/format/log.md, section 7, says.
+    @Test func aManifestListsSegmentsWhereTheDocumentSays() throws {
+        var manifest = Manifest(
+            space: try #require(SpaceID(rawValue: 8)),
+            lineage: Lineage(high: 1, low: 2),
+            epoch: 4,
+            authority: ReplicaID(rawValue: 5),
+            isStaging: false,
+            replaces: nil
+        )
+        for first: UInt64 in [1, 4097] {
+            manifest.segments.append(
+                SegmentEntry(
+                    name: SegmentName(first: first, number: 0xabcd),
+                    count: 4096,
+                    segmentSize: 70_000,
+                    sidecarSize: 300,
+                    rowSize: 500_000,
+                    identity: SegmentIdentity(first: 11, second: 12),
+                    sidecarChecksum: 13
+                )
+            )
+        }
+        let old = SegmentName(first: 1, number: 9)
+        manifest.retired = [RetiredSegment(name: old, since: Timestamp(milliseconds: -2))]
+        var expected: [UInt8] = Array("DMAN".utf8) + [2, 1, 0, 0]
+        func add(_ values: UInt64...) {
+            for value in values { expected.append(littleEndian: value) }
+        }
+        add(8, 1, 2, 4, 5, 0, 2 | 1 << 32)
+        for first: UInt64 in [1, 4097] {
+            add(first, 0xabcd, 4096 | 13 << 32, 70_000, 300, 500_000, 11, 12, 0)
+        }
+        add(1, 9, UInt64.max - 1)
+        expected.append(littleEndian: UInt32(0))
+        expected.append(littleEndian: Checksum.crc32c(expected.span.raw))
+        #expect(manifest.encoded() == expected)
+        #expect(Manifest(expected.span) == manifest)
+        // A gap between segments is none of ours.
+        manifest.segments[1].name.first = 4098
+        let gap = manifest.encoded()
+        #expect(Manifest(gap.span) == nil)
+        let space = manifest.space
+        #expect(
+            LogPaths.segment(old, of: space)
+                == "spaces/\(space.text)/segments/0000000000000001-0000000000000009.dseg"
+        )
+    }
+
     @Test(arguments: UInt64(0)..<20) func aStateIsReadAsItWasWritten(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var hasher = EventHasher()

@@ -8,51 +8,15 @@ import Testing
 
 /// Sealing puts events into segments; nothing that a reader sees changes by that.
 @Suite struct SealTests {
-    /// A log with small runs, so that few events make many segments.
-    private static func makeLog(seed: UInt64 = 1) throws -> TestLog {
-        let log = try TestLog(seed: seed)
-        log.sizes.segmentCount = 8
-        log.sizes.mergedCount = 32
-        return log
-    }
-
-    /// Random events, appended in random batches.
-    private static func fill(
-        _ space: SpaceID,
-        in store: LogStore,
-        _ log: TestLog,
-        count: Int,
-        number: inout Int64
-    ) throws {
-        var rest = count
-        while rest > 0 {
-            let size = min(rest, 1 + log.random.below(12))
-            let events = (0..<size).map { _ -> SimulatedEvent in
-                number += 1
-                return SimulatedEvent.draw(
-                    number: number,
-                    isAuthority: false,
-                    textSizeMax: 100,
-                    now: log.clock.now.milliseconds,
-                    using: &log.random
-                )
-            }
-            let content = Append.Content.batches([log.kinds.batch(events)])
-            _ = try store.append(Append(space: space, content: content, durability: .synced))
-            log.clock.advance(milliseconds: Int64(log.random.below(5000)))
-            rest -= size
-        }
-    }
-
     /// However it is cut and merged, a reader sees the same events, and the root is the same.
     @Test(arguments: UInt64(0)..<8) func sealedEqualsUnsealed(seed: UInt64) throws {
-        let log = try Self.makeLog(seed: seed)
-        let store = try log.open()
-        let space = try store.makeSpace(isAuthority: true).space
+        let sealed = try SealedLog(seed: seed)
+        let (log, store, space) = (sealed.log, sealed.store, sealed.space)
         var number: Int64 = 0
-        for _ in 0..<8 {
-            let count = 1 + log.random.below(30)
-            try Self.fill(space, in: store, log, count: count, number: &number)
+        for _ in 0..<6 {
+            let count = Int64(1 + log.random.below(30))
+            try sealed.fill(number..<number + count)
+            number += count
             let before = try log.kinds.view(of: space, in: store)
             let root = try store.root(of: space)
             let all = log.random.oneIn(2)
@@ -74,5 +38,170 @@ import Testing
         #expect(
             try log.kinds.view(of: space, in: reader) == log.kinds.view(of: space, in: store)
         )
+    }
+
+    /// Runs of 8 and windows of 32: 3 windows, 1 run, and the rest short.
+    @Test func runsAreAlignedAndMerged() throws {
+        let sealed = try SealedLog()
+        for count in 0..<10 {
+            try sealed.fill(Int64(count * 11)..<Int64(count * 11 + 11))
+            _ = try sealed.store.seal(sealed.space, all: count.isMultiple(of: 3))
+        }
+        _ = try sealed.store.seal(sealed.space, all: true)
+        let segments = try sealed.store.segments(of: sealed.space)
+        #expect(segments.map(\.first) == [1, 33, 65, 97, 105])
+        #expect(segments.map(\.count) == [32, 32, 32, 8, 6])
+        #expect(try sealed.store.status(of: sealed.space).segmentCount == 5)
+        #expect(try sealed.store.status(of: sealed.space).tailCount == 0)
+        // All that is left in the log is the seeds and the state.
+        #expect(try sealed.store.status(of: sealed.space).liveBytes < 2000)
+    }
+
+    @Test func everyRangeIsReadInBothDirections() throws {
+        let sealed = try SealedLog(seed: 3)
+        try sealed.fill(0..<45)
+        _ = try sealed.store.seal(sealed.space, all: false)
+        let head: UInt64 = 45
+        for first in 1...head {
+            for last in stride(from: first, through: head, by: 4) {
+                #expect(try sealed.positions(first...last) == Array(first...last))
+                #expect(
+                    try sealed.positions(first...last, isReversed: true)
+                        == (first...last).reversed()
+                )
+            }
+        }
+        #expect(try sealed.positions() == Array(1...head))
+        #expect(try sealed.positions(isReversed: true) == (1...head).reversed())
+    }
+
+    /// One event is read from a segment of several pieces, and pieces come in reverse too.
+    @Test func piecesOfALargeSegmentAreRead() throws {
+        let sealed = try SealedLog(segmentCount: 4096, mergedCount: 65_536)
+        for part in 0..<15 {
+            let first = Int64(part * 200)
+            try sealed.append(part.isMultiple(of: 3) ? .item : .note, first..<first + 200)
+        }
+        let before = try sealed.log.numbers(sealed.space, in: sealed.store)
+        #expect(try sealed.store.seal(sealed.space, all: true).segmentCount == 1)
+        #expect(try sealed.log.numbers(sealed.space, in: sealed.store) == before)
+        #expect(try sealed.positions(isReversed: true) == (1...3000).reversed())
+        for position: UInt64 in [1, 1024, 1025, 2500, 3000] {
+            #expect(try sealed.positions(position...position) == [position])
+        }
+    }
+
+    // MARK: Files
+
+    /// A crash may leave files that nobody names; who seals next removes them.
+    @Test func orphansAreRemoved() throws {
+        let sealed = try SealedLog()
+        try sealed.fill(0..<20)
+        _ = try sealed.store.seal(sealed.space, all: false)
+        let name = SegmentName(first: 17, number: 5)
+        let path = LogPaths.segment(name, of: sealed.space)
+        _ = try sealed.log.disk.open(path, .create)
+        _ = try sealed.store.seal(sealed.space, all: false)
+        #expect(try !sealed.log.disk.exists(path))
+        #expect(try sealed.positions() == Array(1...20))
+    }
+
+    @Test func aReplacedSegmentStaysForTenMinutes() throws {
+        let sealed = try SealedLog()
+        try sealed.fill(0..<8)
+        _ = try sealed.store.seal(sealed.space, all: true)
+        let old = try #require(try sealed.store.segments(of: sealed.space).first)
+        let path = LogPaths.segment(old.name, of: sealed.space)
+        // A reader that has not heard of what comes.
+        let reader = try sealed.log.open(process: 1, access: .readOnly)
+        #expect(try sealed.log.numbers(sealed.space, in: reader).count == 8)
+        try sealed.fill(8..<32)
+        #expect(try sealed.store.seal(sealed.space, all: false).replacedCount == 1)
+        sealed.log.clock.advance(milliseconds: 599_000)
+        _ = try sealed.store.seal(sealed.space, all: false)
+        #expect(try sealed.log.disk.exists(path))
+        #expect(try sealed.log.numbers(sealed.space, in: reader).count == 8)
+        sealed.log.clock.advance(milliseconds: 2000)
+        _ = try sealed.store.seal(sealed.space, all: false)
+        #expect(try !sealed.log.disk.exists(path))
+        #expect(try sealed.log.numbers(sealed.space, in: reader).count == 8)
+        #expect(try reader.refresh())
+        #expect(try sealed.log.numbers(sealed.space, in: reader).count == 32)
+    }
+
+    @Test func oneProcessSealsAtATime() throws {
+        let sealed = try SealedLog()
+        let lock = try sealed.log.disk.lock(LogPaths.sealingLock(sealed.space))
+        #expect(try lock.tryAcquire())
+        #expect(throws: LogError.sealing(sealed.space)) {
+            try sealed.store.seal(sealed.space, all: true)
+        }
+    }
+
+    /// Rows of 64 KiB each do not make a segment of 64 KiB times its events.
+    @Test func aSegmentEndsWhereItsRowsAreTooMany() throws {
+        let sealed = try SealedLog()
+        sealed.log.sizes.segmentMax = 2000
+        let store = try sealed.log.open(process: 1)
+        _ = try store.append(sealed.log.append(32, textSize: 500, to: sealed.space))
+        let report = try store.seal(sealed.space, all: false)
+        #expect(report.segmentCount > 8)
+        #expect(try store.segments(of: sealed.space).allSatisfy { $0.rowSize <= 2000 })
+        #expect(try store.seal(sealed.space, all: false).segmentCount == 0)
+        #expect(try sealed.log.numbers(sealed.space, in: store).count == 32)
+    }
+
+    // MARK: Versions
+
+    @Test func theFirstSealIsAnUpgrade() throws {
+        let sealed = try SealedLog()
+        try sealed.fill(0..<10)
+        let disk = sealed.log.disk
+        func line() throws -> String {
+            String(decoding: try disk.contents(of: LogPaths.format, sizeMax: 100), as: UTF8.self)
+        }
+        func manifest() throws -> [UInt8] {
+            try disk.contents(of: LogPaths.manifest(sealed.space), sizeMax: 10_000)
+        }
+        #expect(try line() == "diario format 1 readable by 1\n")
+        #expect(try manifest()[4] == 1)
+        _ = try sealed.store.seal(sealed.space, all: true)
+        #expect(try line() == "diario format 2 readable by 2\n")
+        let bytes = try manifest()
+        #expect(bytes[4] == 2)
+        let read = Manifest(bytes.span)
+        #expect(read?.encoded() == bytes)
+        for index in bytes.indices {
+            var flipped = bytes
+            flipped[index] ^= 1
+            #expect(Manifest(flipped.span) == nil, "byte \(index)")
+        }
+        for count in bytes.indices {
+            #expect(Manifest(bytes.span.extracting(0..<count)) == nil)
+        }
+    }
+
+    /// Nothing is sealed whose schema cannot be written down with it.
+    @Test func eventsWithoutASchemaStayInTheLog() throws {
+        let log = try TestLog()
+        let store = try log.open()
+        let space = try store.makeSpace(isAuthority: true).space
+        _ = try store.append(log.append(5, to: space))
+        let other = try LogStore(
+            log.disk.process(1),
+            access: .readWrite,
+            time: log.clock,
+            entropy: log.entropy,
+            adoption: log.kinds.adoption,
+            background: .none
+        )
+        #expect(throws: LogError.noSchema(name: "sim.note.made", version: 1)) {
+            try other.seal(space, all: true)
+        }
+        #expect(try log.numbers(space, in: other).count == 5)
+        #expect(try store.seal(space, all: true).eventCount == 5)
+        // From here on the segment itself tells the schema.
+        _ = try other.append(log.append(5, to: space))
+        #expect(try other.seal(space, all: true).eventCount == 10)
     }
 }

@@ -24,6 +24,7 @@ final class TestLog {
     /// Uses what is on a disk.
     init(disk: CrashDisk, seed: UInt64) {
         self.disk = disk
+        sizes.sealDelayMilliseconds = 0
         entropy = SeededEntropy(seed: seed)
         random = SeededRandom(seed: seed)
     }
@@ -38,6 +39,7 @@ final class TestLog {
         sizes.quietMax = 192 * 1024
         sizes.stateInterval = 16 * 1024
         sizes.reserve = 16 * 1024
+        sizes.sealDelayMilliseconds = 0
         return sizes
     }()
 

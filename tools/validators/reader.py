@@ -1,18 +1,26 @@
 #!/usr/bin/env python3
 """Compares two readers of one log: the program, and the one written from the format document.
 
-Use: reader.py PROGRAM. Makes a space, records the packs' examples in several ways, and asks both
-readers for all events and for the root. Exit 0 if they agree, 1 if not.
+Use: reader.py PROGRAM. Makes spaces, records the packs' examples in several ways, and random events
+until some are sealed, and asks both readers for all events and for the root. Exit 0 if they agree,
+1 if not.
 """
 
 import json
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
+import time
+
+from diario_format import directory, schemas
+from diario_format.segment_generate import LogGenerator
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 READER = pathlib.Path(__file__).resolve().parent / "rows.py"
+SEALED_COUNT = 2 * 4096
+SEALING_SECONDS_MAX = 120
 
 
 def run(*arguments, text=None):
@@ -33,13 +41,40 @@ def compare(program, space, what):
         sys.executable, str(READER), "log", space, "--schema", schema, "--export")
     roots = [entry["root"] for entry in theirs["spaces"]]
     agree = ours["ok"] and roots == [ours["root"]] and export == export_of_reader
-    print(f"{what}: {len(export.splitlines())} events, root {ours['root'][:16]}: "
+    lines = export.split("\n")[:-1]     # splitlines() would cut at other characters too
+    print(f"{what}: {len(lines)} events, root {ours['root'][:16]}: "
           f"{'agree' if agree else 'DIFFER'}")
-    for left, right in zip(export.splitlines(), export_of_reader.splitlines()):
+    for left, right in zip(lines, export_of_reader.split("\n")):
         if left != right:
             print(f"  program: {left}\n  reader:  {right}")
             break
     return agree
+
+
+def sealed_count(space):
+    """How many positions the manifest's segments hold."""
+    path = next(pathlib.Path(space).glob(".diario/spaces/*/manifest"))
+    return sum(listed.count for listed in directory.Manifest(path.read_bytes()).segments)
+
+
+def record_and_seal(program, space, seed):
+    """Records random events by a process that lives until two runs are sealed."""
+    packs = [pack for pack in schemas.read_packs(ROOT / "schema") if pack.name != "engine"]
+    types = [event_type for pack in packs for event_type in pack.types]
+    generator = LogGenerator(types, random.Random(seed), positioned=False)
+    lines = "".join(generator.lines(SEALED_COUNT + 1000))
+    recorder = subprocess.Popen([program, "-C", space, "record", "-", "--quiet"],
+                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    recorder.stdin.write(lines.encode("utf-8"))
+    recorder.stdin.flush()
+    end = time.monotonic() + SEALING_SECONDS_MAX
+    while sealed_count(space) < SEALED_COUNT and recorder.poll() is None:
+        if time.monotonic() > end:
+            sys.exit("reader.py: nothing was sealed in time")
+        time.sleep(0.2)
+    recorder.stdin.close()
+    if recorder.wait() != 0:
+        sys.exit("reader.py: the program did not record")
 
 
 def main():
@@ -66,6 +101,12 @@ def main():
         results.append(compare(program, copy, "an import of that"))
         run(program, "-C", copy, "import", "-", text=run(program, "-C", space, "export"))
         results.append(compare(program, copy, "the same import again"))
+        sealed = f"{folder}/sealed"
+        run(program, "init", sealed)
+        record_and_seal(program, sealed, seed=1)
+        results.append(compare(program, sealed, "sealed events"))
+        run(program, "-C", sealed, "record", "-", "--quiet", text=examples)
+        results.append(compare(program, sealed, "sealed events and later ones"))
     return 0 if all(results) else 1
 
 

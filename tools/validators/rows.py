@@ -10,7 +10,7 @@ import argparse
 import os
 import sys
 
-from diario_format import check_log, harness, schemas, selftest, vectors
+from diario_format import check_log, harness, schemas, segment_harness, selftest, vectors
 from diario_format.primitives import FormatError
 
 DIFFERENCES_SHOWN_MAX = 20
@@ -40,6 +40,17 @@ def run_harness(arguments):
         arguments.program, types, arguments.events, arguments.seed
     )
     print(f"{agreed} events of {len(types)} types agree, {len(differences)} differ "
+          f"(seed {arguments.seed})")
+    return report(differences)
+
+
+def run_segments(arguments):
+    packs = schemas.read_packs(arguments.schema)
+    types = [event_type for pack in packs for event_type in pack.types]
+    agreed, differences = segment_harness.run(
+        arguments.program, types, arguments.events, arguments.seed
+    )
+    print(f"{agreed} events in segments agree, {len(differences)} differ "
           f"(seed {arguments.seed})")
     return report(differences)
 
@@ -91,6 +102,15 @@ def parser():
     command.add_argument("--schema", type=folder, default=DEFAULT_SCHEMA,
                          help="the folder of packs")
     command.set_defaults(run=run_harness)
+
+    command = commands.add_parser("segments",
+                                  help="read random events that the program sealed")
+    command.add_argument("program", help="the program; it is started as `PROGRAM harness`")
+    command.add_argument("--events", type=positive, default=5000, help="at least so many (5000)")
+    command.add_argument("--seed", type=int, default=1, help="the seed of chance (1)")
+    command.add_argument("--schema", type=folder, default=DEFAULT_SCHEMA,
+                         help="the folder of packs")
+    command.set_defaults(run=run_segments)
 
     command = commands.add_parser("log", help="read and check a data directory")
     command.add_argument("folder", type=folder, help="the folder that holds `.diario`")

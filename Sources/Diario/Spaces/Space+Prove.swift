@@ -48,7 +48,9 @@ extension Space {
     /// - Throws: `.notFound` if there is none, or it has no position yet.
     package func position(of origin: Origin) throws(DiarioError) -> UInt64 {
         let place = try logging { () throws(LogError) -> StoredRow? in
-            var cursor = try store.cursor(id, .all)
+            var filter = LogFilter()
+            filter.origin = origin
+            var cursor = try store.cursor(id, .all, filter: filter)
             while let events = try cursor.next() {
                 if let found = events.rows.first(where: { $0.row.origin == origin }) {
                     return found

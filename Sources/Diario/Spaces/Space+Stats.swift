@@ -21,6 +21,11 @@ package struct SpaceStats: Sendable {
 }
 
 extension Space {
+    /// What the sealed events take by type and column.
+    package func sealedSizes() throws(DiarioError) -> SealedSizes {
+        try logging { () throws(LogError) in try store.sealedSizes(of: id) }
+    }
+
     package func stats() throws(DiarioError) -> SpaceStats {
         try logging { () throws(LogError) in
             let status = try store.status(of: id)

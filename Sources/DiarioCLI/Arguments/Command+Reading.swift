@@ -54,10 +54,22 @@ extension Command {
         details: [
             "Events are counted without those of the authority; head is the last position of all. "
                 + "Bytes are those that the space keeps alive, walBytes the files of the "
-                + "write-ahead log on disk."
+                + "write-ahead log on disk.",
+            "With --types it shows what the sealed events take by type, and what all events have "
+                + "in common by column. With --warn-above it ends with 1 if the space takes more: "
+                + "a bound for a job that watches spaces grow. SIZE is in bytes, or ends with K, M "
+                + "or G for 1,000, a million or a thousand million of them.",
         ],
-        options: [.json, .help],
-        examples: [Example(text: "diario stats --json", meaning: "the numbers for a program")]
+        options: [
+            .flag("types", "also show sizes by type and column"),
+            .value("warn-above", "SIZE", "end with 1 if the space takes more bytes"),
+            .json, .help,
+        ],
+        examples: [
+            Example(text: "diario stats --json", meaning: "the numbers for a program"),
+            Example(text: "diario stats --types", meaning: "what takes the room"),
+            Example(text: "diario stats --warn-above 500M", meaning: "for a job that watches"),
+        ]
     )
 
     static let verify = Command(
@@ -72,6 +84,24 @@ extension Command {
         ],
         options: [.json, .noProgress, .help],
         examples: [Example(text: "diario verify", meaning: "ends with 0 if all is well")]
+    )
+
+    static let seal = Command(
+        name: "seal",
+        operands: "",
+        operandCount: 0...0,
+        summary: "put events into compressed segments now",
+        details: [
+            "Events that have a position are sealed by themselves in the background, 4,096 at a "
+                + "time. This seals what is left, too, in a short segment that a later one "
+                + "replaces: before a backup, or when a space rests for long. Others may read and "
+                + "record meanwhile."
+        ],
+        options: [
+            .flag("complete", "seal only runs that are complete"),
+            .json, .help,
+        ],
+        examples: [Example(text: "diario seal", meaning: "as small as the space can be")]
     )
 
     static let schemaCheck = Command(

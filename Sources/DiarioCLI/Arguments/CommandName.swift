@@ -6,6 +6,7 @@ package enum CommandName: String, CaseIterable, Sendable {
     case show
     case stats
     case verify
+    case seal
     case prove
     case check
     case export
@@ -28,6 +29,7 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .show: .show
         case .stats: .stats
         case .verify: .verify
+        case .seal: .seal
         case .prove: .prove
         case .check: .check
         case .export: .export

@@ -3,14 +3,18 @@ import DiarioCore
 import DiarioCrypto
 import DiarioFormat
 
-/// Answers requests of another implementation's tests: what an event's row and hashes are.
+/// Answers requests of another implementation's tests: what an event's row and hashes are, and
+/// which segment events become.
 package struct Harness {
+    private let catalog: TypeCatalog
     private var reader: EventLineReader
     /// For `row`, whose ids are given.
     private var rowReader: EventLineReader
     private var line = EventLine()
+    private var segments = SegmentHarness()
 
     package init(catalog: TypeCatalog) {
+        self.catalog = catalog
         reader = EventLineReader(catalog: catalog, options: .batchReferences)
         rowReader = EventLineReader(catalog: catalog, options: .exportKeys)
     }
@@ -19,12 +23,19 @@ package struct Harness {
     package mutating func answer(_ request: Span<UInt8>, to output: inout [UInt8]) {
         var text: [UInt8] = []
         for index in request.indices { text.append(request[index]) }
-        guard let item = try? JSON.parse(text), let row = item.value.member("row") else {
+        guard let item = try? JSON.parse(text) else {
             Judge.answer(request, reader: &reader, to: &output)
             return
         }
         do throws(HarnessError) {
-            output += try answer(try RowRequest(row.item.value))
+            if let row = item.value.member("row") {
+                output += try answer(try RowRequest(row.item.value))
+            } else if let segment = item.value.member("segment") {
+                let segmentRequest = try SegmentRequest(segment.item.value)
+                output += try segments.answer(segmentRequest, known: catalog)
+            } else {
+                Judge.answer(request, reader: &reader, to: &output)
+            }
         } catch {
             output += JSONText.object { json in
                 json.add("ok", false)
@@ -56,12 +67,18 @@ package struct Harness {
             throw HarnessError(message: error.message, field: "", rule: "format")
         }
     }
+}
 
-    private func hexadecimal(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let characters = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: characters, as: UTF8.self)
+/// Lower-case digits, two for each byte.
+func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var characters: [UInt8] = []
+    characters.reserveCapacity(2 * bytes.count)
+    for byte in bytes {
+        characters.append(digits[Int(byte >> 4)])
+        characters.append(digits[Int(byte & 15)])
     }
+    return String(decoding: characters, as: UTF8.self)
 }
 
 /// Why a request has no answer.
@@ -111,18 +128,18 @@ struct RowRequest {
             at: Timestamp(milliseconds: try Self.integer(request, "at")),
             base: UInt64(bitPattern: try Self.integer(request, "base"))
         )
-        seed = try Self.salt(request)
+        seed = try Self.salt(request, "seed")
         acceptedAt = try Self.integer(request, "acceptedAt")
     }
 
-    private static func text(_ request: JSON, _ key: String) throws(HarnessError) -> String {
+    static func text(_ request: JSON, _ key: String) throws(HarnessError) -> String {
         guard case .string(let text) = request.member(key)?.item.value else {
             throw HarnessError(message: "\(key) is no text")
         }
         return text
     }
 
-    private static func integer(_ request: JSON, _ key: String) throws(HarnessError) -> Int64 {
+    static func integer(_ request: JSON, _ key: String) throws(HarnessError) -> Int64 {
         guard case .integer(let value) = request.member(key)?.item.value else {
             throw HarnessError(message: "\(key) is no integer")
         }
@@ -130,11 +147,11 @@ struct RowRequest {
     }
 
     /// 32 hexadecimal digits, in the order of the bytes.
-    private static func salt(_ request: JSON) throws(HarnessError) -> Salt {
-        let text = try text(request, "seed")
+    static func salt(_ request: JSON, _ key: String) throws(HarnessError) -> Salt {
+        let text = try text(request, key)
         guard text.utf8.count == 32, let first = UInt64(text.prefix(16), radix: 16),
             let second = UInt64(text.dropFirst(16), radix: 16)
-        else { throw HarnessError(message: "seed is not 32 hexadecimal digits") }
+        else { throw HarnessError(message: "\(key) is not 32 hexadecimal digits") }
         return Salt(first: first.byteSwapped, second: second.byteSwapped)
     }
 }
@@ -145,6 +162,8 @@ struct EncodedRow {
     let eventHash: Hash32
     let leaf: Hash32
     let commitment: Hash32?
+    let publicPart: [UInt8]
+    let personalPart: [UInt8]?
 
     /// Encodes the event of `line` with the ids and times of `request`.
     init(_ line: EventLine, _ request: RowRequest) throws(FormatError) {
@@ -191,9 +210,12 @@ struct EncodedRow {
             let seed = SaltSeed(replica: row.replica, group: group, root: request.seed)
             let salt = hasher.salt(seed, index: SaltSeed.index(of: row.sequence))
             commitment = hasher.commitment(raw.extracting(range), salt: salt)
+            personalPart = Array(block[range])
         } else {
             commitment = nil
+            personalPart = nil
         }
+        publicPart = Array(block[row.publicPart])
         var bytes: [UInt8] = []
         let name = type.nameBytes
         CanonicalRow.appendStart(
@@ -203,7 +225,7 @@ struct EncodedRow {
             replica: row.replica,
             sequence: row.sequence
         )
-        bytes.append(contentsOf: raw.extracting(row.publicPart))
+        bytes += publicPart
         commitment?.append(to: &bytes)
         self.bytes = bytes
         eventHash = hasher.hash(bytes.span)

@@ -5,17 +5,96 @@ import DiarioLog
 /// The command `diario stats`.
 enum StatsCommand {
     static func run(_ call: Invocation) throws(Failure) {
+        let bound = try call.arguments.value("warn-above").map { (text) throws(Failure) in
+            try checkingUsage { () throws(UsageError) in try bytes(text) }
+        }
         try call.withSpace(.readOnly) { (space) throws(Failure) in
             let stats = try reporting { () throws(DiarioError) in try space.stats() }
+            var sizes: SealedSizes?
+            if call.arguments.has("types") {
+                sizes = try reporting { () throws(DiarioError) in try space.sealedSizes() }
+            }
             if call.arguments.has("json") {
-                try call.output.json { fill(&$0, stats) }
+                try call.output.json { fill(&$0, stats, sizes) }
             } else {
                 try print(stats, call.output)
+                if let sizes { try print(sizes, call.output) }
+            }
+            if let bound, stats.bytes > bound {
+                throw .failed(
+                    "the space takes \(ProgressLine.grouped(UInt64(stats.bytes))) bytes, more than "
+                        + "\(ProgressLine.grouped(UInt64(bound))). diario stats --types shows "
+                        + "what takes the room"
+                )
             }
         }
     }
 
-    private static func fill(_ json: inout JSONText, _ stats: SpaceStats) {
+    /// A number of bytes as people write it: `500M`.
+    package static func bytes(_ text: String) throws(UsageError) -> Int {
+        let factors: [Character: Int] = ["K": 1000, "M": 1_000_000, "G": 1_000_000_000]
+        let factor = text.last.flatMap { factors[$0] }
+        let digits = factor == nil ? text[...] : text.dropLast()
+        let isNumber = !digits.isEmpty && digits.utf8.allSatisfy { (48...57).contains($0) }
+        guard isNumber, let count = Int(digits) else {
+            throw UsageError("\(text) is no size. Give bytes, such as 250000 or 500M")
+        }
+        let (bytes, overflows) = count.multipliedReportingOverflow(by: factor ?? 1)
+        guard !overflows else { throw UsageError("\(text) is more than there can be") }
+        return bytes
+    }
+
+    private static func print(_ sizes: SealedSizes, _ output: Output) throws(Failure) {
+        try output.line("")
+        guard sizes.bytes > 0 else {
+            try output.line("No event is sealed yet. diario seal does it now.")
+            return
+        }
+        try output.line("       bytes      events  bytes each  sealed events by type")
+        for type in sizes.types {
+            let personal =
+                type.personalBytes == 0
+                ? "" : ", \(ProgressLine.grouped(UInt64(type.personalBytes))) of it personal"
+            let each = Double(type.bytes) / Double(max(1, type.eventCount))
+            try output.line(
+                "\(column(type.bytes))\(column(type.eventCount))"
+                    + padded("\(hundredths(each))", 12)
+                    + "  \(type.name) \(type.version)\(personal)"
+            )
+        }
+        try output.line("       bytes  what all have in common")
+        for part in sizes.common { try output.line("\(column(part.bytes))  \(part.name)") }
+    }
+
+    private static func column(_ value: Int) -> String {
+        padded(ProgressLine.grouped(UInt64(max(0, value))), 12)
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.utf8.count)) + text
+    }
+
+    private static func fill(_ json: inout JSONText, _ sizes: SealedSizes) {
+        let types = sizes.types.map { type in
+            JSONText.object { json in
+                json.add("type", type.name)
+                json.add("version", type.version)
+                json.add("events", type.eventCount)
+                json.add("bytes", type.bytes)
+                json.add("personalBytes", type.personalBytes)
+            }
+        }
+        json.add("types", list: types)
+        let columns = sizes.common.map { part in
+            JSONText.object { json in
+                json.add("name", part.name)
+                json.add("bytes", part.bytes)
+            }
+        }
+        json.add("columns", list: columns)
+    }
+
+    private static func fill(_ json: inout JSONText, _ stats: SpaceStats, _ sizes: SealedSizes?) {
         let status = stats.status
         json.add("space", status.manifest.space.text)
         json.add("lineage", status.manifest.lineage.text)
@@ -29,6 +108,7 @@ enum StatsCommand {
         json.add("segments", stats.segmentCount)
         json.add("tailEvents", stats.tailCount)
         json.add("root", stats.root.text)
+        if let sizes { fill(&json, sizes) }
     }
 
     private static func print(_ stats: SpaceStats, _ output: Output) throws(Failure) {

@@ -174,6 +174,8 @@ extension SegmentInspector {
                 let version = try reader.varint("version")
                 try reader.raw("fingerprint", count: 32)
                 try reader.varint("its events")
+                try reader.zigzag("their lowest at", show: { Show.time($0) })
+                try reader.varint("their highest at, from there")
                 types.append("\(name) \(version)")
             }
             try reader.zigzag("lowest at", show: { Show.time($0) })

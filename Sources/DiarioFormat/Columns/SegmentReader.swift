@@ -18,7 +18,7 @@ package struct SegmentReader: ~Copyable {
     package let index: SegmentIndex
     /// Nil without a sidecar.
     package let sidecarHeader: SegmentHeader?
-    let sidecarBlocks: [SegmentBlock]
+    package let sidecarBlocks: [SegmentBlock]
     /// Blocks of both files that were read so far.
     package private(set) var blocksRead = 0
     /// Their stored bytes.

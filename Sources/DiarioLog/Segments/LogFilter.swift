@@ -11,6 +11,7 @@ package struct LogFilter: Sendable {
     package var wantsType: (@Sendable ([UInt8]) -> Bool)?
     package var subject: [UInt8]?
     package var replica: ReplicaID?
+    package var origin: Origin?
     /// Accepted at or after.
     package var since: Timestamp?
     /// Accepted before.
@@ -20,7 +21,8 @@ package struct LogFilter: Sendable {
 
     /// Whether all events are wanted.
     var isEmpty: Bool {
-        wantsType == nil && subject == nil && replica == nil && since == nil && until == nil
+        wantsType == nil && subject == nil && replica == nil && origin == nil && since == nil
+            && until == nil
     }
 
     /// The types of a segment whose events may be wanted, by its index alone.
@@ -30,6 +32,7 @@ package struct LogFilter: Sendable {
             if let until, accepted.lowerBound >= until.milliseconds { return [] }
         }
         if let replica, !index.replicas.contains(where: { $0.replica == replica }) { return [] }
+        if let origin, index.find(origin)?.isRefused != false { return [] }
         guard let wantsType else { return Set(index.types.indices) }
         return Set(index.types.indices.filter { wantsType(index.types[$0].entry.name) })
     }

@@ -28,16 +28,28 @@ extension LogStore {
     /// the directory's lock only for moments. When it returns, the segments are durable; when it
     /// throws, every event is where it was, or in a segment.
     ///
-    /// - Throws: `.sealing` if another process is at it; `.noSchema` if a type's schema is missing.
-    package func seal(_ space: SpaceID, all: Bool) throws(LogError) -> SealReport {
+    /// - Throws: `.sealing` if another process is at it for longer than `waitSeconds`; `.noSchema` if
+    ///   a type's schema is missing.
+    package func seal(
+        _ space: SpaceID,
+        all: Bool,
+        waitSeconds: Int = 0
+    ) throws(LogError) -> SealReport {
         guard access == .readWrite else { throw .readOnly }
         let directory = shared.directory
         _ = try SpaceHome.readManifest(space, in: directory)
         let lock = try storing { () throws(StorageError) in
             try directory.lock(LogPaths.sealingLock(space))
         }
-        guard try storing({ () throws(StorageError) in try lock.tryAcquire() }) else {
-            throw .sealing(space)
+        do throws(StorageError) {
+            if waitSeconds > 0 {
+                try lock.acquire(waitSeconds: waitSeconds)
+            } else if try !lock.tryAcquire() {
+                throw StorageError.locked(LogPaths.sealingLock(space), owner: nil)
+            }
+        } catch {
+            if case .locked = error { throw .sealing(space) }
+            throw .storage(error)
         }
         defer { lock.release() }
         var report = SealReport()
@@ -161,6 +173,11 @@ extension LogStore {
     }
 
     // MARK: In the background
+
+    /// How long the sealing thread waits before it begins.
+    var sealDelay: Int64 {
+        shared.sealing.isCrowded ? 0 : shared.sizes.sealDelayMilliseconds
+    }
 
     /// Seals what is due; false once the log is closed.
     func sealDue() -> Bool {

@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFormat
+import DiarioSchema
 import DiarioStorage
 
 /// The two files of a sealed segment, opened and compared with what the manifest says of them.
@@ -24,12 +25,8 @@ struct OpenSegment: ~Copyable {
         } catch {
             throw .storage(error)
         }
-        let place = SegmentPlace(
-            space: space,
-            name: entry.name,
-            failure: SegmentOnDisk.Failure()
-        )
-        let reader = try read(place, segment, sidecar)
+        let place = SegmentPlace(space: space, name: entry.name, count: entry.count)
+        let reader = try read(place, segment, sidecar, store.segments.types)
         try check(reader.header, reader.sidecarHeader, entry, place)
         return OpenSegment(entry, place, reader)
     }
@@ -47,12 +44,14 @@ struct OpenSegment: ~Copyable {
     private static func read(
         _ place: SegmentPlace,
         _ segment: any LogFile,
-        _ sidecar: any LogFile
+        _ sidecar: any LogFile,
+        _ known: [TypeEntry: EventType]
     ) throws(LogError) -> SegmentReader {
         do throws(SegmentError) {
             return try SegmentReader(
                 SegmentOnDisk(file: segment, kind: .segment, failure: place.failure),
-                sidecar: SegmentOnDisk(file: sidecar, kind: .sidecar, failure: place.failure)
+                sidecar: SegmentOnDisk(file: sidecar, kind: .sidecar, failure: place.failure),
+                known: known
             )
         } catch {
             throw place.error(error)
@@ -89,7 +88,8 @@ struct OpenSegment: ~Copyable {
 struct SegmentPlace {
     let space: SpaceID
     let name: SegmentName
-    let failure: SegmentOnDisk.Failure
+    let count: Int
+    let failure = SegmentOnDisk.Failure()
 
     func path(_ file: SegmentFile) -> String {
         switch file {
@@ -99,7 +99,14 @@ struct SegmentPlace {
     }
 
     func fault(_ file: SegmentFile, at offset: Int = 0, _ what: String) -> LogError {
-        .corrupt(Fault(file: path(file), offset: offset, what: what))
+        let last = name.first + UInt64(count) - 1
+        return .corrupt(
+            Fault(
+                file: path(file),
+                offset: offset,
+                what: "\(what) (positions \(name.first) to \(last))"
+            )
+        )
     }
 
     func error(_ error: SegmentError) -> LogError {

@@ -15,11 +15,22 @@ final class Sealing: Sendable {
         var retryHeads: [SpaceID: UInt64] = [:]
         /// True if the write-ahead log holds too much.
         var isCrowded = false
+        /// True once the thread was called for what is due.
+        var isCalled = false
     }
 
     private let state = Mutex(State())
 
-    var isDue: Bool { state.withLock { !$0.due.isEmpty || $0.isCrowded } }
+    /// Whether the thread has to be called for what is due; says so once.
+    func takeCall() -> Bool {
+        state.withLock { state in
+            guard !state.isCalled, !state.due.isEmpty || state.isCrowded else { return false }
+            state.isCalled = true
+            return true
+        }
+    }
+
+    var isCrowded: Bool { state.withLock { $0.isCrowded } }
 
     /// Notes that a space has something to seal at this head; if that failed lately, only after
     /// `step` more events.
@@ -42,7 +53,13 @@ final class Sealing: Sendable {
 
     func noteSuccess(_ space: SpaceID) { state.withLock { $0.retryHeads[space] = nil } }
 
-    func noteCrowded() { state.withLock { $0.isCrowded = true } }
+    func noteCrowded() {
+        state.withLock { state in
+            // What waits need not wait any longer.
+            if !state.isCrowded { state.isCalled = false }
+            state.isCrowded = true
+        }
+    }
 
     /// The spaces that are due, which count as done from now on.
     func takeDue() -> (spaces: [SpaceID], isCrowded: Bool) {
@@ -50,6 +67,7 @@ final class Sealing: Sendable {
             defer {
                 state.due.removeAll()
                 state.isCrowded = false
+                state.isCalled = false
             }
             return (state.due.sorted(), state.isCrowded)
         }

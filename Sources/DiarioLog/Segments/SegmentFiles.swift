@@ -22,6 +22,7 @@ struct SegmentFiles: ~Copyable {
     private var seeds: Seeds
     private var salts: Set<SaltKey> = []
     private var typesSeen: Set<TypeEntry> = []
+    private var rowCount = 0
     private var rowSize = 0
     private var digest = RowDigest()
     // Of all rows that were taken: a segment is made of no others than those the format allows.
@@ -52,11 +53,7 @@ struct SegmentFiles: ~Copyable {
             let entry = events.types[stored.row.typeIndex]
             let type = try types.type(entry)
             let size = stored.size
-            let isFull =
-                builder?.eventCount == SegmentLimits.eventCountMax
-                || rowSize + size > store.sizes.segmentMax && rowSize > 0
-                || typesSeen.count == SegmentLimits.typeCountMax && !typesSeen.contains(entry)
-            if isFull { try finish() }
+            if isFull(for: entry, size: size) { try finish() }
             do throws(FormatError) {
                 try take(stored, bytes, entry, type)
             } catch {
@@ -68,8 +65,20 @@ struct SegmentFiles: ~Copyable {
                     )
                 )
             }
+            rowCount += 1
             rowSize += size
         }
+    }
+
+    /// Whether the segment under construction cannot take a row.
+    private func isFull(for entry: TypeEntry, size: Int) -> Bool {
+        guard rowCount > 0 else { return false }
+        if rowCount == SegmentLimits.eventCountMax { return true }
+        if rowSize + size > store.sizes.segmentMax { return true }
+        guard !typesSeen.contains(entry) else { return false }
+        // One schema for each version of a type: no log of ours has two, but another's might.
+        return typesSeen.count == SegmentLimits.typeCountMax
+            || typesSeen.contains { $0.isSameType(as: entry) }
     }
 
     private mutating func take(
@@ -139,6 +148,7 @@ struct SegmentFiles: ~Copyable {
         entries.append(entry)
         salts.removeAll()
         typesSeen.removeAll()
+        rowCount = 0
         rowSize = 0
         digest = RowDigest()
     }
@@ -155,8 +165,7 @@ struct SegmentFiles: ~Copyable {
 
     /// Reads the files as any reader does, and takes their marks.
     private func readBack(_ entry: inout SegmentEntry) throws(LogError) {
-        let failure = SegmentOnDisk.Failure()
-        let place = SegmentPlace(space: space, name: entry.name, failure: failure)
+        let place = SegmentPlace(space: space, name: entry.name, count: entry.count)
         var found = RowDigest()
         let (segment, sidecar) = try storing { () throws(StorageError) in
             (
@@ -166,8 +175,8 @@ struct SegmentFiles: ~Copyable {
         }
         do throws(SegmentError) {
             let reader = try SegmentReader(
-                SegmentOnDisk(file: segment, kind: .segment, failure: failure),
-                sidecar: SegmentOnDisk(file: sidecar, kind: .sidecar, failure: failure)
+                SegmentOnDisk(file: segment, kind: .segment, failure: place.failure),
+                sidecar: SegmentOnDisk(file: sidecar, kind: .sidecar, failure: place.failure)
             )
             entry.identity = reader.header.identity
             entry.sidecarChecksum = reader.sidecarHeader?.checksum ?? 0

@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFormat
+import DiarioSchema
 import DiarioStorage
 import Synchronization
 
@@ -13,6 +14,8 @@ final class SegmentShelf: Sendable {
         var indexSize = 0
         var useCount: UInt64 = 0
         var counters = SegmentCounters()
+        /// Types of segments that were read; parsing a schema costs more than opening a file.
+        var types: [TypeEntry: EventType] = [:]
     }
 
     private struct Known: Sendable {
@@ -23,6 +26,8 @@ final class SegmentShelf: Sendable {
 
     /// Bytes that all indexes together may take, as far as that is reckoned.
     private static let indexSizeMax = 8 * 1024 * 1024
+    /// Types that are kept.
+    private static let typeCountMax = 4096
 
     private let state = Mutex(State())
 
@@ -103,6 +108,17 @@ final class SegmentShelf: Sendable {
         }
     }
 
+    // MARK: Types
+
+    var types: [TypeEntry: EventType] { state.withLock { $0.types } }
+
+    func keep(_ types: [TypeEntry: EventType]) {
+        state.withLock { state in
+            if state.types.count + types.count > Self.typeCountMax { state.types.removeAll() }
+            state.types.merge(types) { known, _ in known }
+        }
+    }
+
     // MARK: Counters
 
     var counters: SegmentCounters { state.withLock { $0.counters } }
@@ -118,6 +134,15 @@ package struct SegmentCounters: Equatable, Sendable {
     package var blocks = 0
     /// Their stored bytes.
     package var bytes = 0
+
+    /// What came after `earlier`.
+    package func since(_ earlier: SegmentCounters) -> SegmentCounters {
+        SegmentCounters(
+            segments: segments - earlier.segments,
+            blocks: blocks - earlier.blocks,
+            bytes: bytes - earlier.bytes
+        )
+    }
 
     mutating func add(_ other: SegmentCounters) {
         segments += other.segments

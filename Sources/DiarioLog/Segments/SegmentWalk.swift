@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFormat
+import DiarioSchema
 import Synchronization
 
 /// Reads the rows of one segment piece by piece, in either direction.
@@ -38,7 +39,7 @@ final class SegmentWalk: Sendable {
         guard var segment = try OpenSegment.open(entry, of: space, in: shared) else { return nil }
         shared.segments.keep(segment.reader.index, of: entry.name)
         var types: Set<Int>?
-        let salts: SegmentSalts
+        var salts = SegmentSalts([])
         do throws(SegmentError) {
             if !filter.isEmpty {
                 let found = try filter.types(
@@ -47,8 +48,10 @@ final class SegmentWalk: Sendable {
                 )
                 types = found
             }
-            let isWanted = types?.isEmpty != true
-            salts = SegmentSalts(isWanted ? try segment.reader.saltNodes() : [])
+            let wanted = types ?? Set(segment.reader.index.types.indices)
+            if try shared.segments.keepTypes(wanted, of: &segment.reader) {
+                salts = SegmentSalts(try segment.reader.saltNodes())
+            }
         } catch {
             throw segment.place.error(error)
         }
@@ -61,6 +64,7 @@ final class SegmentWalk: Sendable {
         return .walk(SegmentWalk(entry, place, rows, cost, salts, in: shared))
     }
 
+    /// What opening came to.
     enum Opened {
         /// No event of the segment is wanted.
         case nothingWanted
@@ -126,14 +130,23 @@ extension SegmentReader {
     }
 }
 
-extension SegmentCounters {
-    /// What came after `earlier`.
-    fileprivate func since(_ earlier: SegmentCounters) -> SegmentCounters {
-        SegmentCounters(
-            segments: segments - earlier.segments,
-            blocks: blocks - earlier.blocks,
-            bytes: bytes - earlier.bytes
-        )
+extension SegmentShelf {
+    /// Keeps types of a segment for the next one; true if one of them has personal fields.
+    fileprivate func keepTypes(
+        _ wanted: Set<Int>,
+        of reader: inout SegmentReader
+    ) throws(SegmentError) -> Bool {
+        let known = types
+        var new: [TypeEntry: EventType] = [:]
+        var isPersonal = false
+        for index in wanted.sorted() {
+            let type = try reader.eventType(index)
+            isPersonal = isPersonal || !type.personalFieldIndices.isEmpty
+            let entry = reader.index.types[index].entry
+            if known[entry] == nil { new[entry] = type }
+        }
+        if !new.isEmpty { keep(new) }
+        return isPersonal
     }
 }
 

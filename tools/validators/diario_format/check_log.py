@@ -3,13 +3,17 @@
 import json
 import os
 
-from .directory import Directory
+from .directory import Directory, segment_name
 from .export import export_line
 from .ledger import KIND_DROPPED, Ledger
 from .primitives import FormatError, id_text
 from .proofs import check_tiles
 from .schemas import Catalogue
+from .segments import Segment
 from .wal import Corruption, Log
+
+
+WINDOW_COUNT = 65_536
 
 
 class DataDirectory:
@@ -24,6 +28,8 @@ class DataDirectory:
             self.catalogue.add(pack.types)
         self.ledgers = {}
         self.read_log()
+        for space in self.directory.spaces:
+            self.read_segments(space)
         self.roots = {space: self.root_of(space) for space in sorted(self.ledgers)}
 
     def read_log(self):
@@ -44,6 +50,27 @@ class DataDirectory:
         if record.space not in self.ledgers:
             self.ledgers[record.space] = Ledger(self.catalogue, self.problems)
         self.ledgers[record.space].apply(record)
+
+    def read_segments(self, space):
+        """Opens the segments that the manifest lists, and notes files that nobody refers to."""
+        manifest = self.directory.spaces[space].manifest
+        folder = ("spaces", id_text(space), "segments")
+        for listed in manifest.segments:
+            where = f"space {id_text(space)}: segment {listed.name}"
+            try:
+                segment = open_segment(listed, self.directory.read(*folder, f"{listed.name}.dseg"),
+                                       self.directory.read(*folder, f"{listed.name}.dper"))
+            except FormatError as error:
+                self.problems.append(f"{where}: {error}")
+                continue
+            if space not in self.ledgers:
+                self.ledgers[space] = Ledger(self.catalogue, self.problems)
+            self.ledgers[space].sealed.append((where, segment))
+        known = {listed.name for listed in manifest.segments}
+        known |= {segment_name(first, number) for first, number, _ in manifest.retired}
+        for name in self.directory.names(*folder):
+            if os.path.splitext(name)[0] not in known:
+                self.notes.append(f"space {id_text(space)}: nobody refers to segments/{name}")
 
     def root_of(self, space):
         ledger = self.ledgers[space]
@@ -109,6 +136,24 @@ class DataDirectory:
                 yield export_line(event, ledger.payloads[key], position, accepted_at)
             except FormatError as error:
                 self.problems.append(f"{event.origin}: {error}")
+
+
+def open_segment(listed, data, sidecar_data):
+    """The segment, if it is the one that the manifest lists."""
+    if (len(data), len(sidecar_data)) != (listed.length, listed.sidecar_length):
+        raise FormatError(f"{len(data)} and {len(sidecar_data)} bytes")
+    if int.from_bytes(sidecar_data[60:64], "little") != listed.sidecar_crc:
+        raise FormatError("the sidecar is another")
+    segment = Segment(data, sidecar_data)
+    if (segment.first_position, segment.count) != (listed.first_position, listed.count):
+        raise FormatError(f"{segment.count} events from position {segment.first_position}")
+    if segment.file.identity != listed.identity:
+        raise FormatError("the identity is another")
+    if (listed.first_position - 1) // WINDOW_COUNT != (listed.end - 2) // WINDOW_COUNT:
+        raise FormatError("more than one window")
+    if segment.row_bytes() != listed.row_bytes:
+        raise FormatError(f"{segment.row_bytes()} bytes of rows, {listed.row_bytes} listed")
+    return segment
 
 
 def run(folder, packs, export, only_space):

@@ -4,11 +4,14 @@ import os
 import re
 
 from .checksum import crc32c
-from .primitives import FormatError, Reader, id_text, parse_id
+from .primitives import BLOCK_COUNT_MAX, MIB, FormatError, Reader, id_text, parse_id
 from .schemas import read_pack
 
 FORMAT_LINE = re.compile(r"diario format ([0-9]+) readable by ([0-9]+)\n?")
 MANIFEST_SIZE = 64
+MANIFEST_SIZE_MAX = 8 * MIB
+SEGMENT_SIZE = 72
+RETIRED_SIZE = 24
 MANIFEST_FLAGS_ALL = 3
 MANIFEST_AUTHORITY = 1
 MANIFEST_STAGING = 2
@@ -18,7 +21,7 @@ LOCK_SIZE = 16
 
 class Manifest:
     def __init__(self, data):
-        reader = sized_reader(data, MANIFEST_SIZE, b"DMAN")
+        reader, version = manifest_reader(data)
         flags = reader.u8()
         if flags & ~MANIFEST_FLAGS_ALL:
             raise FormatError(f"unknown flags {flags}")
@@ -30,9 +33,70 @@ class Manifest:
         self.epoch = reader.u64()
         self.authority_replica = reader.u64()
         self.replaces = reader.u64()
+        self.segments, self.retired = [], []
+        if version == 2:
+            self.read_segments(reader)
         reader.zeros(4)
+        reader.raw(4)
+        reader.end()
         if self.is_authority != (self.authority_replica != 0):
             raise FormatError("the flag `authority` and the authority's replica disagree")
+
+    @property
+    def version(self):
+        return 2 if self.segments or self.retired else 1
+
+    def read_segments(self, reader):
+        count, retired_count = reader.u32(), reader.u32()
+        if count + retired_count == 0:
+            raise FormatError("version 2 without segments")
+        if reader.left != SEGMENT_SIZE * count + RETIRED_SIZE * retired_count + 8:
+            raise FormatError("the counts of segments and the size of the manifest disagree")
+        self.segments = [ListedSegment(reader) for _ in range(count)]
+        self.retired = [(reader.u64(), reader.u64(), reader.i64()) for _ in range(retired_count)]
+        for before, after in zip(self.segments, self.segments[1:]):
+            if before.end != after.first_position:
+                raise FormatError(f"a segment begins at {after.first_position}, the one before "
+                                  f"ends at {before.end}")
+
+
+class ListedSegment:
+    """What a manifest says of a segment."""
+
+    def __init__(self, reader):
+        self.first_position = reader.u64()
+        self.number = reader.u64()
+        self.count = reader.u32()
+        self.sidecar_crc = reader.u32()
+        self.length = reader.u64()
+        self.sidecar_length = reader.u64()
+        self.row_bytes = reader.u64()
+        self.identity = reader.raw(16)
+        reader.zeros(8)
+        if self.first_position == 0 or not 1 <= self.count <= BLOCK_COUNT_MAX:
+            raise FormatError(f"a segment of {self.count} events at {self.first_position}")
+
+    @property
+    def end(self):
+        return self.first_position + self.count
+
+    @property
+    def name(self):
+        return segment_name(self.first_position, self.number)
+
+
+def segment_name(first_position, number):
+    return f"{first_position:016x}-{number:016x}"
+
+
+def manifest_reader(data):
+    """A reader after magic and version, and the version."""
+    if not MANIFEST_SIZE <= len(data) <= MANIFEST_SIZE_MAX:
+        raise FormatError(f"a manifest of {len(data)} bytes")
+    version = data[4]
+    if version == 1:
+        return sized_reader(data, MANIFEST_SIZE, b"DMAN"), 1
+    return sized_reader(data, len(data), b"DMAN", 2), 2
 
 
 class ReplicaFile:
@@ -46,15 +110,15 @@ class ReplicaFile:
         reader.zeros(4)
 
 
-def sized_reader(data, size, magic):
+def sized_reader(data, size, magic, version=1):
     """A reader after magic and version of a file that ends in a CRC32C of all before it."""
     if len(data) != size:
         raise FormatError(f"{len(data)} bytes instead of {size}")
     if int.from_bytes(data[-4:], "little") != crc32c(data[:-4]):
         raise FormatError("the CRC32C does not hold")
     reader = Reader(data)
-    if reader.raw(4) != magic or reader.u8() != 1:
-        raise FormatError(f"not {magic.decode()} of version 1")
+    if reader.raw(4) != magic or reader.u8() != version:
+        raise FormatError(f"not {magic.decode()} of version {version}")
     return reader
 
 
@@ -72,6 +136,7 @@ class Directory:
         self.problems = problems
         self.spaces = {}
         self.packs = {}
+        self.format_version = 1
         self.check_format()
         self.check_lock()
         for name in self.names("packs"):
@@ -106,8 +171,10 @@ class Directory:
             self.problems.append(f"format: {error}")
             return
         match = FORMAT_LINE.fullmatch(line)
-        if not match or match.group(1) != "1" or match.group(2) != "1":
+        if not match or match.groups() not in (("1", "1"), ("2", "2")):
             self.problems.append(f"format: {line!r}")
+        else:
+            self.format_version = int(match.group(1))
 
     def check_lock(self):
         if "lock" in self.names() and len(self.read("lock")) not in (0, LOCK_SIZE):
@@ -125,6 +192,8 @@ class Directory:
         manifest = Manifest(self.read("spaces", name, "manifest"))
         if parse_id(name) != manifest.space:
             raise FormatError(f"the manifest is that of {id_text(manifest.space)}")
+        if manifest.version > self.format_version:
+            self.problems.append(f"spaces/{name}: segments in a directory of format 1")
         replica_file = ReplicaFile(self.read("spaces", name, "replica"))
         self.spaces[manifest.space] = Space(manifest, replica_file)
 

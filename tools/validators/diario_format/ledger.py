@@ -8,7 +8,7 @@ from bisect import bisect_left
 from .block import parse_block
 from .hashes import HASH_SIZE, CompactRange, commitment_of, leaf_of, salt_group, salt_of
 from .primitives import FormatError, Reader, id_text, origin_text
-from .row import check_subject, event_hash
+from .row import check_subject, encode_public_part, event_hash
 
 KIND_ROWS = 1
 KIND_SEED = 2
@@ -66,6 +66,7 @@ class Ledger:
         self.promotions = []    # applied only when all rows are known, since records may move
         self.hashes = {}        # (replica, sequence): event hash
         self.payloads = {}      # (replica, sequence): payload
+        self.sealed = []        # (where, segment), in order of position
 
     def problem(self, where, reason):
         self.problems.append(f"{where}: {reason}")
@@ -131,6 +132,41 @@ class Ledger:
     def apply_state(self, record):
         self.states.append(State(record.content, record.where))
 
+    # Segments
+
+    def apply_segment(self, where, segment):
+        """Takes the events of a segment; those that the log has too must be the same (W7)."""
+        for index, event in enumerate(segment.events):
+            key = (event.replica, event.sequence)
+            position = segment.first_position + index
+            if self.positions.get(position, key) != key:
+                self.problem(where, f"another event than in the log at position {position}")
+            if key in self.events and not self.is_same(self.events[key], event):
+                self.problem(where, f"W7: {event.origin} is another in the log")
+            self.events[key] = event
+            self.types[key] = segment.types[segment.type_indexes[index]]
+            self.put(key, position, segment.accepted_times[index])
+            replicas = self.authority if segment.is_authority(index) else self.ordinary
+            replicas.add(event.replica)
+        for replica, group, level, _, value in segment.nodes:
+            if level == 0 and self.seeds.get((replica, group), value) != value:
+                self.problem(where, f"another seed of {id_text(replica)} than in the log")
+
+    def is_same(self, ours, sealed):
+        same = encode_public_part(ours) == encode_public_part(sealed)
+        same = same and (ours.type_name, ours.version) == (sealed.type_name, sealed.version)
+        if ours.personal is None or sealed.personal is None:
+            return same
+        return same and ours.personal == sealed.personal
+
+    @property
+    def sealed_end(self):
+        """The last position that is in a segment."""
+        if not self.sealed:
+            return 0
+        segment = self.sealed[-1][1]
+        return segment.first_position + segment.count - 1
+
     # What holds at the end
 
     @property
@@ -154,6 +190,8 @@ class Ledger:
 
     def check(self):
         """All checks; the compact range of the whole log, or None if leaves are missing."""
+        for where, segment in self.sealed:
+            self.apply_segment(where, segment)
         self.promote()
         self.check_positions()
         for replica in sorted(self.authority & self.ordinary):
@@ -183,10 +221,14 @@ class Ledger:
 
     def check_positions(self):
         """Positions follow without gaps; L4 and L5 over all blocks; a base lies before."""
-        placed = [position for position in sorted(self.positions) if position > self.released]
-        expected = list(range(self.released + 1, self.released + 1 + len(placed)))
-        if placed != expected or self.head > self.released + len(placed):
-            self.problem("positions", f"gaps after {self.released}, head {self.head}")
+        if self.released > self.sealed_end:
+            self.problem("positions", f"W6: released up to {self.released}, of which segments "
+                                      f"hold {self.sealed_end}")
+        before = self.sealed[0][1].first_position - 1 if self.sealed else self.released
+        placed = [position for position in sorted(self.positions) if position > before]
+        expected = list(range(before + 1, before + 1 + len(placed)))
+        if placed != expected or self.head > before + len(placed):
+            self.problem("positions", f"gaps after {before}, head {self.head}")
         last_sequence, last_time = {}, None
         for position in sorted(self.positions):
             key = self.positions[position]
@@ -211,7 +253,7 @@ class Ledger:
 
     def complete(self, key, event):
         """Gives the event the commitment that its row has and its block has not."""
-        if event.personal is None:
+        if event.personal is None or event.commitment is not None:
             return
         seed = self.seeds.get((event.replica, salt_group(event.sequence)))
         if seed is None:

@@ -101,6 +101,17 @@ READ = {
 }
 
 
+def field_text(data):
+    """Bytes of a column as the text they have to be."""
+    return Reader(bytes_with_size(data)).text()
+
+
+def bytes_with_size(data):
+    writer = Writer()
+    writer.bytes(data)
+    return writer.done()
+
+
 # Parts
 
 def encode_part(fields, payload):

@@ -31,17 +31,21 @@ def kind_of(schema):
 
 
 class EventType:
-    """One version of a type, with its fields in the order of section 3."""
+    """One version of a type, with its fields in the order of section 3.
 
-    def __init__(self, schema):
+    A schema without its title, as segments hold it, needs the `name` beside it.
+    """
+
+    def __init__(self, schema, name=None):
         self.schema = schema
-        self.name = schema["title"]
+        self.name = schema["title"] if name is None else name
         self.version = whole_number(schema["x-diario-version"])
         self.subject_field = schema.get("x-diario-subject")
         self.fingerprint = schema_fingerprint(schema)
         properties = schema.get("properties", {})
         names = sorted(properties, key=lambda name: name.encode("utf-8"))
         fields = [Field(name, properties[name]) for name in names]
+        self.fields = fields
         self.public_fields = [field for field in fields if not field.is_personal]
         self.personal_fields = [field for field in fields if field.is_personal]
         new_ids = [field.name for field in fields if field.is_new_id]

@@ -18,6 +18,7 @@ from .proof_vectors import compare_proofs
 from .primitives import FormatError, id_text, parse_id
 from .row import Event, canonical_row, check_subject, decode_row, encode_public_part
 from .schemas import Catalogue, EventType
+from .segment_vectors import compare_segments
 
 ROW_RESULTS = (
     "publicPart", "personalPart", "salt", "commitment", "row", "eventHash", "leaf",
@@ -229,6 +230,7 @@ COMPARISONS = {
     "merkle": compare_merkle,
     "proofs": compare_proofs,
     "salts": compare_salts,
+    "segments": compare_segments,
 }
 
 

@@ -31,7 +31,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 """
 # What stands before the cursor, and what must and must not be offered.
 COMPLETIONS = (
-    ([""], {"init", "log", "schema", "completion", "man"}, {"check", "--json"}),
+    ([""], {"init", "log", "schema", "completion", "man"}, {"adopt", "--json"}),
     (["-"], {"-C", "--no-progress", "--version"}, {"--json", "log"}),
     (["sch"], {"schema"}, {"log"}),
     (["schema", ""], {"check", "list", "adopt"}, {"log"}),

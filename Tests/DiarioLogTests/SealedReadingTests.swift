@@ -1,0 +1,225 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+import DiarioSimulation
+import DiarioStorage
+import Testing
+
+/// Reading sealed events: only what is needed, and damage is told with its place.
+@Suite struct SealedReadingTests {
+    private let item = Array("sim.item.counted".utf8)
+
+    /// 20 runs of notes, and in the twelfth and the last two items.
+    private func makeSample() throws -> SealedLog {
+        let sealed = try SealedLog(mergedCount: 8)
+        try sealed.append(.note, 0..<90)
+        try sealed.append(.item, 90..<92)
+        try sealed.append(.note, 92..<150)
+        try sealed.append(.item, 150..<152)
+        try sealed.append(.note, 152..<160)
+        #expect(try sealed.store.seal(sealed.space, all: false).segmentCount == 20)
+        return sealed
+    }
+
+    /// Blocks and segments that reading costs.
+    private func cost(
+        _ sealed: SealedLog,
+        _ filter: LogFilter
+    ) throws -> (positions: [UInt64], cost: SegmentCounters) {
+        let before = sealed.store.segmentCounters
+        let positions = try sealed.positions(filter: filter)
+        return (positions, sealed.store.segmentCounters.since(before))
+    }
+
+    @Test func aRareTypeReadsOnlyTheBlocksThatHoldIt() throws {
+        let sealed = try makeSample()
+        var filter = LogFilter()
+        filter.wantsType = { [item] in $0 == item }
+        let (_, all) = try cost(sealed, LogFilter())
+        // The indexes are known by now.
+        let (found, cost) = try cost(sealed, filter)
+        #expect(found == [91, 92, 151, 152])
+        #expect(cost.segments == 2)
+        #expect(cost.blocks * 8 < all.blocks)
+    }
+
+    @Test func aSubjectReadsOnlyTheBlocksThatHoldIt() throws {
+        let sealed = try makeSample()
+        // From here on types and indexes are known.
+        let view = try sealed.log.kinds.view(of: sealed.space, in: sealed.store)
+        var filter = LogFilter()
+        // Items make their id of their own origin.
+        filter.subject = Array(view.canonical[150].origin.text.utf8)
+        let (found, cost) = try cost(sealed, filter)
+        #expect(found.contains(151))
+        #expect(found.allSatisfy { 145...152 ~= $0 })
+        filter.subject = Array("no such thing".utf8)
+        let (none, noCost) = try self.cost(sealed, filter)
+        #expect(none == [])
+        // Only the filters of types that have some were looked at.
+        #expect(noCost.blocks == 0)
+        #expect(cost.blocks > 0 && cost.blocks < 20)
+    }
+
+    @Test func anOriginIsLookedForInOneSegment() throws {
+        let sealed = try makeSample()
+        let view = try sealed.log.kinds.view(of: sealed.space, in: sealed.store)
+        var filter = LogFilter()
+        filter.origin = view.canonical[40].origin
+        let (found, cost) = try cost(sealed, filter)
+        #expect(found == Array(41...48))
+        #expect(cost.segments == 1)
+    }
+
+    @Test func timesSkipSegments() throws {
+        let sealed = try makeSample()
+        _ = try cost(sealed, LogFilter())
+        let view = try sealed.log.kinds.view(of: sealed.space, in: sealed.store)
+        var filter = LogFilter()
+        filter.since = Timestamp(milliseconds: try #require(view.canonical[151].acceptedAt) + 1)
+        let (found, cost) = try cost(sealed, filter)
+        #expect(found.contains(160))
+        #expect(found.count <= 8)
+        #expect(cost.segments == 1)
+    }
+
+    @Test func proofsHoldOverSegmentsAndTail() throws {
+        let sealed = try SealedLog(seed: 9)
+        try sealed.fill(0..<300)
+        _ = try sealed.store.seal(sealed.space, all: false)
+        let leaves = try sealed.log.plainRoot(sealed.space, in: sealed.store)
+        let tiles = try TileStore(sealed.log.disk, space: sealed.space)
+        #expect(tiles.size == 296)
+        for position: UInt64 in [1, 100, 296, 297, 300] {
+            let proven = try #require(
+                try sealed.store.inclusion(of: position, in: sealed.space)
+            )
+            #expect(proven.root == leaves)
+            let event = try sealed.store.provenEvent(at: position, in: sealed.space)
+            #expect(event != nil)
+        }
+        #expect(try sealed.store.consistency(from: 50, in: sealed.space) != nil)
+    }
+
+    // MARK: Damage
+
+    @Test func damageIsToldWithItsPlace() throws {
+        let sealed = try makeSample()
+        let entry = try sealed.store.segments(of: sealed.space)[3]
+        let path = LogPaths.segment(entry.name, of: sealed.space)
+        try sealed.flip(path, at: entry.segmentSize - 3)
+        let result = try sealed.store.verify(sealed.space) { _ in nil }
+        let fault = try #require(result.faults.first)
+        #expect(result.faults.count == 1)
+        #expect(fault.file == path)
+        #expect(fault.offset > 64 && fault.offset < entry.segmentSize)
+        #expect(fault.what.contains("block") && fault.what.contains("positions 25 to 32"))
+        // All others were read.
+        #expect(result.rowCount == 152)
+        #expect(throws: LogError.self) { try sealed.positions() }
+        #expect(try sealed.positions(33...160) == Array(33...160))
+        let reader = try sealed.log.open(process: 1)
+        _ = try reader.append(sealed.log.append(3, to: sealed.space))
+    }
+
+    /// Every byte of either file counts.
+    @Test(arguments: 0..<24) func anyFlippedBitIsFound(place: Int) throws {
+        let sealed = try SealedLog(seed: UInt64(place), mergedCount: 8)
+        try sealed.fill(0..<8)
+        _ = try sealed.store.seal(sealed.space, all: false)
+        let entry = try sealed.store.segments(of: sealed.space)[0]
+        let isSidecar = place.isMultiple(of: 2)
+        let size = isSidecar ? entry.sidecarSize : entry.segmentSize
+        let path =
+            isSidecar
+            ? LogPaths.sidecar(entry.name, of: sealed.space)
+            : LogPaths.segment(entry.name, of: sealed.space)
+        try sealed.flip(path, at: size * place / 24)
+        let result = try sealed.store.verify(sealed.space) { _ in nil }
+        #expect(result.faults.map(\.file) == [path])
+    }
+
+    @Test func missingAndForeignFilesAreTold() throws {
+        let sealed = try SealedLog(mergedCount: 8)
+        try sealed.fill(0..<24)
+        _ = try sealed.store.seal(sealed.space, all: false)
+        let entries = try sealed.store.segments(of: sealed.space)
+        let paths = entries.map { LogPaths.segment($0.name, of: sealed.space) }
+        let sidecars = entries.map { LogPaths.sidecar($0.name, of: sealed.space) }
+        try sealed.log.disk.remove(paths[0])
+        let other = try sealed.log.disk.contents(of: sidecars[2], sizeMax: 100_000)
+        try sealed.log.disk.replace(sidecars[1], with: other)
+        let cut = try sealed.log.disk.open(paths[2], .readWrite)
+        try cut.truncate(to: entries[2].segmentSize - 1)
+        let result = try sealed.store.verify(sealed.space) { _ in nil }
+        #expect(result.faults.count == 3)
+        #expect(result.faults.map(\.file) == [paths[0], sidecars[1], paths[2]])
+        #expect(result.rowCount == 0)
+    }
+
+    @Test func aDamagedManifestIsTold() throws {
+        let sealed = try SealedLog()
+        try sealed.fill(0..<24)
+        _ = try sealed.store.seal(sealed.space, all: false)
+        let path = LogPaths.manifest(sealed.space)
+        try sealed.flip(path, at: 70)
+        let store = try sealed.log.open(process: 1)
+        #expect(
+            throws: LogError.corrupt(Fault(file: path, offset: 0, what: "the manifest is damaged"))
+        ) {
+            try store.status(of: sealed.space)
+        }
+        #expect(throws: LogError.self) { try store.cursor(sealed.space) }
+    }
+
+    @Test func damagedTilesAreTold() throws {
+        let sealed = try SealedLog()
+        try sealed.fill(0..<600)
+        _ = try sealed.store.seal(sealed.space, all: false)
+        let path = LogPaths.tiles(sealed.space, level: 1)
+        try sealed.flip(path, at: 40)
+        let result = try sealed.store.verify(sealed.space) { _ in nil }
+        #expect(result.faults.map(\.file) == [path])
+        #expect(result.faults.map(\.offset) == [32])
+    }
+
+    // MARK: In the background
+
+    /// Of two spaces with much in the log, the one that was written to longest ago is sealed short.
+    @Test func aCrowdedLogSealsOldTails() throws {
+        let log = try TestLog()
+        log.sizes.stateInterval = 2000
+        log.sizes.liveMax = 20_000
+        let store = try log.open(background: .thread)
+        let old = try store.makeSpace(isAuthority: true).space
+        let new = try store.makeSpace(isAuthority: true).space
+        _ = try store.append(log.append(200, textSize: 20, to: old))
+        var count = 0
+        while try store.status(of: old).sealedEnd < 200, count < 5000 {
+            _ = try store.append(log.append(5, textSize: 100, to: new))
+            count += 1
+        }
+        #expect(store.sealFailure == nil)
+        #expect(try store.status(of: old).sealedEnd == 200)
+        #expect(try store.status(of: old).tailCount == 0)
+        try store.close()
+    }
+
+    @Test func completeRunsAreSealedInTheBackground() throws {
+        let sealed = try SealedLog(background: .thread)
+        var rest: Int64 = 0
+        // The thread seals while others append and read; at the latest it is done at some append.
+        while try sealed.store.status(of: sealed.space).sealedEnd < 64 {
+            try sealed.append(.note, rest..<rest + 4)
+            rest += 4
+            #expect(try sealed.positions().count == Int(rest))
+            guard rest < 40_000 else { break }
+        }
+        #expect(sealed.store.sealFailure == nil)
+        #expect(try sealed.store.status(of: sealed.space).sealedEnd >= 64)
+        try sealed.store.close()
+        let again = try sealed.log.open(process: 1)
+        #expect(try sealed.log.numbers(sealed.space, in: again) == Array(0..<rest))
+    }
+}

@@ -1,0 +1,61 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioSchema
+import DiarioStorage
+import DiarioTestSupport
+import Testing
+
+/// What every pack records is the same after it was sealed.
+@Suite struct SealedSpaceTests {
+    @Test func exportsFiltersAndRootStayAsTheyWere() throws {
+        let folder = try TemporaryFolder()
+        let space = try SampleSpace.make(folder.path + "/space")
+        let text = try SampleSpace.lines(space)
+        let root = try space.stats().root
+        let types = ["fish.", "meals.", "music.", "zones.", "maps.", "engine."]
+        func counts() throws -> [Int] {
+            try types.map { type in
+                var reader = try EventReader(space, EventFilter(types: [type]), isReversed: true)
+                var count = 0
+                while try reader.next() != nil { count += 1 }
+                return count
+            }
+        }
+        let before = try counts()
+        #expect(before.allSatisfy { $0 > 0 })
+        let report = try space.store.seal(space.id, all: true)
+        let stats = try space.stats()
+        #expect(report.sealedEnd == stats.status.head)
+        #expect(stats.segmentCount == 1)
+        #expect(stats.tailCount == 0)
+        #expect(stats.root == root)
+        #expect(try SampleSpace.lines(space) == text)
+        #expect(try counts() == before)
+        #expect(try space.verify { _ in }.isOK)
+        try space.close()
+        let again = try Space.open(at: folder.path + "/space", access: .readOnly)
+        #expect(try SampleSpace.lines(again) == text)
+    }
+
+    /// A subject is found in segments as in the log, whatever kind of value it is.
+    @Test func eventsOfASubjectAreFoundWhenSealed() throws {
+        let folder = try TemporaryFolder()
+        let space = try SampleSpace.make(folder.path + "/space")
+        func events(of subject: String) throws -> [UInt64?] {
+            var filter = EventFilter()
+            filter.subject = subject
+            var reader = try EventReader(space, filter)
+            var found: [UInt64?] = []
+            while let line = try reader.next() { found.append(line.position) }
+            return found
+        }
+        let subjects = ["buckwheat", "31-lunch-0303", "nothing of that name", "meals"]
+        let before = try subjects.map { try events(of: $0) }
+        #expect(before[0].count == 2 && before[1].count > 0 && before[2].isEmpty)
+        _ = try space.store.seal(space.id, all: true)
+        #expect(try subjects.map { try events(of: $0) } == before)
+        #expect(space.store.segmentCounters.blocks > 0)
+        try space.close()
+    }
+}
