@@ -26,9 +26,10 @@ package struct ByteStrings: Equatable, Sendable {
         get { bytes.span.extracting(range(index)) }
     }
 
+    @inline(__always)
     mutating func append(_ string: RawSpan) {
         bytes.append(contentsOf: string)
-        bounds.append(UInt32(bytes.count))
+        bounds.append(UInt32(truncatingIfNeeded: bytes.count))
     }
 
     mutating func append(_ string: [UInt8]) {
@@ -110,10 +111,15 @@ struct StringTable {
     }
 
     /// Where the string stands, or would.
+    @inline(__always)
     private func slot(of string: Span<UInt8>) -> Int {
-        let mask = slots.count - 1
-        var slot = Int(Checksum.crc32c(string.raw)) & mask
-        while slots[slot] >= 0, !Self.equal(strings[Int(slots[slot])], string) {
+        let (table, bytes, bounds) = (slots.span, strings.bytes.span, strings.bounds.span)
+        let mask = table.count - 1
+        var slot = Self.hash(string) & mask
+        while table[slot] >= 0 {
+            let index = Int(table[slot])
+            let known = bytes.extracting(Int(bounds[index])..<Int(bounds[index + 1]))
+            if Self.equal(known, string) { break }
             slot = (slot + 1) & mask
         }
         return slot
@@ -123,10 +129,32 @@ struct StringTable {
         slots = [Int32](repeating: -1, count: slots.count * 4)
         let mask = slots.count - 1
         for index in 0..<strings.count {
-            var slot = Int(Checksum.crc32c(strings[index].raw)) & mask
+            var slot = Self.hash(strings[index]) & mask
             while slots[slot] >= 0 { slot = (slot + 1) & mask }
             slots[slot] = Int32(index)
         }
+    }
+
+    /// A hash for this table only, never written: words mixed by multiplication.
+    @inline(__always)
+    private static func hash(_ string: Span<UInt8>) -> Int {
+        let raw = string.raw
+        var state = UInt64(truncatingIfNeeded: string.count) &* 0x9e37_79b9_7f4a_7c15
+        var offset = 0
+        while offset + 8 <= string.count {
+            // Safe: eight bytes are left, and an integer has no invalid bit pattern.
+            let word = unsafe raw.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            state = (state ^ word) &* 0xff51_afd7_ed55_8ccd
+            state ^= state >> 32
+            offset += 8
+        }
+        var last: UInt64 = 0
+        while offset < string.count {
+            last = last << 8 | UInt64(string[offset])
+            offset += 1
+        }
+        state = (state ^ last) &* 0xc4ce_b9fe_1a85_ec53
+        return Int(truncatingIfNeeded: state >> 33)
     }
 
     private static func equal(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {

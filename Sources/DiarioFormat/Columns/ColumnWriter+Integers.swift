@@ -118,14 +118,27 @@ extension ColumnWriter {
         start: Int64
     ) throws(FormatError) {
         var bitmap = [UInt8](repeating: 0, count: (values.count + 7) / 8)
-        var exceptions: [Int64] = []
         let links = chain.span
-        for index in values.indices {
-            let last = Int(links[index])
-            let value = values[index]
-            if last < 0 || values[last] != value {
-                bitmap[index >> 3] |= 1 << UInt8(index & 7)
-                exceptions.append(value)
+        // A search tries the first rows only, whose links are the first as well.
+        precondition(links.count >= values.count, "a chain has a link for each row")
+        var bits = bitmap.mutableSpan
+        // Safe: `count` is of values before the one at hand; a chain names rows in front of its
+        // own, or none; the bitmap has a bit for each row.
+        let exceptions = unsafe [Int64](unsafeUninitializedCapacity: values.count) {
+            target,
+            count in
+            count = 0
+            guard let target = target.baseAddress else { return }
+            for index in 0..<values.count {
+                let last = Int(unsafe links[unchecked: index])
+                let value = unsafe values[unchecked: index]
+                // The value itself stands for a link that is missing, which is told by its sign.
+                let known = unsafe values[unchecked: last < 0 ? index : last]
+                let bit = last < 0 || known != value ? 1 : 0
+                let mask = UInt8(truncatingIfNeeded: bit &<< (index & 7))
+                unsafe bits[unchecked: index &>> 3] |= mask
+                unsafe target[count] = value
+                count &+= bit
             }
         }
         try put(stream: bitmap.span)

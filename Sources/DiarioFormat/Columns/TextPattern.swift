@@ -47,13 +47,9 @@ struct TextPattern: Equatable {
         guard 1...Self.sizeMax ~= size, total == size * strings.count else { return nil }
         for index in 0..<strings.count where strings.range(index).count != size { return nil }
         let bytes = strings.bytes.span
-        var isLiteral = [Bool](repeating: true, count: size)
-        for place in 0..<size {
-            var offset = place
-            let first = bytes[place]
-            while offset < total, bytes[offset] == first { offset += size }
-            isLiteral[place] = offset >= total && 32..<127 ~= first
-        }
+        let first = Array(strings.bytes[..<size])
+        let differences = Self.differences(bytes, first.span)
+        let isLiteral = (0..<size).map { differences[$0] == 0 && 32..<127 ~= first[$0] }
         for alphabet in 1...Self.alphabetCount {
             let digits = Self.digits[Int(alphabet) - 1]
             guard let marks = Self.marks(bytes, size: size, isLiteral, digits.span) else {
@@ -72,23 +68,57 @@ struct TextPattern: Equatable {
         _ isLiteral: [Bool],
         _ digits: Span<UInt8>
     ) -> [UInt8]? {
+        var used: [UInt8] = []
+        // A few strings tell most of the time that this is not the alphabet.
+        for count in [min(bytes.count, 16 * size), bytes.count] {
+            used = Self.used(bytes.extracting(0..<count), size: size, digits)
+            for place in 0..<size where !isLiteral[place] && used[place] == noDigit { return nil }
+        }
         var marks: [UInt8] = []
         for place in 0..<size {
             guard !isLiteral[place] else {
                 marks.append(bytes[place])
                 continue
             }
-            var used: UInt8 = 0
-            var offset = place
-            while offset < bytes.count {
-                let digit = digits[Int(bytes[offset])]
-                guard digit != noDigit else { return nil }
-                used |= digit
-                offset += size
-            }
-            marks.append(max(1, UInt8(UInt8.bitWidth - used.leadingZeroBitCount)))
+            marks.append(max(1, UInt8(UInt8.bitWidth - used[place].leadingZeroBitCount)))
         }
         return marks
+    }
+
+    /// For each place the bits in which a string differs from the first; string by string, as
+    /// they lie in memory.
+    private static func differences(_ bytes: Span<UInt8>, _ first: Span<UInt8>) -> [UInt8] {
+        let size = first.count
+        var differences = [UInt8](repeating: 0, count: size)
+        var target = differences.mutableSpan
+        precondition(bytes.count % size == 0, "all strings have one size")
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            for place in 0..<size {
+                // Safe: the strings fill the bytes, and there is a place for each of theirs.
+                unsafe target[unchecked: place] |=
+                    bytes[unchecked: start &+ place] ^ first[unchecked: place]
+            }
+        }
+        return differences
+    }
+
+    /// For each place the bits of its digits; those of `noDigit` if a byte is none.
+    private static func used(
+        _ bytes: Span<UInt8>,
+        size: Int,
+        _ digits: Span<UInt8>
+    ) -> [UInt8] {
+        var used = [UInt8](repeating: 0, count: size)
+        var target = used.mutableSpan
+        precondition(bytes.count % size == 0 && digits.count == 256, "all strings have one size")
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            for place in 0..<size {
+                // Safe: the strings fill the bytes, and each byte has a digit or `noDigit`.
+                let byte = Int(unsafe bytes[unchecked: start &+ place])
+                unsafe target[unchecked: place] |= digits[unchecked: byte]
+            }
+        }
+        return used
     }
 
     /// The digits of all strings as planes: byte p of each string, for each p.
@@ -100,24 +130,35 @@ struct TextPattern: Equatable {
         let bytes = strings.bytes.span
         let digits = digits.span
         let marks = marks.span
+        precondition(bytes.count == count * marks.count, "each string has the size of the pattern")
+        precondition(digits.count == 256, "each byte has a digit, or says that it has none")
         var offset = 0
         for index in 0..<count {
             var (bits, bitCount) = (0, 0)
             var place = index
             for position in marks.indices {
-                let mark = marks[position]
+                // Safe: `offset` goes through `count` strings of one byte for each mark; a plane
+                // is gone to for each eight bits of the marks, which have `packedSize` of them.
+                let mark = Int(unsafe marks[unchecked: position])
                 if mark < 32 {
-                    bits = bits << Int(mark) | Int(digits[Int(bytes[offset])])
-                    bitCount += Int(mark)
+                    let byte = Int(unsafe bytes[unchecked: offset])
+                    bits = bits &<< mark | Int(unsafe digits[unchecked: byte])
+                    bitCount &+= mark
                     if bitCount >= 8 {
-                        bitCount -= 8
-                        target[place] = UInt8(truncatingIfNeeded: bits >> bitCount)
-                        place += count
+                        bitCount &-= 8
+                        unsafe target[unchecked: place] = UInt8(
+                            truncatingIfNeeded: bits &>> bitCount
+                        )
+                        place &+= count
                     }
                 }
-                offset += 1
+                offset &+= 1
             }
-            if bitCount > 0 { target[place] = UInt8(truncatingIfNeeded: bits << (8 - bitCount)) }
+            if bitCount > 0 {
+                unsafe target[unchecked: place] = UInt8(
+                    truncatingIfNeeded: bits &<< (8 &- bitCount)
+                )
+            }
         }
     }
 

@@ -50,8 +50,9 @@ struct TextPools {
             var codes = [Int64](repeating: 0, count: strings.count)
             var own = ByteStrings()
             var count = 0
+            let table = tables[pool]
             for index in 0..<strings.count {
-                if let code = tables[pool].index(of: strings[index]) {
+                if let code = table.index(of: strings[index]) {
                     codes[index] = Int64(code) + 1
                     count += 1
                 } else {
