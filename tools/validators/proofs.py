@@ -209,6 +209,10 @@ def check_tiles(checks, folder, tree, proofs):
                      else [str(proof["position"]), "--size", str(proof["size"]), "--event"])
             checks.equal(checks.run("prove", *words, "--json").text, text,
                          f"a proof with tiles of {size}")
+    # The proofs did without the damaged tile; verify tells of it.
+    faults = checks.diario.run("-C", checks.space, "verify", "--json").json["faults"]
+    checks.equal([pathlib.Path(fault["file"]).name for fault in faults], ["1"], "a damaged tile")
+    write_tiles(tiles, tree.leaves)
     checks.diario.verify(checks.space)
 
 
