@@ -40,6 +40,9 @@ struct Invocation {
             throw error
         }
         try reporting { () throws(DiarioError) in try space.close() }
+        if let failure = space.store.sealFailure {
+            remark("events stay in the write-ahead log, since sealing fails: \(failure.message)")
+        }
         // What was printed is not all that was recorded.
         if let damage { throw .failed(damage) }
     }

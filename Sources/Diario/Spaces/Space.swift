@@ -92,6 +92,7 @@ package final class Space: Sendable {
 
     /// Ends the use of the space: what was recorded is on disk, and a mark of that is left.
     package func close() throws(DiarioError) {
+        store.sealBeforeClose()
         try logging { () throws(LogError) in try store.close() }
     }
 

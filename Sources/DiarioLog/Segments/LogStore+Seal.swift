@@ -191,6 +191,15 @@ extension LogStore {
         return true
     }
 
+    /// Seals what is due and was left for later: who closes a log soon after an append leaves the
+    /// thread no time to do so, and if all do, the log grows without end.
+    ///
+    /// Failures are kept to be shown: what was acknowledged is safe where it is.
+    package func sealBeforeClose() {
+        guard access == .readWrite, shared.hasThreads else { return }
+        _ = sealDue()
+    }
+
     /// Throws once the log is closed; other failures are kept to be shown.
     private func sealInBackground(_ space: SpaceID, all: Bool) throws(LogError) {
         do throws(LogError) {
@@ -198,6 +207,8 @@ extension LogStore {
             shared.sealing.noteSuccess(space)
         } catch {
             if case .closed = error { throw error }
+            // Then it is done, or due again with the next events.
+            if case .sealing = error { return }
             let head = shared.index.withLock { $0[space].head }
             let step = UInt64(shared.sizes.segmentCount)
             shared.sealing.note(space, failure: error, head: head, step: step)
