@@ -129,8 +129,10 @@ def check(program, folder):
         damage(diario, space, chance)
     except Failed as failure:
         raise Failed(f"seed {SEED}: {failure}") from failure
-    return (f"{EVENTS + 6_700 + 500 * KILLS} events sealed, {KILLS} sealings killed, {DAMAGES} bytes "
-            "damaged: nothing lost, nothing missed")
+    count = EVENTS + 6_700 + 500 * KILLS
+    return (f"{count} events sealed, {KILLS} sealings killed, {DAMAGES} bytes damaged: "
+            "nothing lost, nothing missed")
+
 
 
 if __name__ == "__main__":
