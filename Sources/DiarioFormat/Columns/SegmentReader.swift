@@ -135,6 +135,13 @@ package struct SegmentReader: ~Copyable {
         return (header, bytes)
     }
 
+    /// The index of the segment as it is stored, read anew.
+    mutating func storedIndex() throws(SegmentError) -> [UInt8] {
+        var stored: [UInt8] = []
+        try segment.read(at: SegmentHeader.size, count: header.storedIndexSize, into: &stored)
+        return stored
+    }
+
     static func checked<Value: ~Copyable>(
         _ file: SegmentFile,
         block: Int? = nil,

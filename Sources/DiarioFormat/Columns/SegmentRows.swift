@@ -8,7 +8,8 @@ import DiarioSchema
 ///     while let row = try rows.next() { use(rows.bytes, row.event.publicPart) }
 ///
 /// Holds the envelope and, of each type, the block of fields with the row at hand. Rows are made
-/// by the thousand, so that the work on a column is one loop.
+/// by the thousand, so that the work on a column is one loop. Each row that comes out is one that
+/// log.md allows.
 package struct SegmentRows: ~Copyable {
     /// Holds the parts of the row that came last.
     package private(set) var bytes: [UInt8] = []
@@ -185,6 +186,7 @@ struct RowsOfType {
                 progress.skipCount = 0
                 continue
             }
+            if !isPersonal { try reader.checkRules(columns, block: block) }
             let type = try reader.eventType(columns.type)
             progress.assembler = PayloadAssembler(columns, type)
             progress.rowCount = columns.rowCount
