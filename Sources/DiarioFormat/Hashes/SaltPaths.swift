@@ -9,7 +9,9 @@ struct SaltPaths {
     /// From the seed down to the salt.
     private static let levelCount = SaltNode.levelMax + 1
 
-    /// By place and level; those above the level of the base mean nothing. Made when needed.
+    /// By place and level, made when needed.
+    ///
+    /// Those above the level of the base mean nothing.
     private var values: [Salt] = []
     private var bases: [SaltNode?] = []
     private var indices: [Int] = []
