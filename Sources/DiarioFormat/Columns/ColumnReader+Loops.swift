@@ -113,7 +113,10 @@ extension ColumnReader {
 
     static func isWithin(_ range: ClosedRange<Int64>, _ numbers: [Int64]) -> Bool {
         var (lowest, highest) = (range.lowerBound, range.upperBound)
-        for number in numbers {
+        let source = numbers.span
+        for index in source.indices {
+            // Safe: the loop goes through the indices.
+            let number = unsafe source[unchecked: index]
             lowest = min(lowest, number)
             highest = max(highest, number)
         }

@@ -83,6 +83,15 @@ extension SegmentReader {
         return rows[type]
     }
 
+    /// The events that are some rows of a type, in order.
+    mutating func events(
+        ofType type: Int,
+        _ rows: Range<Int>
+    ) throws(SegmentError) -> [Int32] {
+        let all = try events(ofType: type)
+        return rows == all.indices ? all : Array(all[rows])
+    }
+
     /// The events of each type; nil if there are not so many as `counts` says.
     private static func rows(_ types: [Int64], _ counts: [Int]) -> [[Int32]]? {
         // All of them in one array, each type from its own place on.
@@ -227,17 +236,21 @@ extension SegmentReader {
         let clocks = try numbers(.clocks)
         var (times, _, tag) = try integers(.accepted, isTagged: true)
         if tag == 1 { Self.addMilliseconds(of: clocks, to: &times) }
-        var last = range.lowerBound
-        guard times.first == last, times.last == range.upperBound else {
-            throw fault(.acceptedTimes, block: number(of: .accepted))
-        }
-        var goesBack = false
-        for time in times {
-            goesBack = goesBack || time < last
-            last = time
-        }
-        guard !goesBack else { throw fault(.acceptedTimes, block: number(of: .accepted)) }
+        guard times.first == range.lowerBound, times.last == range.upperBound,
+            Self.isAscending(times)
+        else { throw fault(.acceptedTimes, block: number(of: .accepted)) }
         cache.numbers[.accepted] = times
+    }
+
+    private static func isAscending(_ times: [Int64]) -> Bool {
+        let source = times.span
+        var goesBack = false
+        for index in source.indices.dropFirst() {
+            // Safe: the loop goes through the indices behind the first.
+            let isLower = unsafe source[unchecked: index] < source[unchecked: index &- 1]
+            goesBack = goesBack || isLower
+        }
+        return !goesBack
     }
 
     private mutating func readBatches() throws(SegmentError) {
@@ -278,10 +291,12 @@ extension SegmentReader {
         var (bases, _, tag) = try integers(.bases, isTagged: true)
         if tag == 1 {
             guard header.isPositioned else { throw fault(.body, block: number(of: .bases)) }
-            var position = Int64(bitPattern: header.firstPosition)
-            for event in bases.indices {
-                bases[event] = position &- 1 &- bases[event]
-                position &+= 1
+            var last = Int64(bitPattern: header.firstPosition) &- 1
+            var target = bases.mutableSpan
+            for event in target.indices {
+                // Safe: the loop goes through the indices.
+                unsafe target[unchecked: event] = last &- target[unchecked: event]
+                last &+= 1
             }
         }
         cache.numbers[.bases] = bases

@@ -29,11 +29,10 @@ extension SegmentReader {
         let plan = PayloadPlan(type)
         var scope = ColumnScope(keys: KeyLayer(rowCount: block.rowCount))
         if needs.isOfEnvelope {
-            let events = Array(try events(ofType: block.key)[block.rows])
+            let events = try events(ofType: block.key, block.rows)
             scope.keys = KeyLayer(in: keys, rows: events)
             if needs.flags & BlockNeeds.times != 0 {
-                let times = try numbers(.times)
-                scope.times = events.map { times[Int($0)] }
+                scope.times = Self.picked(try numbers(.times), events)
             }
         } else {
             scope.keys.addConstant(ColumnNumber.type)
@@ -79,7 +78,7 @@ extension SegmentReader {
             throw fault(.body, block: own, of: .sidecar)
         }
         try load(needs, for: number)
-        let events = Array(try events(ofType: block.key)[block.rows])
+        let events = try events(ofType: block.key, block.rows)
         var outer = KeyLayer(in: keys, rows: events)
         if needs.flags & BlockNeeds.publicFields != 0 {
             let columns: FieldColumns
@@ -105,6 +104,13 @@ extension SegmentReader {
         let erased = try erasures()
         let flags = try numbers(.flags)
         let events = try events(ofType: block.key)
+        // Most types have personal parts always or never.
+        switch try personalCounts()[block.key] {
+        case 0: return []
+        case events.count where erased.isEmpty:
+            return (0..<block.rowCount).map { Int32(truncatingIfNeeded: $0) }
+        default: break
+        }
         let source = flags.span
         let eventsOfRows = events.span.extracting(block.rows)
         let bit = Int64(RowFlags.personal.rawValue)
@@ -138,6 +144,43 @@ extension SegmentReader {
                 // Written always and kept if the bit is set: chance has no branch here.
                 unsafe target[count] = Int32(truncatingIfNeeded: row)
                 count &+= flags[Int(unsafe events[unchecked: row])] & bit == 0 ? 0 : 1
+            }
+        }
+    }
+
+    /// For each type how many of its events have, or had, a personal part.
+    private mutating func personalCounts() throws(SegmentError) -> [Int] {
+        if let known = cache.personalCounts { return known }
+        let types = try numbers(.types)
+        let flags = try numbers(.flags)
+        var counts = [Int](repeating: 0, count: index.types.count)
+        Self.count(types.span, flags.span, into: &counts)
+        cache.personalCounts = counts
+        return counts
+    }
+
+    private static func count(
+        _ types: Span<Int64>,
+        _ flags: Span<Int64>,
+        into counts: inout [Int]
+    ) {
+        precondition(types.count == flags.count, "each event has a type and flags")
+        let shift = Int64(RowFlags.personal.rawValue.trailingZeroBitCount)
+        var target = counts.mutableSpan
+        for event in types.indices {
+            // Safe: the loop goes through the indices of both; the target checks the type.
+            let flag = unsafe flags[unchecked: event]
+            target[Int(unsafe types[unchecked: event])] += Int(flag >> shift & 1)
+        }
+    }
+
+    /// The numbers of some events.
+    private static func picked(_ numbers: [Int64], _ events: [Int32]) -> [Int64] {
+        let (source, places) = (numbers.span, events.span)
+        // Safe: each number is written; the source checks the event.
+        return unsafe [Int64](count: places.count) { target in
+            for index in places.indices {
+                unsafe target[index] = source[Int(places[unchecked: index])]
             }
         }
     }

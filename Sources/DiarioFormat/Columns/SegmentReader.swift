@@ -305,6 +305,8 @@ struct SegmentCache {
     var heads: [Int: SubjectHeads] = [:]
     /// For each type the events that are its rows.
     var rows: [[Int32]]?
+    /// For each type how many of its events have, or had, a personal part.
+    var personalCounts: [Int]?
     /// Columns of the envelope as keys.
     var keys: KeyLayer?
     /// Event indices of erased events, ascending, and their commitments.
