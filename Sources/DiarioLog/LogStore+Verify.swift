@@ -145,7 +145,7 @@ extension LogStore {
     }
 
     /// Events of a segment that are made rows at once.
-    private static let pieceCount = 1024
+    private static let pieceCount = 4096
 }
 
 extension LogError {

@@ -16,6 +16,23 @@ extension ColumnReader {
         }
     }
 
+    /// Adds to each value the last one before it whose row has the same code.
+    static func addLast(of column: KeyColumn, to values: inout [Int64]) {
+        var target = values.mutableSpan
+        let codes = column.codes.span
+        precondition(codes.count == target.count, "each row has a code")
+        // By code: the last value, or zero.
+        var table = [Int64](repeating: 0, count: column.cardinality)
+        var lasts = table.mutableSpan
+        for index in target.indices {
+            // Safe: both have the indices that the loop goes through; the table checks the code.
+            let code = Int(unsafe codes[unchecked: index])
+            let value = unsafe lasts[code] &+ target[unchecked: index]
+            lasts[code] = value
+            unsafe target[unchecked: index] = value
+        }
+    }
+
     static func add(_ offsets: [Int64], to values: inout [Int64]) {
         var target = values.mutableSpan
         let source = offsets.span
@@ -33,13 +50,23 @@ extension ColumnReader {
             lengths.reduce(lengths.count) { $0 + Int($1) } == count,
             "the lengths were added up before"
         )
+        let (values, sizes) = (heads.span, lengths.span)
         // Safe: the runs together have `count` numbers, as was just checked.
         return unsafe [Int64](count: count) { target in
             var next = 0
-            for run in heads.indices {
-                let length = Int(lengths[run]) + 1
-                unsafe (target + next).initialize(repeating: heads[run], count: length)
-                next += length
+            for run in values.indices {
+                let length = Int(sizes[run]) + 1
+                let value = values[run]
+                if length <= 4, next &+ 4 <= count {
+                    // Runs are short as a rule: what is too much is written over by the next.
+                    unsafe UnsafeMutableRawPointer(target + next).storeBytes(
+                        of: SIMD4(repeating: value),
+                        as: SIMD4<Int64>.self
+                    )
+                } else {
+                    unsafe (target + next).initialize(repeating: value, count: length)
+                }
+                next &+= length
             }
         }
     }
@@ -82,6 +109,54 @@ extension ColumnReader {
             }
         }
         return missing < 0 ? nil : values
+    }
+
+    /// Exceptions where the bitmap has a bit, else the last value before whose row has the same
+    /// code.
+    ///
+    /// Nil if a value is neither. `exceptions` are as many as there are bits; one is added that
+    /// stands behind the last.
+    static func filled(
+        _ bitmap: [UInt8],
+        _ bitCount: Int,
+        of column: KeyColumn,
+        _ exceptions: inout [Int64]
+    ) -> [Int64]? {
+        precondition(
+            bitmap.count == (column.codes.count + 7) / 8 && exceptions.count == bitCount,
+            "the bitmap has a bit for each row, and there is an exception for each that is set"
+        )
+        exceptions.append(0)
+        let (codes, given, bits) = (column.codes.span, exceptions.span, bitmap.span)
+        // By code: the last value, and whether there was one.
+        var table = [Int64](repeating: 0, count: column.cardinality)
+        var known = [UInt8](repeating: 0, count: column.cardinality)
+        var lasts = table.mutableSpan
+        var marks = known.mutableSpan
+        precondition(lasts.count == marks.count, "both tables are by code")
+        var missing: UInt8 = 0
+        // Safe: the loop writes all rows in order.
+        let values = unsafe [Int64](count: codes.count) { target in
+            var next = 0
+            for index in 0..<codes.count {
+                // Safe: the codes were counted, the bitmap has a bit for each. `next` counts bits
+                // of it, of which there are as many as exceptions, before the last. The first
+                // access to a table checks the code, the others are to the same place.
+                let byte = unsafe bits[unchecked: index &>> 3]
+                let bit = byte &>> UInt8(truncatingIfNeeded: index & 7) & 1
+                let code = Int(unsafe codes[unchecked: index])
+                missing |= (marks[code] | bit) ^ 1
+                let last = unsafe lasts[unchecked: code]
+                // Chosen without a branch, since exceptions come by chance.
+                let mask = 0 &- Int64(bit)
+                let value = unsafe last ^ (last ^ given[unchecked: next]) & mask
+                unsafe lasts[unchecked: code] = value
+                unsafe marks[unchecked: code] = 1
+                unsafe target[index] = value
+                next &+= Int(bit)
+            }
+        }
+        return missing & 1 != 0 ? nil : values
     }
 
     /// The values that codes stand for; nil if there is none for one of them.

@@ -14,6 +14,8 @@ struct ColumnWriter: ~Copyable {
 
     /// Streams below this size are not worth the try.
     private static let compressedSizeMin = 12
+    /// From this size on they have to get smaller by a part.
+    private static let savingCountMin = 4096
 
     init(level: Int = 1) throws(FormatError) {
         do throws(ZstdError) { compressor = try Compressor(level: level) } catch {
@@ -52,7 +54,10 @@ struct ColumnWriter: ~Copyable {
             } catch {
                 throw .compression(error)
             }
-            if compressed.count + Varint.size(UInt64(content.count)) < content.count {
+            let size = compressed.count + Varint.size(UInt64(content.count))
+            // Of much, a little less is not worth the time that each reader needs for it.
+            let saving = content.count < Self.savingCountMin ? 0 : content.count / 32
+            if size < content.count - saving {
                 bytes.append(varint: UInt64(compressed.count) << 1 | 1)
                 bytes.append(varint: UInt64(content.count))
                 bytes += compressed

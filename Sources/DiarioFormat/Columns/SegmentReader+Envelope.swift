@@ -319,6 +319,18 @@ extension SegmentReader {
         }
         guard all == 0 else { throw fault(.rowFlags, block: number(of: .flags)) }
         cache.numbers[.flags] = flags
+        cache.personalMarks = Self.bytes(personal)
+    }
+
+    /// Numbers that are known to be small.
+    private static func bytes(_ numbers: [Int64]) -> [UInt8] {
+        let source = numbers.span
+        // Safe: each byte is written, out of the numbers that are there.
+        return unsafe [UInt8](count: source.count) { target in
+            for index in source.indices {
+                unsafe target[index] = UInt8(truncatingIfNeeded: source[unchecked: index])
+            }
+        }
     }
 
     private mutating func readTexts(

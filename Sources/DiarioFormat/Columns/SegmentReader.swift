@@ -305,6 +305,8 @@ struct SegmentCache {
     var heads: [Int: SubjectHeads] = [:]
     /// For each type the events that are its rows.
     var rows: [[Int32]]?
+    /// For each event 1 if it has, or had, a personal part; known with the flags.
+    var personalMarks: [UInt8] = []
     /// For each type how many of its events have, or had, a personal part.
     var personalCounts: [Int]?
     /// Columns of the envelope as keys.

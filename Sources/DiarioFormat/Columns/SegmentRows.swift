@@ -25,7 +25,7 @@ package struct SegmentRows: ~Copyable {
     var nextEvent = 0
 
     /// Events that are put together at once.
-    private static var windowCount: Int { 1024 }
+    private static var windowCount: Int { 4096 }
 
     /// Reads the envelope; `reader` needs the sidecar if an event has a personal part.
     package init(_ reader: consuming SegmentReader) throws(SegmentError) {
