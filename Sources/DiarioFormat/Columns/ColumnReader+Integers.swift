@@ -154,7 +154,7 @@ extension ColumnReader {
         var exceptions = try nextSimple(exceptionCount, &memory)
         let values =
             switch keys {
-            case .column(let column): Self.filled(bitmap, exceptionCount, of: column, &exceptions)
+            case .column(let column): Self.filled(bitmap, exceptionCount, of: column, exceptions)
             case .chain(let chain): Self.filled(bitmap, exceptionCount, chain, &exceptions)
             }
         guard let values else { throw .malformed(.body, at: start) }

@@ -114,49 +114,60 @@ extension ColumnReader {
     /// Exceptions where the bitmap has a bit, else the last value before whose row has the same
     /// code.
     ///
-    /// Nil if a value is neither. `exceptions` are as many as there are bits; one is added that
-    /// stands behind the last.
+    /// Nil if a value is neither. `exceptions` are as many as there are bits; two are added, in
+    /// front of the first and behind the last.
     static func filled(
         _ bitmap: [UInt8],
         _ bitCount: Int,
         of column: KeyColumn,
-        _ exceptions: inout [Int64]
+        _ exceptions: [Int64]
     ) -> [Int64]? {
         precondition(
             bitmap.count == (column.codes.count + 7) / 8 && exceptions.count == bitCount,
             "the bitmap has a bit for each row, and there is an exception for each that is set"
         )
-        exceptions.append(0)
-        let (codes, given, bits) = (column.codes.span, exceptions.span, bitmap.span)
-        // By code: the last value, and whether there was one.
-        var table = [Int64](repeating: 0, count: column.cardinality)
-        var known = [UInt8](repeating: 0, count: column.cardinality)
+        let padded = [0] + exceptions + [0]
+        let (codes, given, bits) = (column.codes.span, padded.span, bitmap.span)
+        // By code: the place of the last exception among those given; 0 if there was none.
+        var table = [Int32](repeating: 0, count: column.cardinality)
         var lasts = table.mutableSpan
-        var marks = known.mutableSpan
-        precondition(lasts.count == marks.count, "both tables are by code")
-        var missing: UInt8 = 0
-        // Safe: the loop writes all rows in order.
+        var isWhole = true
+        // Safe: the loops write all rows in order.
         let values = unsafe [Int64](count: codes.count) { target in
-            var next = 0
-            for index in 0..<codes.count {
-                // Safe: the codes were counted, the bitmap has a bit for each. `next` counts bits
-                // of it, of which there are as many as exceptions, before the last. The first
-                // access to a table checks the code, the others are to the same place.
+            var next: Int32 = 1
+            var index = 0
+            while index < codes.count {
+                // Safe: the bitmap has a byte for each eight rows, and the codes were counted;
+                // the table checks them. `next` counts bits of the bitmap, of which there are as
+                // many as exceptions, so the table holds places of those given.
                 let byte = unsafe bits[unchecked: index &>> 3]
-                let bit = byte &>> UInt8(truncatingIfNeeded: index & 7) & 1
-                let code = Int(unsafe codes[unchecked: index])
-                missing |= (marks[code] | bit) ^ 1
-                let last = unsafe lasts[unchecked: code]
-                // Chosen without a branch, since exceptions come by chance.
-                let mask = 0 &- Int64(bit)
-                let value = unsafe last ^ (last ^ given[unchecked: next]) & mask
-                unsafe lasts[unchecked: code] = value
-                unsafe marks[unchecked: code] = 1
-                unsafe target[index] = value
-                next &+= Int(bit)
+                let end = min(index &+ 8, codes.count)
+                if byte == 0 {
+                    while index < end {
+                        let place = lasts[Int(unsafe codes[unchecked: index])]
+                        isWhole = isWhole && place != 0
+                        unsafe target[index] = given[unchecked: Int(place)]
+                        index &+= 1
+                    }
+                    continue
+                }
+                var rest = Int32(byte)
+                while index < end {
+                    let code = Int(unsafe codes[unchecked: index])
+                    let bit = rest & 1
+                    let last = lasts[code]
+                    // Chosen without a branch, since exceptions come by chance.
+                    let place = last ^ (last ^ next) & (0 &- bit)
+                    unsafe lasts[unchecked: code] = place
+                    isWhole = isWhole && place != 0
+                    unsafe target[index] = given[unchecked: Int(place)]
+                    next &+= bit
+                    rest &>>= 1
+                    index &+= 1
+                }
             }
         }
-        return missing & 1 != 0 ? nil : values
+        return isWhole ? values : nil
     }
 
     /// The values that codes stand for; nil if there is none for one of them.

@@ -7,7 +7,7 @@ struct ColumnWriter: ~Copyable {
     private(set) var bytes: [UInt8] = []
     /// Bytes of its streams before compression.
     private(set) var expandedSize = 0
-    private var compressor: Compressor
+    var compressor: Compressor
     private var compressed: [UInt8] = []
     /// Where streams are put together.
     var scratch: [UInt8] = []

@@ -34,9 +34,12 @@ package struct SegmentBuilder: ~Copyable {
     private var lastType: (type: EventType, index: Int)?
 
     /// `firstPosition` is that of the first event; nil if the events are pending.
-    package init(firstPosition: UInt64?) {
+    ///
+    /// Memory is taken at once for the events that are `expected`, as far as that is known.
+    package init(firstPosition: UInt64?, expected: Int = 0) {
         precondition(firstPosition != 0, "positions count from 1")
         self.firstPosition = firstPosition
+        envelope.reserve(min(expected, SegmentLimits.eventCountMax))
     }
 
     package var eventCount: Int { envelope.types.count }
