@@ -59,8 +59,9 @@ package struct FrameHeader: Equatable, Sendable {
         case none
     }
 
-    /// Reads the frame at `offset` of bytes that start at `origin` of their file, of this generation
-    /// and with any number.
+    /// Reads the frame at `offset` of bytes that start at `origin` of their file.
+    ///
+    /// It has this generation, and any number.
     package static func read(
         _ bytes: Span<UInt8>,
         at offset: Int,
