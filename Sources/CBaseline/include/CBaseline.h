@@ -42,6 +42,9 @@ double baseline_scan(const char *path, uint64_t *sum, uint64_t *records);
 /* User and system time of this process, in nanoseconds. */
 int64_t baseline_process_nanoseconds(void);
 
+/* The same of those threads of this process that have this name; 0 where that is not told. */
+int64_t baseline_thread_nanoseconds(const char *name);
+
 /* Not 0 if files at `path` are in memory only. */
 int baseline_is_memory_disk(const char *path);
 
