@@ -149,13 +149,11 @@ extension ColumnReader {
         guard count & 7 == 0 || bitmap[bitmap.count - 1] >> UInt8(count & 7) == 0 else {
             throw .malformed(.body, at: start)
         }
-        var exceptionCount = 0
-        for byte in bitmap { exceptionCount += byte.nonzeroBitCount }
-        var exceptions = try nextSimple(exceptionCount, &memory)
+        let exceptions = try nextSimple(Self.bitCount(bitmap), &memory)
         let values =
             switch keys {
-            case .column(let column): Self.filled(bitmap, exceptionCount, of: column, exceptions)
-            case .chain(let chain): Self.filled(bitmap, exceptionCount, chain, &exceptions)
+            case .column(let column): Self.filled(bitmap, of: column, exceptions)
+            case .chain(let chain): Self.filled(bitmap, chain, exceptions)
             }
         guard let values else { throw .malformed(.body, at: start) }
         return values

@@ -8,9 +8,10 @@ extension ColumnReader {
         let links = chain.span
         precondition(links.count == target.count, "a chain has a link for each row")
         for index in target.indices {
-            // Safe: a chain names rows in front of its own, or none by a number below zero.
+            // Safe: both have the index. A chain names rows in front of its own, or none by a
+            // number below zero; one comparison holds it to that.
             let last = Int(unsafe links[unchecked: index])
-            if last >= 0 {
+            if UInt(bitPattern: last) < UInt(bitPattern: index) {
                 unsafe target[unchecked: index] &+= target[unchecked: last]
             }
         }
@@ -73,42 +74,43 @@ extension ColumnReader {
 
     /// Exceptions where the bitmap has a bit, else the value that the chain names.
     ///
-    /// Nil if a value is neither. `exceptions` are as many as there are bits; one is added that
-    /// stands behind the last.
+    /// Nil if a value is neither. `exceptions` are as many as there are bits.
     static func filled(
         _ bitmap: [UInt8],
-        _ bitCount: Int,
         _ chain: [Int32],
-        _ exceptions: inout [Int64]
+        _ exceptions: [Int64]
     ) -> [Int64]? {
         precondition(
-            bitmap.count == (chain.count + 7) / 8 && exceptions.count == bitCount,
+            bitmap.count == (chain.count + 7) / 8 && exceptions.count == bitCount(bitmap),
             "the bitmap has a bit for each row, and there is an exception for each that is set"
         )
-        exceptions.append(0)
-        let (links, given, bits) = (chain.span, exceptions.span, bitmap.span)
+        // One stands behind the last, where `next` is in the end.
+        let padded = exceptions + [0]
+        let (links, given, bits) = (chain.span, padded.span, bitmap.span)
         var missing = 0
         // Safe: the loop writes all rows in order, and reads only those it has written.
         let values = unsafe [Int64](count: links.count) { target in
             _ = unsafe given.withAddress { given in
                 var next = 0
                 for index in 0..<links.count {
-                    // Safe: a chain names rows in front of its own, or none; `next` counts bits
-                    // of the bitmap, of which there are as many as exceptions, before the last.
+                    // Safe: `next` counts bits of the bitmap, of which there are as many as
+                    // exceptions, in front of the row; a chain names rows in front of its own,
+                    // or none, and one comparison holds it to that.
                     let byte = Int(unsafe bits[unchecked: index &>> 3])
                     let bit = byte &>> (index & 7) & 1
                     let link = Int(unsafe links[unchecked: index])
-                    // Below zero if neither is there. Picks an address, since exceptions come
-                    // by chance, which no branch can foresee.
-                    missing |= link & (bit &- 1)
-                    let isGiven = bit == 1 || link < 0
+                    let isKnown = UInt(bitPattern: link) < UInt(bitPattern: index)
+                    // Not zero if neither is there. Picks an address, since exceptions come by
+                    // chance, which no branch can foresee.
+                    missing |= (isKnown ? 0 : 1) & (bit ^ 1)
+                    let isGiven = bit == 1 || !isKnown
                     let source = unsafe isGiven ? given + next : UnsafePointer(target + link)
                     unsafe target[index] = source.pointee
                     next &+= bit
                 }
             }
         }
-        return missing < 0 ? nil : values
+        return missing == 0 ? values : nil
     }
 
     /// Exceptions where the bitmap has a bit, else the last value before whose row has the same
@@ -118,12 +120,12 @@ extension ColumnReader {
     /// front of the first and behind the last.
     static func filled(
         _ bitmap: [UInt8],
-        _ bitCount: Int,
         of column: KeyColumn,
         _ exceptions: [Int64]
     ) -> [Int64]? {
         precondition(
-            bitmap.count == (column.codes.count + 7) / 8 && exceptions.count == bitCount,
+            bitmap.count == (column.codes.count + 7) / 8
+                && exceptions.count == bitCount(bitmap),
             "the bitmap has a bit for each row, and there is an exception for each that is set"
         )
         let padded = [0] + exceptions + [0]
@@ -168,6 +170,12 @@ extension ColumnReader {
             }
         }
         return isWhole ? values : nil
+    }
+
+    static func bitCount(_ bitmap: [UInt8]) -> Int {
+        var count = 0
+        for byte in bitmap { count += byte.nonzeroBitCount }
+        return count
     }
 
     /// The values that codes stand for; nil if there is none for one of them.

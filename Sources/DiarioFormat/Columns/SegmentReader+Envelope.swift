@@ -244,13 +244,14 @@ extension SegmentReader {
 
     private static func isAscending(_ times: [Int64]) -> Bool {
         let source = times.span
-        var goesBack = false
-        for index in source.indices.dropFirst() {
+        var lowerCount = 0
+        for index in 1..<max(1, source.count) {
             // Safe: the loop goes through the indices behind the first.
             let isLower = unsafe source[unchecked: index] < source[unchecked: index &- 1]
-            goesBack = goesBack || isLower
+            // Counted without a branch, some at a time.
+            lowerCount &+= isLower ? 1 : 0
         }
-        return !goesBack
+        return lowerCount == 0
     }
 
     private mutating func readBatches() throws(SegmentError) {

@@ -40,8 +40,9 @@ package struct SegmentReader: ~Copyable {
         known: [TypeEntry: EventType] = [:],
         checksums: SegmentChecksums = .verified
     ) throws(SegmentError) {
-        let memory = try Self.makeMemory()
-        self.init(try Self.open(segment, sidecar, checksums), memory, known)
+        var memory = try Self.makeMemory()
+        let opened = try Self.open(segment, sidecar, checksums, &memory)
+        self.init(opened, memory, known)
     }
 
     private init(
@@ -78,9 +79,9 @@ package struct SegmentReader: ~Copyable {
     private static func open(
         _ segment: any SegmentSource,
         _ sidecar: (any SegmentSource)?,
-        _ checksums: SegmentChecksums
+        _ checksums: SegmentChecksums,
+        _ memory: inout ColumnMemory
     ) throws(SegmentError) -> Opened {
-        var memory = try makeMemory()
         var segment = segment
         let (header, bytes) = try readIndex(&segment, .segment, checksums, &memory)
         let index = try checked(.segment) { () throws(FormatError) in
