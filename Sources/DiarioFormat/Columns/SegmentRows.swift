@@ -24,8 +24,9 @@ package struct SegmentRows: ~Copyable {
     /// The first event behind the window.
     var nextEvent = 0
 
-    /// Events that are put together at once.
-    private static var windowCount: Int { 4096 }
+    /// Events that are put together at once: many, since each type and field costs a little for
+    /// each window; of small segments fewer, since their memory is not used again.
+    private var windowCount: Int { min(4096, max(1024, reader.header.eventCount / 4)) }
 
     /// Reads the envelope; `reader` needs the sidecar if an event has a personal part.
     package init(_ reader: consuming SegmentReader) throws(SegmentError) {
@@ -58,7 +59,7 @@ package struct SegmentRows: ~Copyable {
 
     /// Puts the rows of the next window together.
     private mutating func advance() throws(SegmentError) {
-        let end = min(nextEvent + Self.windowCount, reader.header.eventCount)
+        let end = min(nextEvent + windowCount, reader.header.eventCount)
         try assemble(nextEvent..<end)
     }
 

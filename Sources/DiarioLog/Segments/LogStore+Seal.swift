@@ -102,7 +102,8 @@ extension LogStore {
             shared,
             space,
             SealedTypes(shared, space),
-            shared.sealing.plan(of: space)
+            shared.sealing.plan(of: space),
+            expected: plan.positions.count
         )
         var cursor = try cursor(space, positions: plan.positions, .canonical)
         var next = plan.positions.lowerBound
