@@ -142,7 +142,7 @@ extension WorkloadGenerator {
         line.put(",\"refKind\":\"place\"")
     }
 
-    /// "I am at this stand."
+    /// Somebody says that they stand at this place.
     private mutating func putLocation() {
         let known = replicas[replica].knownPlaces
         guard known > 0 else { return putPlace() }

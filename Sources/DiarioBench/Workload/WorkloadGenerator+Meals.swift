@@ -4,9 +4,9 @@ extension WorkloadGenerator {
     mutating func putMeals() {
         guard options.goesOn else { return putMadeMeals() }
         switch random.below(1000) {
-        case 0..<390: putFood()
-        case 390..<670: putHealthDay()
-        case 670..<920: putChangedEntry()
+        case 0..<360: putFood()
+        case 360..<660: putHealthDay()
+        case 660..<920: putChangedEntry()
         case 920..<980: putWeight()
         default: putRareMeals()
         }

@@ -63,7 +63,10 @@ extension WorkloadGenerator {
             replicas[replica].healthDay = HealthDay(day: day)
         }
         replicas[replica].healthDay.revision += 1
-        replicas[replica].healthDay.steps += random.below(2400)
+        // Who looks all the time has walked less since the last time; nobody walks all day.
+        let more = random.below(replicas[replica].healthDay.revision < 24 ? 2400 : 80)
+        let steps = min(180_000, replicas[replica].healthDay.steps + more)
+        replicas[replica].healthDay.steps = steps
         let state = replicas[replica].healthDay
         line.put("meals.health.day.recorded\",\"payload\":{\"day\":\"")
         putDate()

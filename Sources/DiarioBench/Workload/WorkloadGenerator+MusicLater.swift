@@ -15,13 +15,13 @@ extension WorkloadGenerator {
             return putStopped(play, at: play.positionMs)
         }
         switch random.below(100) {
-        case 0..<11:
+        case 0..<14:
             let positionMs = play.positionMs + random.below(restMs)
             put("music.playback.paused", play)
             replicas[replica].play?.positionMs = positionMs
             replicas[replica].play?.isPaused = true
             putPosition(positionMs)
-        case 11..<22:
+        case 14..<27:
             let fromMs = play.positionMs + random.below(restMs)
             let toMs = random.below(durationMs)
             put("music.playback.seeked", play)
@@ -30,7 +30,7 @@ extension WorkloadGenerator {
             line.put(number: fromMs)
             line.put(",\"toMs\":")
             line.put(number: toMs)
-        case 22..<66:
+        case 27..<68:
             put("music.playback.completed", play)
             replicas[replica].play = nil
             line.put("\",\"listenedMs\":")
