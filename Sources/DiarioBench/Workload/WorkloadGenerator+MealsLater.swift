@@ -27,12 +27,12 @@ extension WorkloadGenerator {
     /// Half as much again, the wrong meal, not eaten after all.
     mutating func putChangedEntry() {
         let way = random.below(24)
+        if way == 23, let removal = replicas[replica].removal { return putRestored(removal) }
         guard let entry = entry(isRemoved: way >= 18) else { return putFood() }
         switch way {
         case 0..<13: line.put("meals.quantity.changed\",\"payload\":{\"entryId\":\"")
         case 13..<18: line.put("meals.food.moved\",\"payload\":{\"entryId\":\"")
-        case 18..<23: line.put("meals.food.removed\",\"payload\":{\"entryId\":\"")
-        default: line.put("meals.food.restored\",\"payload\":{\"entryId\":\"")
+        default: line.put("meals.food.removed\",\"payload\":{\"entryId\":\"")
         }
         putID(entry.subject, .ulid)
         switch way {
@@ -48,13 +48,21 @@ extension WorkloadGenerator {
             case 2: line.put("\",\"meal\":\"snack\"")
             default: line.put("\",\"meal\":\"dinner\"")
             }
-        case 18..<23: line.put("\"")
         default:
-            // Of the event before, as happens when somebody has tapped on the wrong row.
-            line.put("\",\"removalId\":\"")
-            putOrigin(replica: replica, sequence: max(1, replicas[replica].sequence - 1))
+            replicas[replica].removal = (entry, replicas[replica].sequence)
             line.put("\"")
         }
+    }
+
+    /// The last removal here was a mistake.
+    private mutating func putRestored(_ removal: (entry: Entry, sequence: UInt64)) {
+        replicas[replica].removal = nil
+        replicas[replica].entries.append(removal.entry)
+        line.put("meals.food.restored\",\"payload\":{\"entryId\":\"")
+        putID(removal.entry.subject, .ulid)
+        line.put("\",\"removalId\":\"")
+        putOrigin(replica: replica, sequence: removal.sequence)
+        line.put("\"")
     }
 
     /// A watch tells again and again how far it has counted.

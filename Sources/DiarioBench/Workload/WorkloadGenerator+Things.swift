@@ -23,6 +23,8 @@ extension WorkloadGenerator {
         /// Indices of playlists that were made here.
         var playlists = Recent<Int>()
         var entries = Recent<Entry>()
+        /// The entry that was removed here last, and the sequence of the event that did it.
+        var removal: (entry: Entry, sequence: UInt64)?
         var measures = Recent<Subject>()
         var allergies = Recent<Subject>()
         var alert: Subject?
