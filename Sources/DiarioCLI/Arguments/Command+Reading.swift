@@ -167,7 +167,8 @@ extension Command {
         details: [
             "Reads requests, one JSON object in each line, and answers each with one line. "
                 + "{\"judge\":{...}} checks an event against the packs that come with the program; "
-                + "{\"row\":{...}} gives its canonical row and its hashes. Needs no space."
+                + "{\"row\":{...}} gives its canonical row and its hashes; "
+                + "{\"segment\":{...}} makes a segment of rows. Needs no space."
         ],
         options: [.help],
         examples: [

@@ -42,6 +42,14 @@ extension FrameLog {
         unsynced = nil
         spareCount = 0
         let numbers = try storing { () throws(StorageError) in try listFiles() }
+        if numbers.isEmpty, try readMark() != nil {
+            report.fault = Fault(
+                file: LogPaths.log,
+                offset: 0,
+                what: "all files of the log are missing, but there was a clean stop"
+            )
+            return report
+        }
         var ahead: [FileAhead] = []
         var spares: [FileContent] = []
         for (index, number) in numbers.enumerated() {
