@@ -87,9 +87,11 @@ struct LogFileMender {
             before = try mend(files[index], before, next, &setAside, &report)
         }
         let last = files[files.count - 1]
-        guard let mark = try readMark(), mark.generation == before.generation,
-            mark.length > UInt64(before.length)
-        else { return }
+        guard let mark = try readMark() else { return }
+        let isLost =
+            mark.generation == before.generation
+            ? mark.length > UInt64(before.length) : files.allSatisfy { $0.frames.isEmpty }
+        guard isLost else { return }
         try willLoseEnd()
         try mendEnd(last, before.length, mark, &setAside, &report)
     }

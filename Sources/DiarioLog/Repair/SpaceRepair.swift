@@ -137,12 +137,10 @@ struct SpaceRepair {
             "the lineage and the epoch of space \(space.text): nothing else holds them"
         )
         try setAside.keep(path, because: what)
-        // Positioned rows that were never pending come from the authority itself.
+        // Only where positions are given elsewhere events are pending, or were.
         let index = salvage.shared.index.withLock { $0[space] }
         let isAuthority =
-            index.lanes.isEmpty
-            && (index.tallies.contains(where: \.isAuthority) || index.tallies.isEmpty)
-            && !index.canonical.runs.contains { $0.promotedAt != nil }
+            index.lanes.isEmpty && !index.canonical.runs.contains { $0.promotedAt != nil }
         if isAuthority { manifest.authority = ReplicaID(drawnFrom: shared.entropy) }
         do throws(LogError) { manifest.take(try LostFile.read(of: space, in: directory)) } catch {
             guard case .corrupt(let fault) = error else { throw error }

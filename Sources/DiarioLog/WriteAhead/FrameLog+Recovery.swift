@@ -58,6 +58,14 @@ extension FrameLog {
             let file = try openFile(number, forWriting: lock != nil)
             let header = try readHeader(of: file, number: number)
             if isLast, try !isBegun(file, header) {
+                if files.isEmpty, try readMark() != nil {
+                    report.fault = Fault(
+                        file: LogPaths.logFile(number),
+                        offset: 0,
+                        what: "there was a clean stop, but the only file holds no frame"
+                    )
+                    return report
+                }
                 try noteUnbegun(number, file, header, mayCut: mayCut, &report)
                 break
             }
