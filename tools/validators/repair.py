@@ -14,6 +14,7 @@ import json
 import pathlib
 import shutil
 
+from diario_format.check_log import DataDirectory
 from diario_program import Diario, main, require, weight
 
 EVENTS = 4_600
@@ -110,6 +111,8 @@ def check_one(diario, template, space, path, damage):
     require(len(events(diario, space)) >= len(after) + 30, f"it goes on: {told}")
     again = diario.good("-C", space, "repair", "--json").json
     require(again["ok"] and not again["findings"], f"nothing is left to repair: {told}")
+    if report["lost"]:
+        compare(diario, space)
     return len(before) - len(set(before) & set(after))
 
 
@@ -136,7 +139,16 @@ def check_last_copy(diario, template, space, path):
     record(diario, space, 100_000, 30)
     diario.good("-C", space, "seal")
     diario.verify(space)
+    compare(diario, space)
     return len(lost)
+
+
+def compare(diario, space):
+    """A second implementation finds nothing wrong, and the same root."""
+    data = DataDirectory(str(space))
+    require(not data.problems, f"the second reader says: {data.problems[:3]}")
+    root = diario.verify(space)["root"]
+    require(list(data.roots.values()) == [root], f"the root is {root}, not {data.roots}")
 
 
 def check(program, folder):

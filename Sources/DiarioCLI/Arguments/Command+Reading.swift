@@ -80,7 +80,9 @@ extension Command {
         details: [
             "Reads all events and checks every checksum, rule, payload and hash. Names each fault "
                 + "with file and offset, and ends with 1 if there is one. Changes nothing. Cut "
-                + "are frames that a crash tore: they were never acknowledged."
+                + "are frames that a crash tore: they were never acknowledged. Lost are "
+                + "positions whose events were gone when `diario repair` mended the space; they "
+                + "are no fault."
         ],
         options: [.json, .noProgress, .help],
         examples: [Example(text: "diario verify", meaning: "ends with 0 if all is well")]

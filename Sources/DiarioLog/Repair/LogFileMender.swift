@@ -111,7 +111,6 @@ struct LogFileMender {
         var file = file
         if file.generation == 0 { file.generation = next?.header?.previousGeneration ?? 0 }
         while file.generation == 0 { file.generation = entropy.next() }
-        let path = LogPaths.logFile(file.number)
         // What the next file says of this one, or its frames.
         let follows = next?.header?.previousGeneration == file.generation
         let end = follows ? Int(clamping: next?.header?.previousLength ?? 0) : nil
@@ -124,25 +123,7 @@ struct LogFileMender {
             firstFrame: before.nextFrame,
             begunMilliseconds: file.header?.begunMilliseconds ?? 0
         )
-        var isLinked = file.header?.firstFrame == header.firstFrame
-        if before.generation != 0 {
-            isLinked =
-                isLinked && file.header?.previousGeneration == header.previousGeneration
-                && file.header?.previousLength == header.previousLength
-        }
-        if !isLinked {
-            report.found(
-                path,
-                file.size == 0 ? "the file is missing" : "the header does not verify",
-                "the header is written anew"
-            )
-            try setAside.keep(
-                path,
-                part: 0..<min(file.size, LogFileHeader.size),
-                because: "the header did not verify, or not fit the file before it"
-            )
-            try write(header.encoded(), at: 0, of: path)
-        }
+        try mendHeader(file, header, before, &setAside, &report)
         var position = LogFileHeader.size
         var number = before.nextFrame
         for frame in file.frames {
@@ -171,6 +152,35 @@ struct LogFileMender {
             }
         }
         return Before(generation: file.generation, length: position, nextFrame: number)
+    }
+
+    /// Writes a header anew that does not verify, or does not fit the file before it.
+    private func mendHeader(
+        _ file: Found,
+        _ header: LogFileHeader,
+        _ before: Before,
+        _ setAside: inout SetAside,
+        _ report: inout RepairReport
+    ) throws(LogError) {
+        var isLinked = file.header?.firstFrame == header.firstFrame
+        if before.generation != 0 {
+            isLinked =
+                isLinked && file.header?.previousGeneration == header.previousGeneration
+                && file.header?.previousLength == header.previousLength
+        }
+        guard !isLinked else { return }
+        let path = LogPaths.logFile(file.number)
+        report.found(
+            path,
+            file.size == 0 ? "the file is missing" : "the header does not verify",
+            "the header is written anew"
+        )
+        try setAside.keep(
+            path,
+            part: 0..<min(file.size, LogFileHeader.size),
+            because: "the header did not verify, or not fit the file before it"
+        )
+        try write(header.encoded(), at: 0, of: path)
     }
 
     /// Writes frames in the place of those that are gone.

@@ -110,7 +110,8 @@ package struct LogRepair {
     private mutating func mendFormat() throws(LogError) {
         let what: String
         do throws(LogError) {
-            _ = try DirectoryFormat.read(in: directory)
+            let format = try DirectoryFormat.read(in: directory)
+            guard format.mayBeWritten else { throw LogError.newerFormat(version: format.version) }
             return
         } catch {
             switch error {
@@ -186,15 +187,17 @@ package struct LogRepair {
     }
 
     private mutating func mendPacks() throws(LogError) {
-        let names = try exists(LogPaths.packs)
+        let names =
+            try exists(LogPaths.packs)
             ? try storing { () throws(StorageError) in try directory.list(LogPaths.packs) } : []
         let store = try open(.readOnly)
         defer { try? store.close() }
         let adopted = store.shared.index.withLock { index in
             index.spaces.indices.flatMap { $0.adoptions.map(\.fingerprint) }
         }
-        for pack in Set(adopted + names.compactMap { Hash32(text: $0) }).sorted(by: { $0.text < $1.text })
-        {
+        for pack in Set(adopted + names.compactMap { Hash32(text: $0) }).sorted(by: {
+            $0.text < $1.text
+        }) {
             do throws(LogError) {
                 _ = try store.packFiles(pack)
                 continue
@@ -229,7 +232,9 @@ package struct LogRepair {
         // First: what was written under these ids may be gone, and no two events get one origin.
         for space in try spaces() {
             try drawReplica(space)
-            try change(space) { $0.authority = $0.authority.map { _ in ReplicaID(drawnFrom: entropy) } }
+            try change(space) {
+                $0.authority = $0.authority.map { _ in ReplicaID(drawnFrom: entropy) }
+            }
         }
         try DirectoryFormat.upgrade(to: DirectoryFormat.lossy, in: directory)
         var mender = LogFileMender(directory, entropy: entropy)

@@ -54,7 +54,8 @@ private struct Planner {
             if mayMerge(inside, window) { return plan(window) }
         }
         let window = self.window(of: sealedEnd + 1, UInt64(sizes.mergedCount))
-        guard window.upperBound <= head, (lost.last?.last ?? 0) < window.lowerBound, segments.last.map({ $0.last < window.lowerBound }) ?? true
+        guard window.upperBound <= head, (lost.last?.last ?? 0) < window.lowerBound,
+            segments.last.map({ $0.last < window.lowerBound }) ?? true
         else { return nil }
         return plan(window)
     }

@@ -38,7 +38,8 @@ package struct AdoptionReader: Sendable {
         return Adoption(position: position, fingerprint: fingerprint)
     }
 
-    func adoptions(        in block: Span<UInt8>,
+    func adoptions(
+        in block: Span<UInt8>,
         _ summary: BlockSummary
     ) throws(FormatError) -> [Adoption] {
         let head = try BlockHead(block, summary)

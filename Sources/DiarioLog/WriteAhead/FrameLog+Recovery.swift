@@ -42,12 +42,8 @@ extension FrameLog {
         unsynced = nil
         spareCount = 0
         let numbers = try storing { () throws(StorageError) in try listFiles() }
-        if numbers.isEmpty, try readMark() != nil {
-            report.fault = Fault(
-                file: LogPaths.log,
-                offset: 0,
-                what: "all files of the log are missing, but there was a clean stop"
-            )
+        if numbers.isEmpty, let fault = try goneFault(LogPaths.log) {
+            report.fault = fault
             return report
         }
         var ahead: [FileAhead] = []
@@ -58,12 +54,8 @@ extension FrameLog {
             let file = try openFile(number, forWriting: lock != nil)
             let header = try readHeader(of: file, number: number)
             if isLast, try !isBegun(file, header) {
-                if files.isEmpty, try readMark() != nil {
-                    report.fault = Fault(
-                        file: LogPaths.logFile(number),
-                        offset: 0,
-                        what: "there was a clean stop, but the only file holds no frame"
-                    )
+                if files.isEmpty, let fault = try goneFault(LogPaths.logFile(number)) {
+                    report.fault = fault
                     return report
                 }
                 try noteUnbegun(number, file, header, mayCut: mayCut, &report)
@@ -105,6 +97,16 @@ extension FrameLog {
         return report
     }
 
+    /// A fault if there was a clean stop, while no file is there that was ever begun.
+    private func goneFault(_ path: String) throws(LogError) -> Fault? {
+        guard try readMark() != nil else { return nil }
+        return Fault(
+            file: path,
+            offset: 0,
+            what: "there was a clean stop, but no file holds a frame"
+        )
+    }
+
     /// Begins to read the next of these files, two at a time: reading and checking frames takes
     /// longer than to take them up.
     private func readAhead(
@@ -135,7 +137,7 @@ extension FrameLog {
     ) throws(LogError) {
         var last: ValidFrame?
         let bytes = content.bytes.span
-        let stop = try scan(
+        var stop = try scan(
             bytes,
             content.frames.span,
             from: LogFileHeader.size,
@@ -143,6 +145,8 @@ extension FrameLog {
             last: &last,
             visit
         )
+        // A newest file that was cut short ends like one that is full, but for its mark.
+        if stop == nil, case .none = next { stop = files[files.count - 1].length }
         if let stop { try judge(stop, bytes, of: file, next: next, mayCut: mayCut, &report) }
         guard let last else { return }
         if case .none = next {
