@@ -230,6 +230,9 @@ struct RepairSample {
         case .zero: try file.write([UInt8](repeating: 0, count: size).span, at: 0)
         case .delete: try log.disk.remove(path)
         }
+        // For good, whatever crashes follow.
+        try file.sync()
+        try log.disk.syncDirectory(LogPaths.parent(of: path))
     }
 
     func rowsNow() throws -> [RepairRow] {
