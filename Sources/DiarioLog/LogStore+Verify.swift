@@ -8,7 +8,10 @@ import Synchronization
 package struct Verification: Sendable {
     /// Canonical and pending events that were read, those of an authority included.
     package var rowCount = 0
-    package var root = Hash32.zero
+    /// The root of all positions; nil if a fault leaves it unknown.
+    package var root: Hash32?
+    /// Positions whose events were lost before, as `diario repair` wrote down.
+    package var lost: [LostPositions] = []
     package var faults: [Fault] = []
 }
 
@@ -39,27 +42,37 @@ extension LogStore {
     ) throws(LogError) -> Verification {
         var result = Verification()
         if let fault = report.fault { result.faults.append(fault) }
+        if let fault = try missingTail(of: space) { result.faults.append(fault) }
+        if let fault = try TileStore.markFault(shared.directory, space: space) {
+            result.faults.append(fault)
+        }
         let (released, head) = shared.index.withLock { ($0[space].released, $0[space].head) }
         let first = try shared.firstReadable(space, released: released)
         var check = try SpaceCheck(shared, space, released: first - 1)
+        result.lost = shared.segments.lost(of: space)
         var next = first
-        for entry in try segments(of: space) where entry.last >= first && entry.first <= released {
-            if next < entry.first {
-                try read(space, next...entry.first - 1, &check, &result, visit)
+        for stretch in try stretches(of: space, first...max(first, head), released, result.lost) {
+            let positions = stretch.positions
+            guard positions.lowerBound >= next else { continue }
+            if next < positions.lowerBound {
+                try read(space, next...positions.lowerBound - 1, &check, &result, visit)
             }
-            // What was not released is in the log as well, and read there.
-            let last = min(entry.last, released)
-            let faults = try verify(entry, through: last, of: space, &check, &result, visit)
-            if !faults.isEmpty { check.skip(to: last) }
-            result.faults += faults
-            next = last + 1
+            switch stretch {
+            case .lost(let lost): try check.pass(lost, &result.faults)
+            case .sealed(let entry, let last):
+                let faults = try verify(entry, through: last, of: space, &check, &result, visit)
+                if !faults.isEmpty { check.skip(to: last) }
+                result.faults += faults
+            }
+            next = positions.upperBound + 1
         }
         if next <= head { try read(space, next...head, &check, &result, visit) }
         try read(space, nil, &check, &result, visit)
         try check.finishTiles(&result.faults)
+        guard result.faults.isEmpty else { return result }
         result.root = check.root()
-        let isComplete = result.faults.isEmpty && first == 1
-        if isComplete, result.root != (try root(of: space)) {
+        if first == 1, result.root != (try root(of: space)) {
+            result.root = nil
             result.faults.append(
                 Fault(
                     file: LogPaths.log,
@@ -69,6 +82,52 @@ extension LogStore {
             )
         }
         return result
+    }
+
+    /// Positions that are not read as rows of the log.
+    private enum Stretch {
+        case lost(LostPositions)
+        /// A segment, and the last of its positions that was released: what follows is in the log
+        /// as well, and read there.
+        case sealed(SegmentEntry, last: UInt64)
+
+        var positions: ClosedRange<UInt64> {
+            switch self {
+            case .lost(let lost): lost.positions
+            case .sealed(let entry, let last): entry.first...last
+            }
+        }
+    }
+
+    /// The stretches among `positions`, in order.
+    private func stretches(
+        of space: SpaceID,
+        _ positions: ClosedRange<UInt64>,
+        _ released: UInt64,
+        _ lost: [LostPositions]
+    ) throws(LogError) -> [Stretch] {
+        var found: [Stretch] = []
+        for entry in try segments(of: space)
+        where entry.last >= positions.lowerBound && entry.first <= released {
+            found.append(.sealed(entry, last: min(entry.last, released)))
+        }
+        for lost in lost where positions ~= lost.first { found.append(.lost(lost)) }
+        return found.sorted { $0.positions.lowerBound < $1.positions.lowerBound }
+    }
+
+    /// A fault if the write-ahead log ends before what was sealed of it.
+    private func missingTail(of space: SpaceID) throws(LogError) -> Fault? {
+        let end = try segments(of: space).last?.last ?? 0
+        guard shared.index.withLock({ $0[space].head }) < end else { return nil }
+        // Another process may have sealed events that were not taken up yet.
+        if report.fault == nil { _ = try refresh() }
+        let head = shared.index.withLock { $0[space].head }
+        guard head < end else { return nil }
+        return Fault(
+            file: LogPaths.log,
+            offset: 0,
+            what: "the log ends at position \(head), but \(end) are sealed"
+        )
     }
 
     /// Reads canonical events at `positions`, or the pending ones.
@@ -146,6 +205,27 @@ extension LogStore {
 
     /// Events of a segment that are made rows at once.
     private static let pieceCount = 4096
+
+    /// The blocks of a segment's files that are damaged.
+    func damage(of entry: SegmentEntry, in space: SpaceID) throws(LogError) -> [Fault] {
+        do throws(LogError) {
+            guard var segment = try OpenSegment.open(entry, of: space, in: shared) else {
+                let place = SegmentPlace(space: space, name: entry.name, count: entry.count)
+                throw place.fault(.segment, "the segment or its sidecar is missing")
+            }
+            let place = segment.place
+            do throws(SegmentError) {
+                return try segment.reader.damagedBlocks().compactMap { fault in
+                    place.error(.fault(fault)).fault
+                }
+            } catch {
+                throw place.error(error)
+            }
+        } catch {
+            guard case .corrupt(let fault) = error else { throw error }
+            return [fault]
+        }
+    }
 }
 
 extension LogError {

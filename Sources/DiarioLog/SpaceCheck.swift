@@ -39,6 +39,22 @@ struct SpaceCheck: ~Copyable {
         isWhole = false
     }
 
+    /// Goes on behind positions that were lost, whose place in the tree is known.
+    mutating func pass(
+        _ lost: LostPositions,
+        _ faults: inout [Fault]
+    ) throws(LogError) {
+        guard isWhole, lost.first == tree.size + 1 else { return skip(to: lost.last) }
+        position = lost.last
+        if lost.hashes.isEmpty {
+            for position in lost.positions {
+                try tree.append(LostPositions.standIn(position), &hasher)
+            }
+        } else if let fault = try tree.append(lost, &hasher) {
+            faults.append(fault)
+        }
+    }
+
     mutating func finishTiles(_ faults: inout [Fault]) throws(LogError) {
         if let fault = try tree.finish() { faults.append(fault) }
     }

@@ -55,8 +55,9 @@ extension Command {
             "Events are counted without those of the authority; head is the last position of all. "
                 + "Bytes are those that the space keeps alive, walBytes the files of the "
                 + "write-ahead log on disk.",
-            "With --types it shows what the sealed events take by type, and what all events have "
-                + "in common by column. With --warn-above it ends with 1 if the space takes more: "
+            "With --types it reads all sealed events and shows what they take: by type and field, "
+                + "and by column what all events have in common. All of it adds up to the files "
+                + "of segments. With --warn-above it ends with 1 if the space takes more: "
                 + "a bound for a job that watches spaces grow. SIZE is in bytes, or ends with K, M "
                 + "or G for 1,000, a million or a thousand million of them.",
         ],
@@ -80,7 +81,9 @@ extension Command {
         details: [
             "Reads all events and checks every checksum, rule, payload and hash. Names each fault "
                 + "with file and offset, and ends with 1 if there is one. Changes nothing. Cut "
-                + "are frames that a crash tore: they were never acknowledged."
+                + "are frames that a crash tore: they were never acknowledged. Lost are "
+                + "positions whose events were gone when `diario repair` mended the space; they "
+                + "are no fault."
         ],
         options: [.json, .noProgress, .help],
         examples: [Example(text: "diario verify", meaning: "ends with 0 if all is well")]
@@ -167,7 +170,8 @@ extension Command {
         details: [
             "Reads requests, one JSON object in each line, and answers each with one line. "
                 + "{\"judge\":{...}} checks an event against the packs that come with the program; "
-                + "{\"row\":{...}} gives its canonical row and its hashes. Needs no space."
+                + "{\"row\":{...}} gives its canonical row and its hashes; "
+                + "{\"segment\":{...}} makes a segment of rows. Needs no space."
         ],
         options: [.help],
         examples: [
@@ -182,7 +186,7 @@ extension Command {
         name: "help",
         operands: "[COMMAND]",
         operandCount: 0...2,
-        operandKinds: [.command],
+        operandKinds: [.command, .secondWord],
         summary: "explain a command",
         details: ["Lists the commands, or explains one of them."],
         options: [.help],

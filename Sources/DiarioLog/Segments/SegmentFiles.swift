@@ -43,7 +43,7 @@ struct SegmentFiles: ~Copyable {
         _ space: SpaceID,
         _ types: consuming SealedTypes,
         _ plan: SegmentPlan,
-        expected: Int
+        expected: Int = 0
     ) {
         self.expected = expected
         self.store = store
