@@ -3,7 +3,7 @@ import DiarioStorage
 
 /// Which version of the format a data directory has, and who may read it.
 struct DirectoryFormat: Equatable, Sendable {
-    static let current = 2
+    static let current = 3
     /// What a directory has until a space of it is sealed; older programs use it.
     static let first = 1
 
@@ -50,10 +50,10 @@ struct DirectoryFormat: Equatable, Sendable {
 
     /// Says that the directory has segments from now on, which older programs cannot read.
     ///
-    /// The caller holds the directory's lock.
-    static func upgrade(in directory: any LogDirectory) throws(LogError) {
-        guard try read(in: directory).version < current else { return }
-        try storing { () throws(StorageError) in try write(current, in: directory) }
+    /// `version` is that of a manifest to be written. The caller holds the directory's lock.
+    static func upgrade(in directory: any LogDirectory, to version: Int) throws(LogError) {
+        guard try read(in: directory).version < version else { return }
+        try storing { () throws(StorageError) in try write(version, in: directory) }
     }
 
     private static func write(

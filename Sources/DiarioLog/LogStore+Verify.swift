@@ -96,7 +96,7 @@ extension LogStore {
     private func damage(of entry: SegmentEntry, in space: SpaceID) throws(LogError) -> [Fault] {
         do throws(LogError) {
             guard var segment = try OpenSegment.open(entry, of: space, in: shared) else {
-                let place = SegmentPlace(space: space, name: entry.name, count: entry.count)
+                let place = SegmentPlace(entry, of: space)
                 throw place.fault(.segment, "the segment or its sidecar is missing")
             }
             let place = segment.place

@@ -11,6 +11,7 @@ package enum RecordKind: UInt8, Sendable {
     case promotion = 3
     case state = 4
     case dropped = 5
+    case sealed = 6
 }
 
 /// A record of a frame: its kind, its space, and where its content lies in the frame.

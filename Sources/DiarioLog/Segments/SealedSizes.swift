@@ -81,7 +81,8 @@ extension LogStore {
     /// What the sealed events of a space take; reads the headers and indexes of its segments.
     package func sealedSizes(of space: SpaceID) throws(LogError) -> SealedSizes {
         var sizes = SealedSizes()
-        for entry in try SpaceHome.readManifest(space, in: shared.directory).segments {
+        let manifest = try SpaceHome.readManifest(space, in: shared.directory)
+        for entry in manifest.segments + manifest.lanes {
             // One that another process replaced meanwhile is left out.
             guard let segment = try OpenSegment.open(entry, of: space, in: shared) else { continue }
             sizes.add(segment)

@@ -44,7 +44,7 @@ extension World {
         } catch {
             throw Violation("the files of segments cannot be listed: \(error)")
         }
-        let named = manifest.segments.map(\.name) + manifest.retired.map(\.name)
+        let named = (manifest.segments + manifest.lanes).map(\.name) + manifest.retired.map(\.name)
         let expected = named.flatMap {
             [LogPaths.segment($0, of: id), LogPaths.sidecar($0, of: id)]
         }
