@@ -28,15 +28,19 @@ extension LogStore {
         let damaged = try damagedSegments(of: space, first: first, &result.faults)
         var check = try SpaceCheck(shared, space, released: first - 1)
         var next = first
-        for gap in damaged + [head + 1...head + 1] {
+        for gap in damaged.positions + [head + 1...head + 1] {
             if next < gap.lowerBound {
                 let positions = next...gap.lowerBound - 1
-                try read(space, positions, &check, &result, visit)
+                try read(cursor(space, positions: positions, .canonical), &check, &result, visit) {
+                    $0.skip(to: positions.upperBound)
+                }
             }
             next = gap.upperBound + 1
             if gap.lowerBound <= head { check.skip(to: gap.upperBound) }
         }
-        try read(space, nil, &check, &result, visit)
+        var pending = try cursor(space, .pending)
+        for entry in damaged.lanes { pending.skip(entry) }
+        try read(pending, &check, &result, visit) { _ in }
         try check.finishTiles(&result.faults)
         result.root = check.root()
         let isComplete = result.faults.isEmpty && first == 1
@@ -52,17 +56,16 @@ extension LogStore {
         return result
     }
 
-    /// Reads canonical events at `positions`, or the pending ones.
+    /// Reads what a cursor gives; `skip` is asked to go on behind it after a fault.
     private func read(
-        _ space: SpaceID,
-        _ positions: ClosedRange<UInt64>?,
+        _ cursor: LogCursor,
         _ check: inout SpaceCheck,
         _ result: inout Verification,
-        _ visit: (StoredEvents) -> String?
+        _ visit: (StoredEvents) -> String?,
+        skip: (inout SpaceCheck) -> Void
     ) throws(LogError) {
-        let part = positions == nil ? LogPart.pending : .canonical
+        var cursor = cursor
         do throws(LogError) {
-            var cursor = try cursor(space, positions: positions, part)
             while let events = try cursor.next() {
                 result.rowCount += events.rows.count
                 let what = try check.take(events) ?? visit(events)
@@ -71,26 +74,43 @@ extension LogStore {
         } catch {
             guard case .corrupt(let fault) = error else { throw error }
             result.faults.append(fault)
-            if let positions { check.skip(to: positions.upperBound) }
+            skip(&check)
         }
     }
 
-    /// Checks both files of each segment, block by block; gives the positions of those that are
-    /// damaged, whose rows are not read.
+    /// Segments whose rows are not read.
+    private struct Damage {
+        /// In order.
+        var positions: [ClosedRange<UInt64>] = []
+        /// Private segments.
+        var lanes: [SegmentEntry] = []
+    }
+
+    /// Checks both files of each segment, block by block.
     private func damagedSegments(
         of space: SpaceID,
         first: UInt64,
         _ faults: inout [Fault]
-    ) throws(LogError) -> [ClosedRange<UInt64>] {
-        var damaged: [ClosedRange<UInt64>] = []
-        let released = shared.index.withLock { $0[space].released }
-        for entry in try segments(of: space) where entry.last >= first && entry.first <= released {
-            let found = try damage(of: entry, in: space)
+    ) throws(LogError) -> Damage {
+        var damage = Damage()
+        let index = shared.index.withLock { $0[space] }
+        let lists = try shared.segments.readLists(of: space, in: shared.directory)
+        for entry in lists.segments where entry.last >= first && entry.first <= index.released {
+            let found = try self.damage(of: entry, in: space)
             guard !found.isEmpty else { continue }
             faults += found
-            damaged.append(entry.first...entry.last)
+            damage.positions.append(entry.first...entry.last)
         }
-        return damaged
+        for entry in lists.lanes {
+            let found = try self.damage(of: entry, in: space)
+            guard !found.isEmpty else { continue }
+            faults += found
+            damage.lanes.append(entry)
+        }
+        // Behind those of segments, since what was released is in no private one any more.
+        damage.positions += damage.lanes.flatMap(index.positions)
+            .sorted { $0.lowerBound < $1.lowerBound }
+        return damage
     }
 
     private func damage(of entry: SegmentEntry, in space: SpaceID) throws(LogError) -> [Fault] {

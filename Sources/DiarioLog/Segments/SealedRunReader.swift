@@ -39,6 +39,9 @@ struct SealedRunReader: Sendable {
         let low = max(wanted.lowerBound, run.first)
         let high = min(wanted.upperBound, run.last + 1)
         precondition(low < high, "a piece is asked for of the rows of its run")
+        guard filter.mayWant(acceptedAt: isPending ? nil : run.promotedAt) else {
+            return (.empty, low..<high)
+        }
         let start = run.firstSequence
         let sequences = start + (low - run.first)..<start + (high - run.first)
         let next = isReversed ? sequences.upperBound - 1 : sequences.lowerBound

@@ -25,6 +25,18 @@ extension SpaceIndex {
     /// sealing failed.
     var sealMark: UInt64 { head + (lanes.last.map { lastSequence(of: $0.replica) } ?? 0) }
 
+    /// The positions whose rows are in a private segment, as far as they are not released.
+    func positions(in entry: SegmentEntry) -> [ClosedRange<UInt64>] {
+        canonical.runs.compactMap { run in
+            guard run.isSealed, replica(of: run) == entry.replica else { return nil }
+            let sequences = run.sequences
+            let (low, high) = (max(sequences.lowerBound, entry.first), sequences.upperBound)
+            guard low <= min(high, entry.last) else { return nil }
+            let shift = run.first &- sequences.lowerBound
+            return low &+ shift...min(high, entry.last) &+ shift
+        }
+    }
+
     /// The pending rows in blocks of the log that these segments hold too.
     func unsealed(in listed: [SegmentEntry]) -> [SealedRows] {
         var found: [SealedRows] = []
