@@ -40,6 +40,33 @@ package struct CrashScript: Sendable {
             }
             try world.repeating(1, .check)
         },
+        CrashScript("seal lane", 14) { try $0.repeatingLane(3, .grow, .grow, .seal) },
+        CrashScript("merge lane", 15) { world in
+            for _ in 0..<4 {
+                try world.repeatingLane(3, .grow)
+                try world.repeating(1, .clock)
+                try world.repeatingLane(1, .seal)
+            }
+            try world.repeating(1, .check)
+        },
+        CrashScript("promote sealed", 16) { world in
+            try world.repeatingLane(4, .grow)
+            try world.repeatingLane(4, .seal, .promote, .grow)
+            try world.repeating(2, .clock)
+            try world.repeatingLane(2, .seal, .promote)
+            try world.repeating(1, .check)
+        },
+        CrashScript("turn over lane", 17) { world in
+            try world.repeatingLane(4, .grow)
+            try world.repeatingLane(1, .seal, .promote, .promote)
+            for _ in 0..<8 {
+                try world.repeating(2, .append)
+                try world.repeatingLane(1, .grow, .seal)
+                try world.repeating(1, .check, .release)
+            }
+            try world.repeatingLane(1, .promote)
+            try world.repeating(1, .reopen)
+        },
         CrashScript("failed sync", 7) { world in
             world.disk.failNextSyncs(1)
             world.hasFaults = true

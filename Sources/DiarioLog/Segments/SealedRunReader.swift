@@ -26,10 +26,10 @@ struct SealedRunReader: Sendable {
         self.isReversed = isReversed
     }
 
-    /// The first, or last, piece of those rows of a run whose numbers are in `wanted`: may turn out
-    /// empty. Nil if no private segment holds them any more.
+    /// The first, or last, piece of those rows of a run whose numbers are in `wanted`; nil if no
+    /// private segment holds them any more.
     ///
-    /// Pending events come as they are; others with the positions that the run says.
+    /// May turn out empty. Pending events come as they are; others with the positions of the run.
     mutating func piece(
         of run: Run,
         by replica: ReplicaID,

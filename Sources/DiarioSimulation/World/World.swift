@@ -17,6 +17,10 @@ package final class World {
     let entropy: SeededEntropy
     let kinds: EventKinds
     let sizes: LogSizes
+    /// True if most spaces have lanes, of which little is accepted at a time, so that they seal.
+    let hasLongLanes: Bool
+    /// Promotions that took events out of private segments.
+    var sealedPromotionCount = 0
     /// The running processes that use the directory.
     var stores: [Int32: LogStore] = [:]
     /// What certainly holds.
@@ -73,6 +77,7 @@ package final class World {
         if random.oneIn(3) { sizes.segmentMax = 500 + random.below(3000) }
         sizes.retirementMilliseconds = 1000
         self.sizes = sizes
+        hasLongLanes = random.oneIn(2)
     }
 
     /// Lives through `stepCount` operations, and checks all that is there at the end.
@@ -94,6 +99,7 @@ package final class World {
         seed = original.seed
         kinds = original.kinds
         sizes = original.sizes
+        hasLongLanes = original.hasLongLanes
         random = SeededRandom(seed: original.random.next())
         entropy = SeededEntropy(seed: original.random.next())
         trace = Trace(lineCountMax: 20)
