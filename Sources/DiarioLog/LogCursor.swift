@@ -227,7 +227,9 @@ package struct LogCursor: Sendable {
 
     /// Files are used again faster than they are read, or what was pending got positions.
     private func moved(_ what: String) -> LogError {
-        .outOfOrder(what: "\(what) moved while it was read; read again")
+        // A damaged log was read to the damage alone, and knows nothing of what moved after that.
+        if let fault = store.report.fault { return .corrupt(fault) }
+        return .outOfOrder(what: "\(what) moved while it was read; read again")
     }
 
     private func run(at position: UInt64, _ index: SpaceIndex) throws(LogError) -> Run {
