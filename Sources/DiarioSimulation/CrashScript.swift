@@ -40,38 +40,24 @@ package struct CrashScript: Sendable {
             }
             try world.repeating(1, .check)
         },
-        CrashScript("seal lane", 14) { try $0.repeatingLane(3, .grow, .grow, .seal) },
-        CrashScript("merge lane", 15) { world in
-            for _ in 0..<4 {
-                try world.repeatingLane(3, .grow)
-                try world.repeating(1, .clock)
-                try world.repeatingLane(1, .seal)
-            }
-            try world.repeating(1, .check)
-        },
+        CrashScript("seal lane", 14) { try $0.repeatingLane(2, .grow, .grow, .seal) },
         CrashScript("promote sealed", 16) { world in
-            try world.repeatingLane(4, .grow)
-            try world.repeatingLane(4, .seal, .promote, .grow)
-            try world.repeating(2, .clock)
+            try world.repeatingLane(3, .grow)
             try world.repeatingLane(2, .seal, .promote)
-            try world.repeating(1, .check)
+            try world.repeating(1, .clock)
+            try world.repeatingLane(1, .seal)
         },
         CrashScript("turn over lane", 17) { world in
-            try world.repeatingLane(4, .grow)
-            try world.repeatingLane(1, .seal, .promote, .promote)
-            for _ in 0..<8 {
-                try world.repeating(2, .append)
-                try world.repeatingLane(1, .grow, .seal)
-                try world.repeating(1, .check, .release)
-            }
-            try world.repeatingLane(1, .promote)
+            try world.repeatingLane(3, .grow)
+            try world.repeatingLane(1, .seal, .promote)
+            try world.repeating(5, .append)
             try world.repeating(1, .reopen)
         },
         CrashScript("failed sync", 7) { world in
             world.disk.failNextSyncs(1)
             world.hasFaults = true
             world.mayOweFailures = true
-            try world.repeating(3, .append)
+            try world.repeating(5, .append)
         },
         CrashScript("close and open", 8) { try $0.repeating(2, .append, .reopen) },
         CrashScript("make space", 21) { try $0.repeating(1, .makeSpace, .append) },

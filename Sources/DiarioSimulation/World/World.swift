@@ -72,12 +72,12 @@ package final class World {
         sizes.quietMax = sizes.fileMax * (1 + random.below(4))
         sizes.stateInterval = 2048 << random.below(3)
         sizes.reserve = 4096
-        sizes.segmentCount = 4 << random.below(3)
+        hasLongLanes = random.oneIn(2)
+        sizes.segmentCount = 4 << random.below(hasLongLanes ? 2 : 3)
         sizes.mergedCount = sizes.segmentCount * (1 + random.below(4))
         if random.oneIn(3) { sizes.segmentMax = 500 + random.below(3000) }
         sizes.retirementMilliseconds = 1000
         self.sizes = sizes
-        hasLongLanes = random.oneIn(2)
     }
 
     /// Lives through `stepCount` operations, and checks all that is there at the end.
