@@ -4,10 +4,12 @@
 
 #include "CBaseline.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -26,6 +28,34 @@ int64_t baseline_process_nanoseconds(void) {
     int64_t seconds = (int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec;
     int64_t rest = (int64_t)usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
     return seconds * 1000000000 + rest * 1000;
+}
+
+int64_t baseline_thread_nanoseconds(const char *name) {
+    int64_t sum = 0;
+#if defined(__linux__)
+    DIR *threads = opendir("/proc/self/task");
+    if (threads == NULL) return 0;
+    const struct dirent *entry;
+    while ((entry = readdir(threads)) != NULL) {
+        char path[64], found[32] = "";
+        snprintf(path, sizeof path, "/proc/self/task/%.16s/comm", entry->d_name);
+        FILE *file = fopen(path, "r");
+        if (file == NULL) continue;
+        int isRead = fscanf(file, "%31s", found) == 1;
+        fclose(file);
+        if (!isRead || strcmp(found, name) != 0) continue;
+        snprintf(path, sizeof path, "/proc/self/task/%.16s/schedstat", entry->d_name);
+        file = fopen(path, "r");
+        if (file == NULL) continue;
+        long long nanoseconds = 0;
+        if (fscanf(file, "%lld", &nanoseconds) == 1) sum += nanoseconds;
+        fclose(file);
+    }
+    closedir(threads);
+#else
+    (void)name;
+#endif
+    return sum;
 }
 
 int baseline_is_memory_disk(const char *path) {
