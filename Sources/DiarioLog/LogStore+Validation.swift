@@ -75,6 +75,9 @@ extension SpaceIndex {
             where left.last + 1 != right.first {
                 problems.append("lane \(lane.replica.text) has a gap after \(left.last)")
             }
+            if lane.runs.runs[lane.runs.firstUnsealed...].contains(where: \.isSealed) {
+                problems.append("lane \(lane.replica.text) is not sealed from its start on")
+            }
             if let last = lane.runs.runs.last, lastSequence(of: lane.replica) < last.last {
                 problems.append("lane \(lane.replica.text) ends above its last sequence")
             }

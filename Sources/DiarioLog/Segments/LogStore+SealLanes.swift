@@ -72,13 +72,16 @@ extension LogStore {
     ) -> LanePlan? {
         let index = shared.index.withLock { $0[space] }
         let lane = index.lanes.first { $0.replica == replica }
+        let stretches = lane?.unsealed(within: 1...LogNumber.max) ?? []
+        // What ends at a gap, as a repair may leave one, does not grow any more.
+        let isEnded = stretches.count > 1
         return LanePlan.next(
             LanePlan.Lane(
                 segments: manifest.lanes.filter { $0.replica == replica },
                 start: index.sealedStarts[replica],
-                unsealed: lane?.unsealed(within: 1...LogNumber.max).first
+                unsealed: stretches.first
             ),
-            all: all,
+            all: all || isEnded,
             shared.sizes
         )
     }
