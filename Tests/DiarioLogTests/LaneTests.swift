@@ -120,7 +120,7 @@ import Testing
     @Test func promotionsOfSealedRowsSurviveATurnover() throws {
         var lane = try LaneLog(segmentCount: 8, mergedCount: 64)
         try lane.append(30)
-        _ = try lane.seal()
+        _ = try lane.seal(all: true)
         try lane.promote(3)
         try lane.promote(2)
         let before = try lane.view()
