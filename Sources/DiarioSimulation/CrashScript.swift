@@ -116,9 +116,7 @@ extension World {
     /// A log with two spaces, one of each kind, and some events in each.
     fileprivate func prepareForScript() throws {
         try begin()
-        for _ in 0..<20 where Set(settled.spaces.values.map(\.isAuthority)).count < 2 {
-            try perform(.makeSpace)
-        }
+        try makeSpace(0, isAuthority: settled.spaces.values.allSatisfy { !$0.isAuthority })
         try repeating(6, .append)
         try perform(.check)
     }

@@ -65,7 +65,7 @@ class Lane:
         return self.diario.good("-C", self.path, "stats", "--json").json["head"]
 
     def promote(self, count, accepted_at):
-        """Appends a frame with one promotion behind the last one, as a writer with the lock does."""
+        """Appends a frame with one promotion behind the last one, as a writer does."""
         content = word(1, 4) + word(self.replica) + word(self.promoted + 1) + word(count)
         content += word(self.head() + 1) + word(accepted_at)
         body = word(3, 4) + word(len(content), 4) + word(self.manifest.space) + content

@@ -287,10 +287,11 @@ extension World {
 
     // MARK: Spaces and packs
 
-    func makeSpace(_ process: Int32) throws {
+    /// Makes a space, of a kind that is drawn if none is given.
+    func makeSpace(_ process: Int32, isAuthority kind: Bool? = nil) throws {
         let store = try store(process)
         guard settled.spaces.count < 3 else { return }
-        let isAuthority = random.oneIn(hasLongLanes ? 4 : 2)
+        let isAuthority = kind ?? random.oneIn(hasLongLanes ? 4 : 2)
         do throws(LogError) {
             if random.oneIn(2) { try store.removeRemains() }
             let id = try store.makeSpace(isAuthority: isAuthority).space
