@@ -8,7 +8,10 @@ import Synchronization
 package struct Verification: Sendable {
     /// Canonical and pending events that were read, those of an authority included.
     package var rowCount = 0
-    package var root = Hash32.zero
+    /// The root of all positions; nil if a fault leaves it unknown.
+    package var root: Hash32?
+    /// Positions whose events were lost before, as `diario repair` wrote down.
+    package var lost: [LostPositions] = []
     package var faults: [Fault] = []
 }
 
@@ -23,12 +26,19 @@ extension LogStore {
     ) throws(LogError) -> Verification {
         var result = Verification()
         if let fault = report.fault { result.faults.append(fault) }
+        if let fault = try missingTail(of: space) { result.faults.append(fault) }
+        if let fault = try TileStore.markFault(shared.directory, space: space) {
+            result.faults.append(fault)
+        }
         let (released, head) = shared.index.withLock { ($0[space].released, $0[space].head) }
         let first = try shared.firstReadable(space, released: released)
         let damaged = try damagedSegments(of: space, first: first, &result.faults)
         var check = try SpaceCheck(shared, space, released: first - 1)
+        result.lost = shared.segments.lost(of: space)
+        let known = Dictionary(uniqueKeysWithValues: result.lost.map { ($0.first, $0) })
         var next = first
-        for gap in damaged.positions + [head + 1...head + 1] {
+        let gaps = damaged.positions + result.lost.map(\.positions)
+        for gap in gaps.sorted(by: { $0.lowerBound < $1.lowerBound }) + [head + 1...head + 1] {
             if next < gap.lowerBound {
                 let positions = next...gap.lowerBound - 1
                 try read(cursor(space, positions: positions, .canonical), &check, &result, visit) {
@@ -36,15 +46,21 @@ extension LogStore {
                 }
             }
             next = gap.upperBound + 1
-            if gap.lowerBound <= head { check.skip(to: gap.upperBound) }
+            guard gap.lowerBound <= head else { continue }
+            if let lost = known[gap.lowerBound] {
+                try check.pass(lost, &result.faults)
+            } else {
+                check.skip(to: gap.upperBound)
+            }
         }
         var pending = try cursor(space, .pending)
         for entry in damaged.lanes { pending.skip(entry) }
         try read(pending, &check, &result, visit) { _ in }
         try check.finishTiles(&result.faults)
+        guard result.faults.isEmpty else { return result }
         result.root = check.root()
-        let isComplete = result.faults.isEmpty && first == 1
-        if isComplete, result.root != (try root(of: space)) {
+        if first == 1, result.root != (try root(of: space)) {
+            result.root = nil
             result.faults.append(
                 Fault(
                     file: LogPaths.log,
@@ -54,6 +70,21 @@ extension LogStore {
             )
         }
         return result
+    }
+
+    /// A fault if the write-ahead log ends before what was sealed of it.
+    private func missingTail(of space: SpaceID) throws(LogError) -> Fault? {
+        let end = try segments(of: space).last?.last ?? 0
+        guard shared.index.withLock({ $0[space].head }) < end else { return nil }
+        // Another process may have sealed events that were not taken up yet.
+        if report.fault == nil { _ = try refresh() }
+        let head = shared.index.withLock { $0[space].head }
+        guard head < end else { return nil }
+        return Fault(
+            file: LogPaths.log,
+            offset: 0,
+            what: "the log ends at position \(head), but \(end) are sealed"
+        )
     }
 
     /// Reads what a cursor gives; `skip` is asked to go on behind it after a fault.
@@ -113,7 +144,7 @@ extension LogStore {
         return damage
     }
 
-    private func damage(of entry: SegmentEntry, in space: SpaceID) throws(LogError) -> [Fault] {
+    func damage(of entry: SegmentEntry, in space: SpaceID) throws(LogError) -> [Fault] {
         do throws(LogError) {
             guard var segment = try OpenSegment.open(entry, of: space, in: shared) else {
                 let place = SegmentPlace(entry, of: space)
@@ -175,6 +206,30 @@ private struct SpaceCheck: ~Copyable {
         self.position = max(self.position, position)
         tiles = nil
         isWhole = false
+    }
+
+    /// Goes on behind positions that were lost, whose place in the tree is known.
+    mutating func pass(
+        _ lost: LostPositions,
+        _ faults: inout [Fault]
+    ) throws(LogError) {
+        guard isWhole, lost.first == range.size + 1 else { return skip(to: lost.last) }
+        position = lost.last
+        if lost.hashes.isEmpty {
+            for position in lost.positions {
+                let leaf = LostPositions.standIn(position)
+                range.append(leaf, &hasher)
+                try tiles?.append(leaf, &hasher)
+            }
+            return
+        }
+        try finishTiles(&faults)
+        lost.append(to: &range, &hasher)
+        guard let store = tiles?.tiles else { return }
+        for (node, hash) in zip(lost.nodes, lost.hashes) {
+            if let fault = try store.fault(below: node, hash, &hasher) { faults.append(fault) }
+        }
+        tiles = TileCheck(store, from: range)
     }
 
     mutating func finishTiles(_ faults: inout [Fault]) throws(LogError) {

@@ -21,7 +21,7 @@ import Testing
         }
         #expect(try line() == "diario format 1 readable by 1\n")
         _ = try lane.seal()
-        #expect(try line() == "diario format 3 readable by 3\n")
+        #expect(try line() == "diario format 4 readable by 4\n")
         let bytes = try manifest()
         #expect(bytes[4] == 3)
         #expect(Manifest(bytes.span)?.encoded() == bytes)
@@ -38,7 +38,7 @@ import Testing
         try lane.promote(20)
         _ = try lane.seal(all: true)
         #expect(try manifest()[4] == 2)
-        #expect(try line() == "diario format 3 readable by 3\n")
+        #expect(try line() == "diario format 4 readable by 4\n")
     }
 
     /// What is sealed of an authority's events makes no directory one of version 3.
@@ -247,7 +247,7 @@ import Testing
             background: .thread
         )
         var count = 0
-        while try lane.store.status(of: lane.space).sealedPending == 0, count < 4000 {
+        while try lane.store.status(of: lane.space).sealedPending == 0, count < 40_000 {
             try lane.append(10, textSize: 500)
             count += 10
         }

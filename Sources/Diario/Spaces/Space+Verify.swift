@@ -9,7 +9,10 @@ package struct SpaceVerification: Sendable {
     package let isOK: Bool
     /// Canonical and pending events without those of an authority.
     package let events: Int
-    package let root: Hash32
+    /// Nil if a fault leaves it unknown.
+    package let root: Hash32?
+    /// Positions whose events were lost before, as `diario repair` wrote down.
+    package let lost: [LostPositions]
     /// Frames that a crash tore and recovery set aside; they were never acknowledged.
     package let cuts: [String]
     package let faults: [Fault]
@@ -54,6 +57,7 @@ extension Space {
                 isOK: result.faults.isEmpty,
                 events: try store.status(of: id).events,
                 root: result.root,
+                lost: result.lost,
                 cuts: try store.cuts(),
                 faults: result.faults
             )

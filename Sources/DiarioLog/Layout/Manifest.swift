@@ -54,6 +54,12 @@ package struct Manifest: Equatable, Sendable {
     package var lanes: [SegmentEntry] = []
     /// Files that no list of segments names any more, and that readers may still want.
     package var retired: [RetiredSegment] = []
+    /// True if positions were lost: segments may leave gaps, which the file `lost` names.
+    package var hasLost: Bool { !lost.isEmpty || readsLost }
+    /// What that file says, which comes along when the manifest is read.
+    package var lost: [LostPositions] = []
+    /// True while the file is still to be read.
+    private(set) var readsLost = false
 
     /// The version of the format that this manifest needs.
     package var version: Int {
@@ -64,7 +70,8 @@ package struct Manifest: Equatable, Sendable {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: Self.magic)
         bytes.append(UInt8(version))
-        bytes.append(UInt8((authority == nil ? 0 : 1) | (isStaging ? 2 : 0)))
+        let flags = (authority == nil ? 0 : 1) | (isStaging ? 2 : 0) | (hasLost ? 4 : 0)
+        bytes.append(UInt8(flags))
         bytes.append(littleEndian: UInt16(0))
         bytes.append(littleEndian: space.rawValue)
         bytes.append(littleEndian: lineage.high)
@@ -92,7 +99,7 @@ package struct Manifest: Equatable, Sendable {
         let end = bytes.count - Self.trailerSize
         guard end >= Self.size - Self.trailerSize,
             bytes.littleEndian(UInt32.self, at: 0) == Self.magic, 1...3 ~= bytes[4],
-            bytes[5] <= 3, bytes.littleEndian(UInt16.self, at: 6) == 0,
+            bytes[5] <= 7, bytes.littleEndian(UInt16.self, at: 6) == 0,
             bytes.littleEndian(UInt32.self, at: end) == 0,
             bytes.littleEndian(UInt32.self, at: end + 4)
                 == Checksum.crc32c(bytes.extracting(0..<end + 4).raw),
@@ -111,11 +118,18 @@ package struct Manifest: Equatable, Sendable {
             isStaging: bytes[5] & 2 != 0,
             replaces: SpaceID(rawValue: bytes.littleEndian(UInt64.self, at: 48))
         )
+        readsLost = bytes[5] & 4 != 0
         if bytes[4] == 1 {
             guard bytes.count == Self.size else { return nil }
         } else {
             guard readLists(bytes, end: end), version == bytes[4] else { return nil }
         }
+    }
+
+    /// Takes up what the file `lost` says.
+    mutating func take(_ lost: [LostPositions]) {
+        self.lost = lost
+        readsLost = false
     }
 
     /// Reads the lists of version 2 or 3; false if they are not as they must be.

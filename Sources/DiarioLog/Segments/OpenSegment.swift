@@ -106,6 +106,20 @@ struct SegmentPlace {
         self.space = space
     }
 
+    /// The place of a pair that no manifest tells of.
+    init(_ name: SegmentName, of space: SpaceID) {
+        let entry = SegmentEntry(
+            name: name,
+            count: 1,
+            segmentSize: 0,
+            sidecarSize: 0,
+            rowSize: 0,
+            identity: SegmentIdentity(first: 0, second: 0),
+            sidecarChecksum: 0
+        )
+        self.init(entry, of: space)
+    }
+
     func path(_ file: SegmentFile) -> String {
         switch file {
         case .segment: LogPaths.segment(entry.name, of: space)

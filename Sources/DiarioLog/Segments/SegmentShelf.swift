@@ -10,6 +10,8 @@ import Synchronization
 final class SegmentShelf: Sendable {
     private struct State: Sendable {
         var lists: [SpaceID: SegmentLists] = [:]
+        /// Positions whose events were lost, of the spaces that have some.
+        var lost: [SpaceID: [LostPositions]] = [:]
         var indexes: [SegmentName: Known] = [:]
         var indexSize = 0
         var useCount: UInt64 = 0
@@ -36,28 +38,38 @@ final class SegmentShelf: Sendable {
     /// The segments of a space, as far as they are known.
     func known(of space: SpaceID) -> SegmentLists? { state.withLock { $0.lists[space] } }
 
-    func set(_ lists: SegmentLists, of space: SpaceID) {
-        state.withLock { $0.lists[space] = lists }
+    func set(_ manifest: Manifest) {
+        state.withLock { state in
+            state.lists[manifest.space] = SegmentLists(manifest)
+            state.lost[manifest.space] = manifest.lost.isEmpty ? nil : manifest.lost
+        }
     }
 
     func forget(_ space: SpaceID) { state.withLock { $0.lists[space] = nil } }
 
     func forgetAll() { state.withLock { $0.lists.removeAll() } }
 
+    /// The positions of a space whose events were lost, as far as they are known.
+    func lost(of space: SpaceID) -> [LostPositions] { state.withLock { $0.lost[space] } ?? [] }
+
+    /// The lost positions that one of them belongs to.
+    func lost(at position: UInt64, of space: SpaceID) -> LostPositions? {
+        lost(of: space).first { $0.positions.contains(position) }
+    }
+
     /// Reads the lists of a space from its manifest; a space that is gone has none.
     func readLists(
         of space: SpaceID,
         in directory: any LogDirectory
     ) throws(LogError) -> SegmentLists {
-        let lists: SegmentLists
         do throws(LogError) {
-            lists = SegmentLists(try SpaceHome.readManifest(space, in: directory))
+            let manifest = try SpaceHome.readManifest(space, in: directory)
+            set(manifest)
+            return SegmentLists(manifest)
         } catch {
             guard case .unknownSpace = error else { throw error }
             return SegmentLists()
         }
-        set(lists, of: space)
-        return lists
     }
 
     /// The segment that holds a position, or the private one that holds a sequence of `replica`;

@@ -28,9 +28,10 @@ extension Writer {
         try body(&manifest)
         guard manifest != old else { return manifest }
         // Before, because an older program must not find a manifest that it cannot read.
-        try DirectoryFormat.upgrade(in: store.directory, to: manifest.version)
+        let version = manifest.lanes.isEmpty ? DirectoryFormat.sealed : DirectoryFormat.lanes
+        try DirectoryFormat.upgrade(to: version, in: store.directory)
         try replaceManifest(manifest)
-        store.segments.set(SegmentLists(manifest), of: space)
+        store.segments.set(manifest)
         return manifest
     }
 }

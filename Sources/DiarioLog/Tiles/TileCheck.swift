@@ -6,7 +6,7 @@ package struct TileCheck: Sendable {
     /// Leaves whose hashes are kept until they are compared.
     private static let stepMax: UInt64 = 1 << 16
 
-    private let tiles: TileStore
+    let tiles: TileStore
     private var builder: TileBuilder
     private var fault: Fault?
 

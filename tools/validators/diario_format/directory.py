@@ -12,9 +12,11 @@ MANIFEST_SIZE = 64
 MANIFEST_SIZE_MAX = 8 * MIB
 SEGMENT_SIZE = 72
 RETIRED_SIZE = 24
-MANIFEST_FLAGS_ALL = 3
+MANIFEST_FLAGS_ALL = 7
 MANIFEST_AUTHORITY = 1
 MANIFEST_STAGING = 2
+MANIFEST_LOST = 4
+HASH_SIZE = 32
 REPLICA_FILE_SIZE = 72
 LOCK_SIZE = 16
 
@@ -27,6 +29,8 @@ class Manifest:
             raise FormatError(f"unknown flags {flags}")
         self.is_authority = bool(flags & MANIFEST_AUTHORITY)
         self.is_staging = bool(flags & MANIFEST_STAGING)
+        self.has_lost = bool(flags & MANIFEST_LOST)
+        self.lost = []
         reader.zeros(2)
         self.space = reader.id()
         self.lineage = reader.raw(16)
@@ -65,7 +69,8 @@ class Manifest:
                 raise FormatError("private segments that overlap, or are not in order")
         self.retired = [(reader.u64(), reader.u64(), reader.i64()) for _ in range(retired_count)]
         for before, after in zip(self.segments, self.segments[1:]):
-            if before.end != after.first:
+            if before.end > after.first or (
+                    before.end < after.first and not self.has_lost):
                 raise FormatError(f"a segment begins at {after.first}, the one before "
                                   f"ends at {before.end}")
 
@@ -108,6 +113,49 @@ def manifest_reader(data):
         return sized_reader(data, MANIFEST_SIZE, b"DMAN"), 1
     version = 3 if version == 3 else 2
     return sized_reader(data, len(data), b"DMAN", version), version
+
+
+class LostRange:
+    """Positions whose events are gone, and the hashes of the subtrees they make up, if known."""
+
+    def __init__(self, reader):
+        self.first, self.last = reader.u64(), reader.u64()
+        self.since = reader.i64()
+        count = reader.u32()
+        reader.zeros(4)
+        self.hashes = [reader.raw(HASH_SIZE) for _ in range(count)]
+        if not 1 <= self.first <= self.last:
+            raise FormatError(f"lost positions {self.first} to {self.last}")
+        if count not in (0, len(self.levels())):
+            raise FormatError(f"{count} hashes of {len(self.levels())} subtrees")
+
+    def levels(self):
+        """The levels of the perfect subtrees, from the left."""
+        start, levels = self.first - 1, []
+        while start < self.last:
+            level = (self.last - start).bit_length() - 1
+            if start:
+                level = min(level, (start & -start).bit_length() - 1)
+            levels.append(level)
+            start += 1 << level
+        return levels
+
+
+def read_lost(data):
+    if len(data) < 24:
+        raise FormatError(f"{len(data)} bytes")
+    reader = sized_reader(data, len(data), b"DLST")
+    reader.zeros(3)
+    count = reader.u32()
+    reader.zeros(4)
+    ranges = [LostRange(reader) for _ in range(count)]
+    reader.zeros(4)
+    reader.raw(4)
+    reader.end()
+    for before, after in zip(ranges, ranges[1:]):
+        if before.last >= after.first:
+            raise FormatError(f"lost positions {after.first} after {before.last}")
+    return ranges
 
 
 class ReplicaFile:
@@ -182,7 +230,7 @@ class Directory:
             self.problems.append(f"format: {error}")
             return
         match = FORMAT_LINE.fullmatch(line)
-        if not match or match.groups() not in (("1", "1"), ("2", "2"), ("3", "3")):
+        if not match or match.groups() not in (("1", "1"), ("2", "2"), ("3", "3"), ("4", "4")):
             self.problems.append(f"format: {line!r}")
         else:
             self.format_version = int(match.group(1))
@@ -203,9 +251,13 @@ class Directory:
         manifest = Manifest(self.read("spaces", name, "manifest"))
         if parse_id(name) != manifest.space:
             raise FormatError(f"the manifest is that of {id_text(manifest.space)}")
-        if manifest.version > self.format_version:
+        if (4 if manifest.version == 3 else manifest.version) > self.format_version:
             self.problems.append(f"spaces/{name}: a manifest of version {manifest.version} in a "
                                  f"directory of format {self.format_version}")
+        if manifest.has_lost:
+            if self.format_version < 3:
+                self.problems.append(f"spaces/{name}: lost positions below format 3")
+            manifest.lost = read_lost(self.read("spaces", name, "lost"))
         replica_file = ReplicaFile(self.read("spaces", name, "replica"))
         self.spaces[manifest.space] = Space(manifest, replica_file)
 
