@@ -163,7 +163,8 @@ package struct Manifest: Equatable, Sendable {
     /// Whether a segment may stand behind those that were read so far.
     private func follows(_ entry: SegmentEntry) -> Bool {
         guard let replica = entry.replica else {
-            return segments.last.map { $0.last + 1 == entry.first } ?? true
+            guard let last = segments.last else { return true }
+            return hasLost ? last.last < entry.first : last.last + 1 == entry.first
         }
         guard let last = lanes.last, let before = last.replica else { return true }
         return before < replica || (before == replica && last.last < entry.first)
