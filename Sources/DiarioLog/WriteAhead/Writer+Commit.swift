@@ -101,12 +101,12 @@ extension Writer {
     /// Notes the spaces in which the frame completes a run of events that can be sealed.
     private mutating func noteSealable() {
         let step = UInt64(store.sizes.segmentCount)
-        if let (id, space) = lastStaged, space.head >= space.sealHead {
-            store.sealing.note(id, head: space.head, step: step)
-            lastStaged?.1.sealHead = space.head + step
+        if let (id, space) = lastStaged, space.sealMark >= space.sealMarkNext {
+            store.sealing.note(id, mark: space.sealMark, step: step)
+            lastStaged?.1.sealMarkNext = space.sealMark + step
         }
-        for (id, space) in staged where space.head >= space.sealHead {
-            store.sealing.note(id, head: space.head, step: step)
+        for (id, space) in staged where space.sealMark >= space.sealMarkNext {
+            store.sealing.note(id, mark: space.sealMark, step: step)
         }
     }
 

@@ -289,6 +289,9 @@ extension LogIndex {
         case .state:
             guard let state = SpaceState(content) else { return false }
             apply(state, of: record.space, file: place.file, size: record.size)
+        case .sealed:
+            guard let rows = SealedRows(content) else { return false }
+            apply(rows, of: record.space, file: place.file)
         case .dropped:
             guard record.content.isEmpty else { return false }
             drop(record.space)
