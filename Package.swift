@@ -99,7 +99,9 @@ let package = Package(
         .target(name: "CPlatform"),
         .target(
             name: "CBaseline",
-            linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("sqlite3")]
+            linkerSettings: [
+                .linkedLibrary("crypto"), .linkedLibrary("sqlite3"), .linkedLibrary("zstd"),
+            ]
         ),
         .executableTarget(name: "DiarioPackTool"),
         .plugin(
