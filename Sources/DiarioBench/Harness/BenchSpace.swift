@@ -60,6 +60,8 @@ enum BenchSpace {
         guard let type = engine.types.first(where: { $0.name == AdoptionReader.typeName }),
             let adoption = AdoptionReader(type)
         else { throw .failed("the engine's pack does not say how packs are adopted") }
+        // Spaces that adopted no pack can be sealed as well.
+        let types = engine.types + (try packs(of: nil)).flatMap(\.types)
         let directory: POSIXDirectory
         do throws(StorageError) {
             directory = try POSIXDirectory(
@@ -77,7 +79,7 @@ enum BenchSpace {
                 time: SystemClock(),
                 entropy: SystemEntropy(),
                 adoption: adoption,
-                types: engine.types,
+                types: types,
                 sizes: sizes,
                 background: background
             )
