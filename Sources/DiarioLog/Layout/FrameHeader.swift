@@ -59,8 +59,15 @@ package struct FrameHeader: Equatable, Sendable {
         case none
     }
 
-    /// Reads the frame at `offset` of a file's bytes, of this generation and with any number.
-    package static func read(_ bytes: Span<UInt8>, at offset: Int, generation: UInt64) -> Reading {
+    /// Reads the frame at `offset` of bytes that start at `origin` of their file.
+    ///
+    /// It has this generation, and any number.
+    package static func read(
+        _ bytes: Span<UInt8>,
+        at offset: Int,
+        origin: Int = 0,
+        generation: UInt64
+    ) -> Reading {
         guard bytes.count - offset >= size,
             bytes.littleEndian(UInt32.self, at: offset) == magic,
             bytes.littleEndian(UInt64.self, at: offset + 8) == generation
@@ -74,7 +81,7 @@ package struct FrameHeader: Equatable, Sendable {
         )
         guard header.bodySize <= Limits.frameSizeMax,
             bytes.count - offset >= header.frameSize,
-            header.durableBefore <= UInt64(offset)
+            header.durableBefore <= UInt64(origin + offset)
         else { return .broken(header) }
         let checked = bytes.extracting(offset + 8..<offset + header.frameSize)
         guard bytes.littleEndian(UInt32.self, at: offset + 4) == Checksum.crc32c(checked.raw) else {

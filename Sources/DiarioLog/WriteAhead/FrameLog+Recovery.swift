@@ -18,7 +18,7 @@ package struct RecoveryReport: Equatable, Sendable {
     package internal(set) var fault: Fault?
 }
 
-/// Takes each frame in turn: its place, the bytes read, where its records lie in them, and what
+/// Takes each frame in turn: its place, bytes of its file, where its records lie in them, and what
 /// they are if that is known already.
 typealias FrameVisitor =
     (FramePlace, Span<UInt8>, Range<Int>, OwnRows?) throws(LogError) -> Void
@@ -42,8 +42,9 @@ extension FrameLog {
         unsynced = nil
         spareCount = 0
         let numbers = try storing { () throws(StorageError) in try listFiles() }
-        var ahead: [FileAhead] = []
-        var spares: [FileContent] = []
+        var sources: [FrameSource] = []
+        defer { for source in sources { source.end() } }
+        let memory = hasThreads && numbers.count > 1 ? PieceMemory() : nil
         for (index, number) in numbers.enumerated() {
             let isLast = index == numbers.count - 1
             // Also by a refresh, which cuts nothing: the next append goes to this very file.
@@ -67,72 +68,70 @@ extension FrameLog {
                 )
             )
             newest = file
-            var content: FileContent
-            if ahead.isEmpty {
-                content = spares.popLast() ?? FileContent()
-                let generation = header.generation
-                try storing { () throws(StorageError) in
-                    try content.read(file, generation: generation)
-                }
-            } else {
-                let next = ahead.removeFirst()
-                content = try storing { () throws(StorageError) in try next.take() }
-            }
-            try readAhead(numbers[(index + 1)...], &ahead, &spares)
-            allocatedSize = content.bytes.count
+            try beginReading(numbers[index...], &sources, memory)
             let next = isLast ? .none : try nextFile(numbers, index + 1)
-            try read(content, of: file, next: next, mayCut: mayCut, &report, visit)
+            // Stays in the list, so that it is ended in any case.
+            try read(&sources[0], of: file, next: next, mayCut: mayCut, &report, visit)
             if report.fault != nil { return report }
-            spares.append(content)
+            sources.removeFirst().end()
         }
         syncedLength = files.last?.length ?? 0
         return report
     }
 
-    /// Begins to read the next of these files, two at a time: reading and checking frames takes
-    /// longer than to take them up.
-    private func readAhead(
+    /// Makes sources for the first of these files; with threads also for the next ones, because
+    /// reading and checking frames takes longer than to take them up.
+    private func beginReading(
         _ numbers: ArraySlice<UInt64>,
-        _ ahead: inout [FileAhead],
-        _ spares: inout [FileContent]
+        _ sources: inout [FrameSource],
+        _ memory: PieceMemory?
     ) throws(LogError) {
-        guard hasThreads else { return }
-        for number in numbers.prefix(Self.aheadCount).dropFirst(ahead.count) {
+        let count = memory == nil ? 1 : Self.sourceCount
+        for number in numbers.prefix(count).dropFirst(sources.count) {
             let file = try openFile(number, forWriting: false)
             // What has no header waits until it is its turn.
             guard let header = try readHeader(of: file, number: number) else { return }
-            let memory = spares.popLast() ?? FileContent()
-            ahead.append(FileAhead(file, generation: header.generation, memory: memory))
+            sources.append(
+                try storing { () throws(StorageError) in
+                    try FrameSource(
+                        file,
+                        generation: header.generation,
+                        from: LogFileHeader.size,
+                        aheadWith: memory
+                    )
+                }
+            )
         }
     }
 
-    private static let aheadCount = 2
+    private static let sourceCount = 2
 
     /// Reads the frames of one file.
     private mutating func read(
-        _ content: FileContent,
+        _ source: inout FrameSource,
         of file: any LogFile,
         next: NextFile,
         mayCut: Bool,
         _ report: inout RecoveryReport,
         _ visit: FrameVisitor
     ) throws(LogError) {
-        var last: ValidFrame?
-        let bytes = content.bytes.span
-        let stop = try scan(
-            bytes,
-            content.frames.span,
-            from: LogFileHeader.size,
-            next: next,
-            last: &last,
-            visit
-        )
-        if let stop { try judge(stop, bytes, of: file, next: next, mayCut: mayCut, &report) }
+        allocatedSize = source.fileSize
+        var end = source.fileSize
+        if case .begun(let header) = next { end = Int(clamping: header.previousLength) }
+        let last = try takeUp(&source, end: end, visit)
+        let length = files[files.count - 1].length
+        if length < end {
+            var content: [UInt8] = []
+            try storing { () throws(StorageError) in
+                try file.read(at: 0, count: source.fileSize, into: &content)
+            }
+            try judge(length, content.span, of: file, next: next, mayCut: mayCut, &report)
+        }
         guard let last else { return }
         if case .none = next {
             try makeLast(mayCut ? .writtenAgain : .synced)
         }
-        try visit(last.place, bytes, last.body, last.rows)
+        try last.visit(visit)
     }
 
     /// How it is made sure that the last frame is on disk.
@@ -167,38 +166,29 @@ extension FrameLog {
             if trust == .writtenAgain { try makeLast(trust) }
             return 0
         }
-        var content: [UInt8] = []
-        try storing { () throws(StorageError) in
-            content.append(contentsOf: repeatElement(0, count: state.length))
-            try newest.read(
-                at: state.length,
-                count: try newest.size() - state.length,
-                into: &content
+        let before = nextFrame
+        var source = try storing { () throws(StorageError) in
+            try FrameSource(
+                newest,
+                generation: state.generation,
+                from: state.length,
+                aheadWith: nil
             )
         }
-        let before = nextFrame
-        var last: ValidFrame?
-        _ = try scan(
-            content.span,
-            Span(),
-            from: state.length,
-            next: .none,
-            last: &last,
-            visit
-        )
-        allocatedSize = max(allocatedSize, content.count)
+        let last = try takeUp(&source, end: source.fileSize, visit)
+        allocatedSize = max(allocatedSize, source.fileSize)
         guard let last else { return 0 }
         do throws(LogError) {
             try makeLast(trust)
         } catch {
             // It was not visited, so it is still to be read.
             files[files.count - 1].length = last.place.offset
-            nextFrame = last.header.number
+            nextFrame = last.frame.number
             lastOffset = nil
             throw error
         }
         syncedLength = files[files.count - 1].length
-        try visit(last.place, content.span, last.body, last.rows)
+        try last.visit(visit)
         return Int(nextFrame - before)
     }
 
@@ -363,76 +353,76 @@ extension FrameLog {
         return nil
     }
 
-    /// A valid frame in the bytes of its file.
-    private struct ValidFrame {
+    /// The last frame of those that were read, which is not visited before it is on disk.
+    private struct LastFrame {
+        let piece: FramePiece
+        let frame: CheckedFrame
         let place: FramePlace
-        let header: FrameHeader
-        let body: Range<Int>
-        let rows: OwnRows?
+
+        func visit(_ visit: FrameVisitor) throws(LogError) {
+            try visit(place, piece.bytes.span, frame.body, frame.rows)
+        }
     }
 
-    /// Visits all valid frames but the last one, which it puts into `last`, up to the length that
-    /// the next file states; where it had to stop before that.
-    ///
-    /// The first of them, `frames`, were checked already.
-    // Not inlined, since Swift 6.3.1 then loses `last` in release builds (seen as two processes
-    // that gave the same positions). tools/check runs the log's tests in release for such faults.
-    @inline(never)
-    private mutating func scan(
-        _ content: Span<UInt8>,
-        _ frames: Span<CheckedFrame>,
-        from start: Int,
-        next: NextFile,
-        last: inout ValidFrame?,
+    /// Visits the frames that continue the log, up to `end` of the newest file, all but the last.
+    private mutating func takeUp(
+        _ source: inout FrameSource,
+        end: Int,
         _ visit: FrameVisitor
-    ) throws(LogError) -> Int? {
+    ) throws(LogError) -> LastFrame? {
+        var piece = FramePiece()
+        // What was taken up last: its last frame is not visited yet.
+        var before = FramePiece()
+        var last: (frame: CheckedFrame, place: FramePlace)?
+        while true {
+            try storing { () throws(StorageError) in try source.next(&piece) }
+            let count = countOfNext(piece, end: end)
+            guard count > 0 else { break }
+            if let last {
+                try visit(last.place, before.bytes.span, last.frame.body, last.frame.rows)
+            }
+            try visitFrames(of: piece, count - 1, visit)
+            let frame = piece.frames[count - 1]
+            last = (frame, place(of: frame, in: piece))
+            lastOffset = piece.start + frame.offset
+            nextFrame = frame.number + 1
+            files[files.count - 1].length = piece.start + frame.end
+            swap(&piece, &before)
+            if count < before.frames.count { break }
+        }
+        return last.map { LastFrame(piece: before, frame: $0.frame, place: $0.place) }
+    }
+
+    private func visitFrames(
+        of piece: FramePiece,
+        _ count: Int,
+        _ visit: FrameVisitor
+    ) throws(LogError) {
+        let frames = piece.frames.span
+        for index in 0..<count {
+            let frame = frames[index]
+            try visit(place(of: frame, in: piece), piece.bytes.span, frame.body, frame.rows)
+        }
+    }
+
+    /// How many frames of a piece continue the log and end at `end` at the latest.
+    private func countOfNext(_ piece: FramePiece, end: Int) -> Int {
+        var number = nextFrame
+        var count = 0
+        for frame in piece.frames {
+            guard frame.number == number, piece.start + frame.end <= end else { break }
+            number += 1
+            count += 1
+        }
+        return count
+    }
+
+    private func place(of frame: CheckedFrame, in piece: FramePiece) -> FramePlace {
         let state = files[files.count - 1]
-        let end: Int
-        if case .begun(let header) = next {
-            end = Int(clamping: header.previousLength)
-        } else {
-            end = content.count
-        }
-        var offset = start
-        var checkedCount = 0
-        while offset < end {
-            let header: FrameHeader
-            var rows: OwnRows?
-            if checkedCount < frames.count {
-                // They follow each other from the first one on.
-                header = frames[checkedCount].header
-                rows = frames[checkedCount].rows
-                checkedCount += 1
-            } else {
-                guard
-                    case .frame(let read) = FrameHeader.read(
-                        content,
-                        at: offset,
-                        generation: state.generation
-                    )
-                else { return offset }
-                header = read
-            }
-            guard header.number == nextFrame, offset + header.frameSize <= end else {
-                return offset
-            }
-            if let last { try visit(last.place, content, last.body, last.rows) }
-            let body = offset + FrameHeader.size
-            last = ValidFrame(
-                place: FramePlace(
-                    file: state.number,
-                    generation: state.generation,
-                    offset: offset
-                ),
-                header: header,
-                body: body..<body + header.bodySize,
-                rows: rows
-            )
-            lastOffset = offset
-            offset += header.frameSize
-            nextFrame += 1
-            files[files.count - 1].length = offset
-        }
-        return nil
+        return FramePlace(
+            file: state.number,
+            generation: state.generation,
+            offset: piece.start + frame.offset
+        )
     }
 }

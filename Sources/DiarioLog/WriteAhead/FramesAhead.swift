@@ -1,0 +1,146 @@
+import DiarioStorage
+import Synchronization
+
+/// Gives the frames of one log file, piece by piece.
+struct FrameSource {
+    private let file: any LogFile
+    private let generation: UInt64
+    let fileSize: Int
+    private var offset: Int
+    /// Nil if nobody reads ahead.
+    private let ahead: FramesAhead?
+
+    /// `memory`, if given, is what a thread uses that reads ahead from now on.
+    init(
+        _ file: any LogFile,
+        generation: UInt64,
+        from offset: Int,
+        aheadWith memory: PieceMemory?
+    ) throws(StorageError) {
+        self.file = file
+        self.generation = generation
+        self.offset = offset
+        fileSize = try file.size()
+        ahead = memory.map { [fileSize] in
+            FramesAhead(
+                file,
+                generation: generation,
+                from: offset,
+                fileSize: fileSize,
+                memory: $0
+            )
+        }
+    }
+
+    /// Puts the next frames into `piece`, whose memory is used again; none if there are no more.
+    mutating func next(_ piece: inout FramePiece) throws(StorageError) {
+        if let ahead { return try ahead.next(&piece) }
+        try piece.read(file, from: offset, fileSize: fileSize, generation: generation)
+        offset = piece.end
+    }
+
+    /// To be called in any case, for else a thread may wait for ever.
+    func end() { ahead?.end() }
+}
+
+/// Memory of pieces that were taken up, for those that are read next.
+final class PieceMemory: Sendable {
+    private let pieces = Mutex<[FramePiece]>([])
+
+    func take() -> FramePiece { pieces.withLock { $0.popLast() } ?? FramePiece() }
+    func giveBack(_ piece: consuming FramePiece) {
+        var piece = Optional(piece)
+        pieces.withLock { pieces in
+            if let piece = piece.take() { pieces.append(piece) }
+        }
+    }
+}
+
+/// Reads and checks the frames of a log file on a thread of its own, some pieces ahead of who
+/// takes them up.
+final class FramesAhead: Sendable {
+    private struct State: Sendable {
+        /// Read, and not taken yet; an empty one ends them.
+        var pieces: [FramePiece] = []
+        var failure: StorageError?
+        var isEnded = false
+    }
+
+    private let state = Mutex(State())
+    private let memory: PieceMemory
+    private let isFilled = Signal()
+    private let isTaken = Signal()
+
+    /// As much as a file has, so that a second thread has work while the first file is taken up.
+    private static let pieceCountMax = 64
+
+    init(
+        _ file: any LogFile,
+        generation: UInt64,
+        from offset: Int,
+        fileSize: Int,
+        memory: PieceMemory
+    ) {
+        self.memory = memory
+        _ = WorkerThread { [self] in
+            do throws(StorageError) {
+                try read(file, generation: generation, from: offset, fileSize: fileSize)
+            } catch {
+                state.withLock { $0.failure = error }
+            }
+            isFilled.raise()
+        }
+    }
+
+    private func read(
+        _ file: any LogFile,
+        generation: UInt64,
+        from start: Int,
+        fileSize: Int
+    ) throws(StorageError) {
+        var offset = start
+        while waitForRoom() {
+            var piece = memory.take()
+            try piece.read(file, from: offset, fileSize: fileSize, generation: generation)
+            offset = piece.end
+            let isLast = piece.frames.isEmpty
+            // Moved in, not copied.
+            var moved = Optional(piece)
+            state.withLock { state in
+                if let piece = moved.take() { state.pieces.append(piece) }
+            }
+            if isLast { return }
+            isFilled.raise()
+        }
+    }
+
+    /// False if nobody takes anything any more.
+    private func waitForRoom() -> Bool {
+        while true {
+            let (isEnded, count) = state.withLock { ($0.isEnded, $0.pieces.count) }
+            if isEnded { return false }
+            if count < Self.pieceCountMax { return true }
+            isTaken.wait()
+        }
+    }
+
+    func next(_ piece: inout FramePiece) throws(StorageError) {
+        while true {
+            let (next, failure) = state.withLock { state in
+                (state.pieces.isEmpty ? nil : state.pieces.removeFirst(), state.failure)
+            }
+            if let next {
+                isTaken.raise()
+                memory.giveBack(exchange(&piece, with: next))
+                return
+            }
+            if let failure { throw failure }
+            isFilled.wait()
+        }
+    }
+
+    func end() {
+        state.withLock { $0.isEnded = true }
+        isTaken.raise()
+    }
+}
