@@ -136,8 +136,8 @@ package.targets.append(
     .executableTarget(
         name: "DiarioFuzz",
         dependencies: [
-            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog",
-            "DiarioSimulation",
+            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd", "DiarioFormat",
+            "DiarioLog", "DiarioSimulation",
         ],
         path: "Tests/DiarioFuzz"
     )
