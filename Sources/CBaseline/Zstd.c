@@ -19,7 +19,8 @@ static int compress(ZSTD_CCtx *context, FILE *file, uint64_t *size) {
         size_t rest = 1;
         while (result == 0 && (is_last ? rest != 0 : from.pos < from.size)) {
             ZSTD_outBuffer to = {output, write_size, 0};
-            rest = ZSTD_compressStream2(context, &to, &from, is_last ? ZSTD_e_end : ZSTD_e_continue);
+            ZSTD_EndDirective end = is_last ? ZSTD_e_end : ZSTD_e_continue;
+            rest = ZSTD_compressStream2(context, &to, &from, end);
             if (ZSTD_isError(rest)) result = -1;
             *size += to.pos;
         }

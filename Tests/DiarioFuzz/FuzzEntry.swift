@@ -33,9 +33,9 @@ private let chosen: Subject? = CommandLine.arguments.lazy
             exit(CommandLine.arguments.contains("--list") ? 0 : 64)
         }
         var count = CommandLine.argc
-        var arguments = unsafe CommandLine.unsafeArgv
         // Safe: libFuzzer reads the arguments of this program, which stay to its end, and gives
         // `count` bytes that stay until the call returns; the array is a copy.
+        var arguments = unsafe CommandLine.unsafeArgv
         exit(
             unsafe runFuzzer(&count, &arguments) { start, count in
                 chosen?.run(unsafe Array(UnsafeBufferPointer(start: start, count: count)))
