@@ -4,9 +4,11 @@
 
 #include "CBaseline.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -28,6 +30,34 @@ static int64_t nanoseconds(const struct rusage *usage) {
 int64_t baseline_process_nanoseconds(void) {
     struct rusage usage;
     return getrusage(RUSAGE_SELF, &usage) == 0 ? nanoseconds(&usage) : 0;
+}
+
+int64_t baseline_thread_nanoseconds(const char *name) {
+    int64_t sum = 0;
+#if defined(__linux__)
+    DIR *threads = opendir("/proc/self/task");
+    if (threads == NULL) return 0;
+    const struct dirent *entry;
+    while ((entry = readdir(threads)) != NULL) {
+        char path[64], found[32] = "";
+        snprintf(path, sizeof path, "/proc/self/task/%.16s/comm", entry->d_name);
+        FILE *file = fopen(path, "r");
+        if (file == NULL) continue;
+        int isRead = fscanf(file, "%31s", found) == 1;
+        fclose(file);
+        if (!isRead || strcmp(found, name) != 0) continue;
+        snprintf(path, sizeof path, "/proc/self/task/%.16s/schedstat", entry->d_name);
+        file = fopen(path, "r");
+        if (file == NULL) continue;
+        long long nanoseconds = 0;
+        if (fscanf(file, "%lld", &nanoseconds) == 1) sum += nanoseconds;
+        fclose(file);
+    }
+    closedir(threads);
+#else
+    (void)name;
+#endif
+    return sum;
 }
 
 int baseline_is_memory_disk(const char *path) {

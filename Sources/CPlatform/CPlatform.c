@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,6 +235,18 @@ int32_t diario_list_next(diario_listing *listing, uint8_t *name, size_t capacity
 }
 
 void diario_list_close(diario_listing *listing) { (void)closedir((DIR *)listing); }
+
+void diario_name_thread(const uint8_t *name, size_t length) {
+    char text[16];
+    if (length > sizeof text - 1) length = sizeof text - 1;
+    memcpy(text, name, length);
+    text[length] = 0;
+#if defined(__linux__)
+    (void)pthread_setname_np(pthread_self(), text);
+#elif defined(__APPLE__)
+    (void)pthread_setname_np(text);
+#endif
+}
 
 int32_t diario_process_id(void) { return (int32_t)getpid(); }
 

@@ -19,7 +19,7 @@ extension AppendBench {
                     }
                 }
             } baseline: { () throws(BenchError) in
-                try stage.runLoop(commits: singleCount, recordsForEach: 1, hashes: false)
+                try stage.runSingleLoops(commits: singleCount)
             }
             return Measurement("single", pairs, goal: .atLeast(0.94))
         }

@@ -169,15 +169,19 @@ extension AppendBench.Stage {
     private static let warmUpSize = 48 << 20
 
     /// A C loop that writes as much for each commit as our last run did.
+    ///
+    /// With `locks` it also does what several processes in one directory need.
     func runLoop(
         commits: Int,
         recordsForEach records: Int,
-        hashes: Bool
+        hashes: Bool,
+        locks: Bool = false
     ) throws(BenchError) -> Sample {
         let processBefore = baseline_process_nanoseconds()
         // Safe: a plain call into C, which keeps no pointer.
         let seconds = unsafe baseline_sync_loop(
             loopFile,
+            locks ? loopFile + ".lock" : "",
             frameSize,
             commits,
             hashes ? records : 0,
@@ -193,6 +197,14 @@ extension AppendBench.Stage {
                 ("processor us for each event", Double(processTime) / 1000 / Double(count))
             ]
         )
+    }
+
+    /// The C loop for one writer, and beside it how much of its speed is left with a lock.
+    func runSingleLoops(commits: Int) throws(BenchError) -> Sample {
+        var bare = try runLoop(commits: commits, recordsForEach: 1, hashes: false)
+        let locked = try runLoop(commits: commits, recordsForEach: 1, hashes: false, locks: true)
+        bare.figures.append(("with flock, of the speed without", bare.seconds / locked.seconds))
+        return bare
     }
 
     func append(_ draft: DraftBatch) throws(BenchError) {

@@ -9,9 +9,13 @@ final class CalledThread: Sendable {
     ///
     /// Must not keep alive what calls the thread.
     private let work: @Sendable (Signal) -> Bool
+    private let name: StaticString
 
     /// `work` is given the signal by which it is called, should it want to wait for the next call.
-    init(_ work: @escaping @Sendable (Signal) -> Bool) { self.work = work }
+    init(name: StaticString, _ work: @escaping @Sendable (Signal) -> Bool) {
+        self.name = name
+        self.work = work
+    }
 
     deinit {
         // The thread finds out that there is nothing more to do, and ends.
@@ -21,7 +25,7 @@ final class CalledThread: Sendable {
     func call() {
         thread.withLock { thread in
             guard thread == nil else { return }
-            thread = WorkerThread { [wake, work] in
+            thread = WorkerThread(name: name) { [wake, work] in
                 repeat { wake.wait() } while work(wake)
             }
         }

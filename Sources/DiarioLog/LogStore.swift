@@ -71,13 +71,13 @@ package final class LogStore: Sendable {
             hasThreads: background == .thread
         )
         let weak = WeakStore()
-        committer = CalledThread { wake in weak.store?.serve(wake) ?? false }
-        hasher = CalledThread { [weak shared] _ in
+        committer = CalledThread(name: "diario-commit") { wake in weak.store?.serve(wake) ?? false }
+        hasher = CalledThread(name: "diario-hash") { [weak shared] _ in
             guard let shared else { return false }
             shared.hashes.hashQueue(in: shared)
             return true
         }
-        sealer = CalledThread { wake in
+        sealer = CalledThread(name: "diario-seal") { wake in
             // The log itself is not kept alive while its thread waits.
             if let delay = weak.store?.sealDelay, delay > 0 {
                 wake.wait(nanosecondsMax: delay * 1_000_000)

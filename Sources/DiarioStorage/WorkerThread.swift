@@ -1,3 +1,5 @@
+import CPlatform
+
 #if canImport(Darwin)
 import Darwin
 #else
@@ -9,16 +11,23 @@ import Glibc
 /// It runs until its body returns, whoever lets go of this object before.
 package final class WorkerThread: Sendable {
     private final class Start: Sendable {
+        let name: StaticString
         let body: @Sendable () -> Void
-        init(body: @escaping @Sendable () -> Void) { self.body = body }
+        init(name: StaticString, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
     }
 
     private let thread: pthread_t
 
     /// Starts a thread that runs `body` to its end.
-    package init(_ body: @escaping @Sendable () -> Void) {
+    ///
+    /// `name`, of at most 15 bytes, is what the system's tools show, so that who runs a program can
+    /// see what it is busy with.
+    package init(name: StaticString, _ body: @escaping @Sendable () -> Void) {
         // Safe: the reference is kept for the new thread, which takes it over.
-        let start = unsafe Unmanaged.passRetained(Start(body: body)).toOpaque()
+        let start = unsafe Unmanaged.passRetained(Start(name: name, body: body)).toOpaque()
         #if canImport(Darwin)
         var started: pthread_t?
         #else
@@ -40,7 +49,11 @@ package final class WorkerThread: Sendable {
 extension WorkerThread {
     fileprivate static func run(_ start: UnsafeMutableRawPointer) {
         // Safe: `init` passed this reference on, once.
-        unsafe Unmanaged<Start>.fromOpaque(start).takeRetainedValue().body()
+        let start = unsafe Unmanaged<Start>.fromOpaque(start).takeRetainedValue()
+        start.name.withUTF8Buffer { name in
+            unsafe diario_name_thread(name.baseAddress, name.count)
+        }
+        start.body()
     }
 }
 

@@ -15,10 +15,12 @@ int baseline_fill(const char *path, size_t size);
 /*
  * Overwrites the file at `path` from its start, `frame_size` bytes for each commit, and calls
  * fdatasync after each; starts over at the end. Before each write, `hash_count` SHA-256 hashes of
- * `record_size` bytes are taken of the frame, with one prefetched EVP_MD and one context.
+ * `record_size` bytes are taken of the frame, with one prefetched EVP_MD and one context. If
+ * `lock_path` is not empty, each commit takes the flock of that file, reads 32 bytes of it, and
+ * gives it back: what it costs that several processes may write.
  */
-double baseline_sync_loop(const char *path, size_t frame_size, size_t commits, size_t hash_count,
-                          size_t record_size);
+double baseline_sync_loop(const char *path, const char *lock_path, size_t frame_size,
+                          size_t commits, size_t hash_count, size_t record_size);
 
 /*
  * Inserts `count` lines (the text `lines`, line i ends before `ends[i]`, its line feed left out)
@@ -47,6 +49,9 @@ double baseline_scan(const char *path, uint64_t *sum, uint64_t *records);
 
 /* User and system time of this process, in nanoseconds. */
 int64_t baseline_process_nanoseconds(void);
+
+/* The same of those threads of this process that have this name; 0 where that is not told. */
+int64_t baseline_thread_nanoseconds(const char *name);
 
 /* Not 0 if files at `path` are in memory only. */
 int baseline_is_memory_disk(const char *path);

@@ -84,6 +84,9 @@ int32_t diario_list_open(int32_t directory, const char *path, diario_listing **l
 int32_t diario_list_next(diario_listing *listing, uint8_t *name, size_t capacity);
 void diario_list_close(diario_listing *listing);
 
+/* Names the thread that calls this, for the system's tools; longer names are cut. */
+void diario_name_thread(const uint8_t *name, size_t length);
+
 int32_t diario_process_id(void);
 int64_t diario_wall_milliseconds(void);
 int64_t diario_monotonic_nanoseconds(void);

@@ -18,6 +18,9 @@ struct Restorer {
     private var batch = Batch()
     /// One or two; looking through them is quicker than hashing.
     private var authorities: [ReplicaID] = []
+    /// The clock of the replica of the row before, and the clocks of the others: mostly a replica
+    /// wrote several events in a row, and its clock need not be looked up for each.
+    private var lastClock: (replica: ReplicaID, clock: HybridTime)?
     private var clocks: [ReplicaID: HybridTime] = [:]
     private var position: UInt64 = 0
     private var acceptedAt: Timestamp?
@@ -35,8 +38,8 @@ struct Restorer {
     /// Lines with the same `batch`, which may go on.
     private struct Batch {
         var name: [UInt8]?
-        /// Where it begins, for messages.
-        var beginning = ""
+        /// Where it begins, for messages; nil before the first one.
+        var beginning: InputPlace?
         /// Where its rows begin in the block.
         var start = 0
         var startSize = 0
@@ -164,8 +167,7 @@ struct Restorer {
 
     /// Makes room in the block for the row, which may go on with the batch of the row before.
     private mutating func beginRow(_ origin: Origin, _ place: InputPlace) throws(DiarioError) {
-        let name = line.batch.map { Array(line.arena[$0]) }
-        if batch.name == nil || batch.name != name {
+        if !goesOn() {
             endBatch()
             let isAuthority = authorities.contains(origin.replica)
             let isFull =
@@ -176,8 +178,8 @@ struct Restorer {
                 block.isAuthority = isAuthority
             }
             batch = Batch(
-                name: name,
-                beginning: place.beginning,
+                name: line.batch.map { Array(line.arena[$0]) },
+                beginning: place,
                 start: block.envelopes.count,
                 startSize: block.draft.size
             )
@@ -186,11 +188,18 @@ struct Restorer {
         {
             throw DiarioError(
                 .tooLarge,
-                "\(place.text): the batch that begins in \(batch.beginning) is too large: "
+                "\(place.text): the batch that begins in "
+                    + "\(batch.beginning?.beginning ?? "it") is too large: "
                     + "at most \(Limits.batchCountMax) events and \(Limits.batchSizeMax) bytes.",
                 line: place.line
             )
         }
+    }
+
+    /// Whether the line has the batch of the line before.
+    private func goesOn() -> Bool {
+        guard let name = batch.name, let range = line.batch else { return false }
+        return line.arena[range].elementsEqual(name)
     }
 
     private mutating func continueBatch(_ origin: Origin, _ place: InputPlace) throws(DiarioError) {
@@ -213,30 +222,24 @@ struct Restorer {
         of origin: Origin,
         _ place: InputPlace
     ) throws(DiarioError) -> HybridTime {
-        let given = line.clock
-        let at = line.at
-        let next = Self.advance(&clocks[origin.replica, default: HybridTime(rawValue: 0)]) {
-            let clock = given ?? $0.next(at: at ?? Timestamp(milliseconds: $0.milliseconds))
-            return clock > $0 ? clock : nil
+        var last = HybridTime(rawValue: 0)
+        if let lastClock, lastClock.replica == origin.replica {
+            last = lastClock.clock
+        } else {
+            if let lastClock { clocks[lastClock.replica] = lastClock.clock }
+            last = clocks[origin.replica] ?? last
         }
-        guard let next else {
+        let at = line.at ?? Timestamp(milliseconds: last.milliseconds)
+        let clock = line.clock ?? last.next(at: at)
+        guard clock > last else {
             throw DiarioError.refused(
                 place,
                 "the clock of \(origin.text) is not later than that of the event of its replica "
                     + "before."
             )
         }
-        return next
-    }
-
-    /// Puts the next clock in the place of the last one, at the cost of one look-up.
-    private static func advance(
-        _ clock: inout HybridTime,
-        _ next: (HybridTime) -> HybridTime?
-    ) -> HybridTime? {
-        guard let next = next(clock) else { return nil }
-        clock = next
-        return next
+        lastClock = (origin.replica, clock)
+        return clock
     }
 
     /// The batch is complete: each of its rows now learns how many there are.

@@ -82,7 +82,7 @@ final class FramesAhead: Sendable {
         memory: PieceMemory
     ) {
         self.memory = memory
-        _ = WorkerThread { [self] in
+        _ = WorkerThread(name: "diario-read") { [self] in
             do throws(StorageError) {
                 try read(file, generation: generation, from: offset, fileSize: fileSize)
             } catch {

@@ -334,11 +334,21 @@ extension Writer {
         _ lastAcceptedAt: inout Int64,
         now: Int64
     ) throws(LogError) {
+        // Of the row before: this loop is a good part of what an import costs, and mostly there are
+        // several rows of a replica in a row, for which nothing is looked up.
+        var known: (replica: ReplicaID, sequence: UInt64)?
+        defer { if let known { sequences[known.replica] = known.sequence } }
         for (index, envelope) in rows.envelopes.enumerated() {
-            // One look-up for each row: this loop is a good part of what an import costs.
-            let known = take(envelope.sequence, after: &sequences[envelope.replica])
-            let last =
-                known ?? store.index.withLock { $0.lastSequence(of: envelope.replica, in: id) }
+            let last: UInt64
+            if let known, known.replica == envelope.replica {
+                last = known.sequence
+            } else {
+                if let known { sequences[known.replica] = known.sequence }
+                last =
+                    sequences[envelope.replica]
+                    ?? store.index.withLock { $0.lastSequence(of: envelope.replica, in: id) }
+            }
+            known = (envelope.replica, envelope.sequence)
             guard envelope.sequence > last else {
                 throw .outOfOrder(
                     what: "\(envelope.origin.text) comes after sequence \(last) of its replica"
@@ -359,13 +369,6 @@ extension Writer {
             }
             lastAcceptedAt = acceptedAt
         }
-    }
-
-    /// Replaces the last sequence of a replica, and gives what it was; nil if it was not known.
-    @inline(__always)
-    private func take(_ sequence: UInt64, after last: inout UInt64?) -> UInt64? {
-        defer { last = sequence }
-        return last
     }
 
     private func lastSequence(

@@ -45,8 +45,9 @@ extension EventLineReader {
         let time: Timestamp?
         if cursor.current == 0x22 {
             let token = try cursor.readString()
-            payloadReader.decode(token, from: cursor)
-            time = CivilTime.parseDateTime(payloadReader.scratch.span)
+            time = payloadReader.withContent(of: token, from: cursor) {
+                CivilTime.parseDateTime($0)
+            }
         } else if cursor.current == 0x2d || cursor.current &- 0x30 < 10 {
             if case .value(let value) = try cursor.readDecimal().integer {
                 time = Timestamp(milliseconds: value)
@@ -66,54 +67,53 @@ extension EventLineReader {
     @_lifetime(cursor: copy cursor)
     mutating func readOrigin(_ cursor: inout JSONCursor) throws(Fault) -> Origin {
         let token = try payloadReader.readStringToken(&cursor, node: -1)
-        payloadReader.decode(token, from: cursor)
-        guard let sequence = sequenceOfScratch(), let replica = replicaOfScratch() else {
+        let origin = payloadReader.withContent(of: token, from: cursor) { Self.origin($0) }
+        guard let origin else {
             throw Fault(
                 .invalidKey,
                 at: token.start - 1,
                 node: Int(EnvelopeKey.origin.rawValue)
             )
         }
-        return Origin(replica: replica, sequence: sequence)
+        return origin
     }
 
-    /// The sequence behind the 13 characters and the dash in the scratch memory.
-    private func sequenceOfScratch() -> UInt64? {
-        let text = payloadReader.scratch.span
-        guard text.count > Self.replicaSize, text[Self.replicaSize] == 0x2d,
-            let sequence = number(text.extracting(Self.replicaSize + 1..<text.count)), sequence > 0
+    /// What 13 characters, a dash and a sequence say.
+    private static func origin(_ text: Span<UInt8>) -> Origin? {
+        guard text.count > replicaSize, text[replicaSize] == 0x2d,
+            let sequence = number(text.extracting(replicaSize + 1..<text.count)), sequence > 0,
+            let replica = ReplicaID(text: text.extracting(0..<replicaSize))
         else { return nil }
-        return sequence
-    }
-
-    /// The replica that the scratch memory starts with.
-    private func replicaOfScratch() -> ReplicaID? {
-        ReplicaID(text: payloadReader.scratch.span.extracting(0..<Self.replicaSize))
+        return Origin(replica: replica, sequence: sequence)
     }
 
     /// Reads `1763635440123-0`: milliseconds, a dash, the counter.
     @_lifetime(cursor: copy cursor)
     mutating func readClock(_ cursor: inout JSONCursor) throws(Fault) -> HybridTime {
         let token = try payloadReader.readStringToken(&cursor, node: -1)
-        payloadReader.decode(token, from: cursor)
-        let text = payloadReader.scratch.span
-        var dash = 0
-        while dash < text.count, text[dash] != 0x2d { dash += 1 }
-        guard dash < text.count, let milliseconds = number(text.extracting(0..<dash)),
-            let counter = number(text.extracting(dash + 1..<text.count)),
-            milliseconds <= UInt64(HybridTime.millisecondsMax), counter <= UInt64(UInt16.max)
-        else {
+        let clock = payloadReader.withContent(of: token, from: cursor) { Self.clock($0) }
+        guard let clock else {
             throw Fault(
                 .invalidKey,
                 at: token.start - 1,
                 node: Int(EnvelopeKey.clock.rawValue)
             )
         }
+        return clock
+    }
+
+    private static func clock(_ text: Span<UInt8>) -> HybridTime? {
+        var dash = 0
+        while dash < text.count, text[dash] != 0x2d { dash += 1 }
+        guard dash < text.count, let milliseconds = number(text.extracting(0..<dash)),
+            let counter = number(text.extracting(dash + 1..<text.count)),
+            milliseconds <= UInt64(HybridTime.millisecondsMax), counter <= UInt64(UInt16.max)
+        else { return nil }
         return HybridTime(milliseconds: Int64(milliseconds), counter: UInt16(counter))
     }
 
     /// The number that decimal digits spell, without a zero in front.
-    private func number(_ digits: Span<UInt8>) -> UInt64? {
+    private static func number(_ digits: Span<UInt8>) -> UInt64? {
         guard 1...20 ~= digits.count, digits.count == 1 || digits[0] != 0x30 else { return nil }
         var number: UInt64 = 0
         for index in digits.indices {

@@ -239,13 +239,7 @@ package struct EventLineReader: Sendable {
         _ cursor: inout JSONCursor
     ) throws(Fault) -> TypeCatalog.Entry {
         let token = try payloadReader.readStringToken(&cursor, node: -1)
-        let found: TypeCatalog.Entry?
-        if token.isEscaped {
-            payloadReader.decode(token, from: cursor)
-            found = catalog.find(payloadReader.scratch.span)
-        } else {
-            found = catalog.find(cursor.text.extracting(token.range))
-        }
+        let found = payloadReader.withContent(of: token, from: cursor) { catalog.find($0) }
         guard let found else { throw Fault(.unknownType, at: token.start - 1) }
         return found
     }

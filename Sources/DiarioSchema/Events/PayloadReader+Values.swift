@@ -79,13 +79,7 @@ extension PayloadReader {
         node: Int
     ) throws(Fault) -> (index: Int64, token: StringToken) {
         let token = try readStringToken(&cursor, node: node)
-        let index: Int64?
-        if token.isEscaped {
-            decode(token, from: cursor)
-            index = rules.value(scratch.span, of: node)
-        } else {
-            index = rules.value(cursor.text.extracting(token.range), of: node)
-        }
+        let index = withContent(of: token, from: cursor) { rules.value($0, of: node) }
         guard let index else { throw Fault(.notInEnumeration, at: token.start - 1, node: node) }
         return (index, token)
     }
@@ -96,13 +90,7 @@ extension PayloadReader {
         node: Int
     ) throws(Fault) -> (days: Int64, token: StringToken) {
         let token = try readStringToken(&cursor, node: node)
-        let days: Int64?
-        if token.isEscaped {
-            decode(token, from: cursor)
-            days = CivilTime.parseDate(scratch.span)
-        } else {
-            days = CivilTime.parseDate(cursor.text.extracting(token.range))
-        }
+        let days = withContent(of: token, from: cursor) { CivilTime.parseDate($0) }
         guard let days else { throw Fault(.invalidDate, at: token.start - 1, node: node) }
         return (days, token)
     }
@@ -113,13 +101,7 @@ extension PayloadReader {
         node: Int
     ) throws(Fault) -> (milliseconds: Int64, token: StringToken) {
         let token = try readStringToken(&cursor, node: node)
-        let time: Timestamp?
-        if token.isEscaped {
-            decode(token, from: cursor)
-            time = CivilTime.parseDateTime(scratch.span)
-        } else {
-            time = CivilTime.parseDateTime(cursor.text.extracting(token.range))
-        }
+        let time = withContent(of: token, from: cursor) { CivilTime.parseDateTime($0) }
         guard let time else { throw Fault(.invalidDateTime, at: token.start - 1, node: node) }
         return (time.milliseconds, token)
     }
@@ -132,12 +114,8 @@ extension PayloadReader {
         into output: inout [UInt8]
     ) throws(Fault) -> StringToken {
         let token = try readStringToken(&cursor, node: node)
-        let isValid: Bool
-        if token.isEscaped {
-            decode(token, from: cursor)
-            isValid = TextEncodings.appendUUID(scratch.span, to: &output)
-        } else {
-            isValid = TextEncodings.appendUUID(cursor.text.extracting(token.range), to: &output)
+        let isValid = withContent(of: token, from: cursor) {
+            TextEncodings.appendUUID($0, to: &output)
         }
         guard isValid else { throw Fault(.invalidUUID, at: token.start - 1, node: node) }
         return token
@@ -153,15 +131,8 @@ extension PayloadReader {
     ) throws(Fault) -> StringToken {
         let token = try readStringToken(&cursor, node: node)
         try checkLength(token, rules, node: node)
-        let isValid: Bool
-        if token.isEscaped {
-            decode(token, from: cursor)
-            isValid = TextEncodings.appendBase64Decoded(scratch.span, to: &output)
-        } else {
-            isValid = TextEncodings.appendBase64Decoded(
-                cursor.text.extracting(token.range),
-                to: &output
-            )
+        let isValid = withContent(of: token, from: cursor) {
+            TextEncodings.appendBase64Decoded($0, to: &output)
         }
         guard isValid else { throw Fault(.invalidBase64, at: token.start - 1, node: node) }
         return token

@@ -114,13 +114,7 @@ package struct PayloadReader: Sendable {
         let token = try cursor.readString()
         cursor.skipSpace()
         try cursor.expect(0x3a)
-        let index: Int?
-        if token.isEscaped {
-            decode(token, from: cursor)
-            index = rules.member(scratch.span, among: members)
-        } else {
-            index = rules.member(cursor.text.extracting(token.range), among: members)
-        }
+        let index = withContent(of: token, from: cursor) { rules.member($0, among: members) }
         guard let index else { throw Fault(.unknownField, at: start) }
         return index
     }
@@ -215,6 +209,18 @@ package struct PayloadReader: Sendable {
             Fault(.wrongType, at: cursor.offset, node: node)
         default: cursor.unexpected
         }
+    }
+
+    /// Gives the content of `token` to `body`: where it stands, unless it must be decoded.
+    @inline(__always)
+    mutating func withContent<Value>(
+        of token: StringToken,
+        from cursor: JSONCursor,
+        _ body: (Span<UInt8>) -> Value
+    ) -> Value {
+        guard token.isEscaped else { return body(cursor.text.extracting(token.range)) }
+        decode(token, from: cursor)
+        return body(scratch.span)
     }
 
     mutating func decode(_ token: StringToken, from cursor: JSONCursor) {
