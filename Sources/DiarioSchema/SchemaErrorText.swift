@@ -27,10 +27,15 @@ struct SchemaErrorText {
         }
     }
 
+    /// It cannot be seen, so it has to be named.
+    private var isByteOrderMark: Bool { value.unicodeScalars.first == "\u{feff}" }
+
     private var byte: String { "byte \(Int(fault.offset) + 1)" }
 
     private var textMessage: String {
         switch fault.kind {
+        case .unexpectedByte where isByteOrderMark, .trailingBytes where isByteOrderMark:
+            "a byte order mark at \(byte); it may stand only at the start of a file, so remove it"
         case .unexpectedEnd: "the JSON ends too early; complete it"
         case .trailingBytes:
             "\(value) follows the JSON at \(byte); write one value, and nothing behind it"

@@ -41,6 +41,16 @@ import Testing
         #expect(Array(try lines([Array("a\n".utf8)]).joined()) == ["1:a"])
     }
 
+    /// The mark is passed over at the start of the input, and is a part of any other line.
+    @Test(arguments: 1..<8) func aByteOrderMarkIsNoPartOfTheFirstLine(cut: Int) throws {
+        let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+        let bytes = mark + Array("a\n".utf8) + mark + Array("b\n".utf8)
+        let groups = try lines([Array(bytes[..<cut]), Array(bytes[cut...])])
+        #expect(Array(groups.joined()) == ["1:a", "2:\u{feff}b"])
+        #expect(Array(try lines([mark]).joined()) == ["1:"])
+        #expect(Array(try lines([Array("\n".utf8) + mark]).joined()) == ["1:", "2:\u{feff}"])
+    }
+
     @Test func emptyLinesAreCounted() throws {
         #expect(try lines([Array("\n\na\n".utf8)]) == [["1:", "2:", "3:a"]])
     }

@@ -47,6 +47,34 @@ import Testing
         #expect(try summary.space.verify { _ in }.isOK)
     }
 
+    /// As editors of other systems save a file.
+    @Test(arguments: [EventForm.lines, .cloudEvents])
+    func aByteOrderMarkBeforeAnExportIsPassedOver(form: EventForm) throws {
+        let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+        let folder = try TemporaryFolder()
+        let source = try SampleSpace.make(folder.path + "/source")
+        let text = try SampleSpace.lines(source)
+        let bytes = mark + (form == .lines ? text : try SampleSpace.cloudEvents(source))
+        let file = try SampleSpace.file(bytes, in: folder)
+        #expect(try EventForm.detected(in: file) == form)
+        let target = try Space.create(at: folder.path + "/target", packs: PackSource.builtIn())
+        let restored = try target.importEvents(of: file, as: form) { _, _ in }.space
+        #expect(try SampleSpace.lines(restored) == text)
+    }
+
+    /// Where two files were put together, the mark of the second one has to go.
+    @Test func aByteOrderMarkWithinAFileIsNamed() throws {
+        let folder = try TemporaryFolder()
+        let space = try SampleSpace.make(folder.path + "/space")
+        let line = #"{"type":"meals.food.removed","payload":{"entryId":"a"}}"#
+        let file = try SampleSpace.file(Array("\(line)\n\u{feff}\(line)\n".utf8), in: folder)
+        let error = #expect(throws: DiarioError.self) {
+            _ = try space.importEvents(of: file, as: .lines) { _, _ in }
+        }
+        let message = try #require(error?.message)
+        #expect(message.contains("line 2") && message.contains("byte order mark"), "\(message)")
+    }
+
     @Test func anExportIntoAUsedSpaceIsRecordedOnce() throws {
         let folder = try TemporaryFolder()
         let source = try SampleSpace.make(folder.path + "/source")

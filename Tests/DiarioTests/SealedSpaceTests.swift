@@ -38,6 +38,41 @@ import Testing
         #expect(try SampleSpace.lines(again) == text)
     }
 
+    /// Each byte of the files belongs to a field of a type, or to what all events have.
+    @Test func sizesByTypeAndColumnAddUpToTheFiles() throws {
+        let folder = try TemporaryFolder()
+        let space = try SampleSpace.make(folder.path + "/space")
+        #expect(try space.sealedSizes().bytes == 0)
+        _ = try space.store.seal(space.id, all: true)
+        let sizes = try space.sealedSizes()
+        let segments = "space/\(LogPaths.directoryName)/" + LogPaths.segments(space.id)
+        let directory = try folder.directory()
+        let fileSizes = try directory.list(segments).map { name in
+            try directory.open(segments + "/" + name, .read).size()
+        }
+        #expect(fileSizes.count == 2)
+        #expect(sizes.bytes == fileSizes.reduce(0, +))
+        let ofTypes = sizes.types.reduce(0) { $0 + $1.bytes }
+        #expect(sizes.common.reduce(ofTypes) { $0 + $1.bytes } == sizes.bytes)
+        #expect(sizes.types.reduce(0) { $0 + $1.eventCount } == Int(try space.stats().status.head))
+        for type in sizes.types {
+            #expect(type.otherBytes > 0, "a block begins with what it needs: \(type.name)")
+            let personal = type.fields.filter(\.isPersonal).reduce(0) { $0 + $1.bytes }
+            #expect((personal > 0) == (type.personalBytes > 0), "\(type.name)")
+            #expect(personal <= type.personalBytes, "\(type.name)")
+        }
+        let food = try #require(sizes.types.first { $0.name == "meals.food.logged" })
+        #expect(food.fields.map(\.name) == food.fields.map(\.name).sorted())
+        let note = try #require(food.fields.first { $0.name == "note" })
+        // Texts that nothing predicts take about what they are long.
+        #expect(note.isPersonal && note.bytes > 40 && note.bytes < 200)
+        let names = sizes.common.map(\.name)
+        for name in ["times", "clocks", "origins", "actors", "salts", "headers and indexes"] {
+            #expect(names.contains(name), "\(name)")
+        }
+        try space.close()
+    }
+
     /// A subject is found in segments as in the log, whatever kind of value it is.
     @Test func eventsOfASubjectAreFoundWhenSealed() throws {
         let folder = try TemporaryFolder()

@@ -38,6 +38,12 @@ def seal_and_compare(diario, space):
     require(report["sealedEnd"] == stats["head"], f"sealed to the head: {report}")
     require(sum(entry["events"] for entry in stats["types"]) == stats["head"],
             f"the types have all events: {stats['types']}")
+    own = sum(entry["bytes"] for entry in stats["types"])
+    own += sum(entry["bytes"] for entry in stats["columns"])
+    require(own == stats["sealedBytes"], f"types and columns add up to the files: {stats}")
+    for entry in stats["types"]:
+        fields = sum(field["bytes"] for field in entry["fields"])
+        require(fields + entry["otherBytes"] == entry["bytes"], f"fields add up: {entry}")
     require(state(diario, space) == before, "sealing changes neither export nor root")
     again = diario.good("-C", space, "seal", "--json").json
     require(again["segments"] == 0, f"nothing is left to seal: {again}")

@@ -54,7 +54,8 @@ package enum EventForm: Sendable {
                 throw DiarioError(error)
             }
             guard !bytes.isEmpty else { return .lines }
-            if let first = bytes.first(where: { !$0.isJSONBlank }) {
+            let start = offset == 0 ? ByteOrderMark.size(atStartOf: bytes) : 0
+            if let first = bytes[start...].first(where: { !$0.isJSONBlank }) {
                 return first == UInt8(ascii: "[") ? .cloudEvents : .lines
             }
             offset += bytes.count

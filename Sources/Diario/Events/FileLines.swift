@@ -61,6 +61,10 @@ package struct FileLines: EventInput {
             } catch {
                 throw DiarioError(error)
             }
+            if fileOffset == 0 {
+                start = ByteOrderMark.size(atStartOf: buffer)
+                searched = start
+            }
             fileOffset += buffer.count - before
             isAtEnd = buffer.count == before
         }

@@ -80,6 +80,28 @@ struct LineBuffer {
         for index in (0..<12).reversed() { put(byte: Self.digit(low >> UInt64(5 * index))) }
     }
 
+    /// The base64 of the words' bytes, the highest byte of the first word first.
+    mutating func put(base64 words: [UInt64]) {
+        var (rest, bitCount) = (UInt64(0), 0)
+        for word in words {
+            for byte in (0..<8).reversed() {
+                rest = (rest << 8 | word >> UInt64(8 * byte) & 255) & 0xffff
+                bitCount += 8
+                while bitCount >= 6 {
+                    bitCount -= 6
+                    bytes.append(Self.base64[Int(rest >> UInt64(bitCount) & 63)])
+                }
+            }
+        }
+        guard bitCount > 0 else { return }
+        bytes.append(Self.base64[Int(rest << UInt64(6 - bitCount) & 63)])
+        for _ in 0..<(bitCount == 4 ? 1 : 2) { bytes.append(UInt8(ascii: "=")) }
+    }
+
+    private static let base64 = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
+    )
+
     mutating func put(uuid high: UInt64, _ low: UInt64) {
         put(hexadecimal: high >> 32, digitCount: 8)
         put("-")

@@ -52,6 +52,15 @@ enum Phrases {
         "Studio", "Cuffie nuove", "Bagno al piano di sopra",
     ])
 
+    static let watches = TextTable([
+        "Orologio di Zo\u{eb}", "Telefono di Marta", "Kim's watch", "Telefono", "Orologio nuovo",
+        "Watch of \u{141}ucja", "Braccialetto", "Telefono di lavoro",
+    ])
+
+    static let genres = TextTable([
+        "Cantautori", "Rock", "Jazz", "Pop", "Folk", "Classica", "Elettronica", "Soul", "Ambient",
+    ])
+
     static let places = TextTable([
         "Ingresso principale", "Biglietteria", "Bar della piazza", "Uscita nord", "Giardino",
         "Pulito S.p.A.", "Sala conferenze", "Padiglione", "Fontana", "Infermeria",

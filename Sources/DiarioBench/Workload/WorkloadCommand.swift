@@ -11,7 +11,8 @@ enum WorkloadCommand {
           --seed S          the same seed gives the same bytes (1)
           --ids given       new things get random ids, as ULIDs and UUIDs are (default)
           --ids derived     new things are named by the event that makes them
-          --mix main|second how much of which app there is (main)
+          --mix MIX         how much of which app there is: main, second, or making, in which
+                            things are made and never used (main)
           --record          lines as `diario record -` takes them: without origins. With derived
                             ids, things that later lines mention get given ids all the same
           --output FILE     write there

@@ -1,11 +1,12 @@
 import DiarioCore
 
 extension WorkloadGenerator {
-    private static let widthMpx = 4_000_000
-    private static let heightMpx = 3_000_000
+    static let widthMpx = 4_000_000
+    static let heightMpx = 3_000_000
 
     mutating func putMaps() {
         guard replicas[replica].knownMaps > 0 else { return putMap() }
+        guard !options.goesOn else { return putMapsStep() }
         switch random.below(200) {
         case 0: putMap()
         case 1..<17: putPlace()
@@ -14,7 +15,7 @@ extension WorkloadGenerator {
         }
     }
 
-    private mutating func putMap() {
+    mutating func putMap() {
         line.put("maps.map.created\",\"payload\":{")
         maps.append(putNewID("\"mapId\":\"", .ulid, isMentioned: true))
         line.put("\"name\":\"Fiera ")
@@ -37,7 +38,7 @@ extension WorkloadGenerator {
         replicas[replica].knownMaps = maps.count
     }
 
-    private mutating func putPlace() {
+    mutating func putPlace() {
         let map = favourite(of: replicas[replica].knownMaps)
         line.put("maps.place.added\",\"payload\":{")
         let subject = putNewID("\"placeId\":\"", .ulid, isMentioned: true)
@@ -56,29 +57,24 @@ extension WorkloadGenerator {
         line.put(Phrases.places, random.below(Phrases.places.count))
         line.put("\"")
         let (xMpx, yMpx) = putPoint()
-        if random.oneIn(4) {
-            line.put(",\"outline\":[")
-            for (index, corner) in [(0, 0), (9000, 0), (9000, 6000), (0, 6000)].enumerated() {
-                if index > 0 { line.put(",") }
-                line.put("{\"xMpx\":")
-                line.put(number: xMpx + corner.0)
-                line.put(",\"yMpx\":")
-                line.put(number: yMpx + corner.1)
-                line.put("}")
-            }
-            line.put("]")
-        }
+        if random.oneIn(4) { putOutline(xMpx, yMpx, width: 9000, height: 6000) }
         places.append(Place(subject: subject, map: map, xMpx: xMpx, yMpx: yMpx))
         replicas[replica].knownPlaces = places.count
     }
 
-    private mutating func putPin() {
+    mutating func putPin() {
+        line.put("maps.pin.placed\",\"payload\":{")
         let known = replicas[replica].knownPlaces
         let place = known > 0 && happens(40) ? places[favourite(of: known)] : nil
-        line.put("maps.pin.placed\",\"payload\":{")
-        _ = putNewID("\"pinId\":\"", .ulid)
+        putNewPin(at: place)
+    }
+
+    /// The fields of a new pin, at a place or anywhere.
+    mutating func putNewPin(at place: Place?) {
+        let subject = putNewID("\"pinId\":\"", .ulid)
         line.put("\"mapId\":\"")
         if let place {
+            keep(Pin(subject: subject, map: place.map, xMpx: place.xMpx, yMpx: place.yMpx))
             putID(maps[place.map], .ulid)
             line.put("\",\"xMpx\":")
             line.put(number: place.xMpx)
@@ -88,9 +84,11 @@ extension WorkloadGenerator {
             putID(place.subject, .ulid)
             line.put("\",\"via\":\"list\"")
         } else {
-            putID(maps[favourite(of: replicas[replica].knownMaps)], .ulid)
+            let map = favourite(of: replicas[replica].knownMaps)
+            putID(maps[map], .ulid)
             line.put("\"")
-            _ = putPoint()
+            let (xMpx, yMpx) = putPoint()
+            keep(Pin(subject: subject, map: map, xMpx: xMpx, yMpx: yMpx))
             switch random.below(4) {
             case 0, 1: line.put(",\"via\":\"tap\"")
             case 2: line.put(",\"via\":\"manual\"")
@@ -101,7 +99,7 @@ extension WorkloadGenerator {
         if adds(20) { putNote(",\"note\":\"") }
     }
 
-    private mutating func putVisit() {
+    mutating func putVisit() {
         let known = replicas[replica].knownPlaces
         guard known > 0 else { return putPlace() }
         line.put("maps.visit.noted\",\"payload\":{\"placeId\":\"")
@@ -122,7 +120,7 @@ extension WorkloadGenerator {
     }
 
     /// Writes a place on a map, after a comma.
-    private mutating func putPoint() -> (xMpx: Int, yMpx: Int) {
+    mutating func putPoint() -> (xMpx: Int, yMpx: Int) {
         let xMpx = 250 * random.below(Self.widthMpx / 250)
         let yMpx = 250 * random.below(Self.heightMpx / 250)
         line.put(",\"xMpx\":")
@@ -130,5 +128,24 @@ extension WorkloadGenerator {
         line.put(",\"yMpx\":")
         line.put(number: yMpx)
         return (xMpx, yMpx)
+    }
+
+    private mutating func keep(_ pin: Pin) {
+        if options.goesOn { replicas[replica].pins.append(pin) }
+    }
+
+    /// Writes the corners of a rectangle, after a comma.
+    mutating func putOutline(_ xMpx: Int, _ yMpx: Int, width: Int, height: Int) {
+        line.put(",\"outline\":[")
+        let corners = [(0, 0), (width, 0), (width, height), (0, height)]
+        for (index, corner) in corners.enumerated() {
+            if index > 0 { line.put(",") }
+            line.put("{\"xMpx\":")
+            line.put(number: xMpx + corner.0)
+            line.put(",\"yMpx\":")
+            line.put(number: yMpx + corner.1)
+            line.put("}")
+        }
+        line.put("]")
     }
 }

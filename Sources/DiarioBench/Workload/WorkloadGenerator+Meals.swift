@@ -2,6 +2,18 @@ import DiarioCore
 
 extension WorkloadGenerator {
     mutating func putMeals() {
+        guard options.goesOn else { return putMadeMeals() }
+        switch random.below(1000) {
+        case 0..<360: putFood()
+        case 360..<660: putHealthDay()
+        case 660..<920: putChangedEntry()
+        case 920..<980: putWeight()
+        default: putRareMeals()
+        }
+    }
+
+    /// The mix `making`.
+    private mutating func putMadeMeals() {
         switch random.below(100) {
         case 0..<63: putFood()
         case 63..<95: putWeight()
@@ -9,9 +21,9 @@ extension WorkloadGenerator {
         }
     }
 
-    private mutating func putFood() {
+    mutating func putFood() {
         line.put("meals.food.logged\",\"payload\":{")
-        _ = putNewID("\"entryId\":\"", .ulid)
+        let subject = putNewID("\"entryId\":\"", .ulid)
         line.put("\"day\":\"")
         putDate()
         switch millisecond / 3_600_000 {
@@ -30,7 +42,8 @@ extension WorkloadGenerator {
             line.put("off:")
             line.put(number: food.key)
         }
-        if adds(70) {
+        keep(Entry(subject: subject, food: index, day: day))
+        if options.goesOn || adds(70) {
             line.put("\",\"name\":\"")
             line.put(Phrases.foods, food.name)
             line.put(Phrases.foodKinds, food.kind)
@@ -40,7 +53,7 @@ extension WorkloadGenerator {
         line.put(number: amountMg)
         line.put(",\"energyMkcal\":")
         line.put(number: (amountMg * food.energyMkcal + 50_000) / 100_000)
-        if adds(20) { putPer100(food) }
+        if options.goesOn || adds(20) { putPer100(food) }
         if isOwn {
             line.put(",\"method\":\"custom\"")
         } else {
@@ -69,7 +82,7 @@ extension WorkloadGenerator {
 
     private mutating func putWeight() {
         line.put("meals.weight.recorded\",\"payload\":{")
-        _ = putNewID("\"measureId\":\"", .ulid)
+        replicas[replica].measures.append(putNewID("\"measureId\":\"", .ulid))
         line.put("\"day\":\"")
         putDate()
         if happens(95) {
@@ -88,9 +101,9 @@ extension WorkloadGenerator {
         if adds(25) { putNote(",\"note\":\"") }
     }
 
-    private mutating func putAllergy() {
+    mutating func putAllergy() {
         line.put("meals.allergy.added\",\"payload\":{")
-        _ = putNewID("\"allergyId\":\"", .ulid)
+        replicas[replica].allergies.append(putNewID("\"allergyId\":\"", .ulid))
         if happens(80) {
             line.put("\"allergenId\":\"")
             line.put(Phrases.allergens, random.below(Phrases.allergens.count))

@@ -2,9 +2,16 @@ import DiarioCore
 
 extension WorkloadGenerator {
     mutating func putMusic() {
+        if options.goesOn {
+            if happens(22) { return putLibrary() }
+            if let play = replicas[replica].play { return putStep(of: play) }
+        }
         // Whoever wants a track that nobody knows yet brings it along.
         let track = world.trackRanks.draw(&random)
-        guard isTrackKnown[track], !random.oneIn(40) else { return putTrack(track) }
+        guard isTrackKnown[track], options.goesOn || !random.oneIn(40) else {
+            return putTrack(track)
+        }
+        guard !options.goesOn else { return putPlayback(track) }
         switch random.below(100) {
         case 0..<3: putPlaylist()
         case 3..<20: putItem(track)
@@ -12,7 +19,7 @@ extension WorkloadGenerator {
         }
     }
 
-    private mutating func putTrack(_ index: Int) {
+    mutating func putTrack(_ index: Int) {
         isTrackKnown[index] = true
         let track = world.tracks[index]
         line.put("music.track.imported\",\"payload\":{\"trackId\":\"")
@@ -46,22 +53,21 @@ extension WorkloadGenerator {
         }
     }
 
-    private mutating func putPlaylist() {
+    mutating func putPlaylist() {
         line.put("music.playlist.created\",\"payload\":{")
         let subject = putNewID("\"playlistId\":\"", .ulid, isMentioned: true)
         playlists.append(Playlist(subject: subject, lastItem: nil))
         // Its maker knows it at once.
         replicas[replica].knownPlaylists = playlists.count
+        replicas[replica].playlists.append(playlists.count - 1)
         let isAlbum = random.oneIn(4)
         if isAlbum { line.put("\"mode\":\"album\"") } else { line.put("\"mode\":\"playlist\"") }
         if happens(90) { putNote(",\"name\":\"", phraseCountMax: 2) }
         if adds(20) { putNote(",\"note\":\"") }
     }
 
-    private mutating func putItem(_ track: Int) {
-        let known = replicas[replica].knownPlaylists
-        guard known > 0 else { return putPlaylist() }
-        let index = favourite(of: known)
+    mutating func putItem(_ track: Int) {
+        guard let index = playlist() else { return putPlaylist() }
         let playlist = playlists[index]
         line.put("music.playlist.track.added\",\"payload\":{")
         let item = putNewID("\"itemId\":\"", .ulid, isMentioned: true)
@@ -76,17 +82,17 @@ extension WorkloadGenerator {
             line.put("\"")
         }
         playlists[index].lastItem = item
+        if options.goesOn { playlists[index].items.append(item) }
         if adds(25) { putNote(",\"note\":\"") }
     }
 
     private mutating func putPlayback(_ track: Int) {
         line.put("music.playback.started\",\"payload\":{")
-        _ = putNewID("\"playId\":\"", .ulid)
+        let subject = putNewID("\"playId\":\"", .ulid)
         line.put("\"trackId\":\"")
         putTrackID(track)
-        let known = replicas[replica].knownPlaylists
-        if known > 0, adds(35) {
-            let playlist = playlists[favourite(of: known)]
+        if let index = playlist(percent: 35) {
+            let playlist = playlists[index]
             line.put("\",\"playlistId\":\"")
             putID(playlist.subject, .ulid)
             if let item = playlist.lastItem, happens(40) {
@@ -102,16 +108,33 @@ extension WorkloadGenerator {
             default: line.put("\",\"via\":\"resume\",\"positionMs\":")
             }
         }
-        line.put(number: happens(75) ? 0 : random.below(world.tracks[track].durationMs))
-        if happens(45) {
+        let percent = options.goesOn ? 90 : 75
+        let positionMs = happens(percent) ? 0 : random.below(world.tracks[track].durationMs)
+        line.put(number: positionMs)
+        if options.goesOn {
+            replicas[replica].play = Play(subject: subject, track: track, positionMs: positionMs)
+        }
+        if happens(options.goesOn ? 90 : 45) {
             line.put(",\"output\":\"")
             line.put(Phrases.outputs, (replica + random.below(3)) % Phrases.outputs.count)
             line.put("\"")
         }
     }
 
-    private mutating func putTrackID(_ index: Int) {
+    mutating func putTrackID(_ index: Int) {
         line.put(hexadecimal: world.tracks[index].high)
         line.put(hexadecimal: world.tracks[index].low)
+    }
+
+    /// A playlist that this replica knows: where things go on, mostly one of its own.
+    ///
+    /// Nil if it knows none, or in all but `percent` of 100 draws.
+    mutating func playlist(percent: Int = 100) -> Int? {
+        let known = replicas[replica].knownPlaylists
+        guard known > 0, percent == 100 || adds(percent) else { return nil }
+        guard options.goesOn else { return favourite(of: known) }
+        let own = happens(70) ? replicas[replica].playlists.draw(&random) : nil
+        let index = own ?? favourite(of: known)
+        return playlists[index].isDeleted ? nil : index
     }
 }

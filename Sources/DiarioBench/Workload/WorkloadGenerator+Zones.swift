@@ -4,7 +4,12 @@ extension WorkloadGenerator {
     mutating func putZones() {
         // A zone is in the catalogue before anybody can open it.
         let zone = world.zoneRanks.draw(&random)
-        guard isZoneKnown[zone], !random.oneIn(100) else { return putCatalogued(zone) }
+        if options.goesOn, putZoneStep() { return }
+        guard isZoneKnown[zone], !random.oneIn(100) else {
+            if options.goesOn, isZoneKnown[zone], random.oneIn(8) { return putWithdrawn(zone) }
+            return putCatalogued(zone)
+        }
+        guard !options.goesOn else { return putOpened(zone) }
         if happens(60) { putOpened(zone) } else { putAnnotated(zone) }
     }
 
@@ -48,6 +53,7 @@ extension WorkloadGenerator {
             line.put("\"")
         }
         replicas[replica].lastZone = index
+        replicas[replica].hasOpenZone = true
         if way < 3 {
             let zone = world.zones[index]
             line.put(",\"latE7\":")
@@ -65,14 +71,17 @@ extension WorkloadGenerator {
 
     private mutating func putAnnotated(_ index: Int) {
         line.put("zones.point.annotated\",\"payload\":{")
-        _ = putNewID("\"noteId\":\"", .ulid)
+        let subject = putNewID("\"noteId\":\"", .ulid)
+        putZonePoint(index, world.pointRanks.draw(&random), subject)
+    }
+
+    /// The fields of a note, but for its id.
+    mutating func putZonePoint(_ index: Int, _ point: Int, _ subject: Subject) {
+        if options.goesOn { replicas[replica].notes.append((subject, index, point)) }
         line.put("\"zoneId\":\"")
         putZoneID(index)
         line.put("\",\"pointKey\":\"")
-        let point = UInt64(world.pointRanks.draw(&random))
-        let key = (world.zones[index].pointKey &+ point) &* 0x9e37_79b9_7f4a_7c15
-        line.put(hexadecimal: key)
-        line.put(hexadecimal: key ^ key >> 31 &+ point)
+        let key = putPointKey(index, point)
         line.put("\"")
         if happens(80) {
             // A point has the velocity it has, and each reading of it says the same.
@@ -81,10 +90,19 @@ extension WorkloadGenerator {
             line.put(",\"coherence\":")
             line.put(scaled: 400 + Int(key >> 32 & 511), digits: 3)
         }
-        if happens(75) { putNote(",\"text\":\"") }
+        if happens(options.goesOn ? 95 : 75) { putNote(",\"text\":\"") }
     }
 
-    private mutating func putZoneID(_ index: Int) {
+    @discardableResult
+    mutating func putPointKey(_ zone: Int, _ index: Int) -> UInt64 {
+        let point = UInt64(index)
+        let key = (world.zones[zone].pointKey &+ point) &* 0x9e37_79b9_7f4a_7c15
+        line.put(hexadecimal: key)
+        line.put(hexadecimal: key ^ key >> 31 &+ point)
+        return key
+    }
+
+    mutating func putZoneID(_ index: Int) {
         line.put("sar:")
         line.put(Phrases.towns, world.zones[index].town)
         line.put("_")

@@ -12,8 +12,13 @@ struct WorkloadOptions: Sendable {
     enum Mix: String, CaseIterable, Sendable {
         /// Mostly meals and music.
         case main
-        /// Mostly music and zones.
+        /// Mostly music, zones and maps.
         case second
+        /// The first version of `main`: things are made, and then nothing happens to them.
+        ///
+        /// It makes 0.79 new ids for each event, more than any app that people use; see
+        /// `schema/decisions/0007-what-the-standard-workload-is.md`.
+        case making
     }
 
     var eventCount: Int
@@ -27,23 +32,23 @@ struct WorkloadOptions: Sendable {
     /// Of 100 events, how many belong to meals, music, fish, maps and zones, in this order.
     var shares: [Int] {
         switch mix {
-        case .main: [31, 25, 6, 17, 21]
-        case .second: [10, 36, 6, 17, 31]
+        case .main, .making: [31, 25, 6, 17, 21]
+        case .second: [20, 30, 4, 22, 24]
         }
     }
+
+    /// Whether things are used after they were made.
+    var goesOn: Bool { mix != .making }
 
     /// The most phrases that a note has.
     ///
-    /// With `detailPercent` it settles the mean size of a line: close to 250 bytes, though given
-    /// ids take more room than derived ones.
+    /// With `detailPercent` it settles the mean size of a line, close to 250 bytes. In `making` it
+    /// does so whoever names new things; otherwise lines say the same, and derived ids are shorter.
     var phraseCountMax: Int {
-        switch (identifiers, mix) {
-        case (.given, _): 2
-        case (.derived, .main): 7
-        case (.derived, .second): 9
-        }
+        guard !goesOn else { return 4 }
+        return identifiers == .given ? 2 : 7
     }
 
     /// Of 100 times that a line could say more than it has to, how often it does.
-    var detailPercent: Int { identifiers == .given ? 12 : 100 }
+    var detailPercent: Int { goesOn || identifiers == .derived ? 100 : 12 }
 }

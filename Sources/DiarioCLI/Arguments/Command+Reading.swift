@@ -55,8 +55,9 @@ extension Command {
             "Events are counted without those of the authority; head is the last position of all. "
                 + "Bytes are those that the space keeps alive, walBytes the files of the "
                 + "write-ahead log on disk.",
-            "With --types it shows what the sealed events take by type, and what all events have "
-                + "in common by column. With --warn-above it ends with 1 if the space takes more: "
+            "With --types it reads all sealed events and shows what they take: by type and field, "
+                + "and by column what all events have in common. All of it adds up to the files "
+                + "of segments. With --warn-above it ends with 1 if the space takes more: "
                 + "a bound for a job that watches spaces grow. SIZE is in bytes, or ends with K, M "
                 + "or G for 1,000, a million or a thousand million of them.",
         ],
@@ -182,7 +183,7 @@ extension Command {
         name: "help",
         operands: "[COMMAND]",
         operandCount: 0...2,
-        operandKinds: [.command],
+        operandKinds: [.command, .secondWord],
         summary: "explain a command",
         details: ["Lists the commands, or explains one of them."],
         options: [.help],

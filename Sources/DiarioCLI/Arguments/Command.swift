@@ -58,6 +58,8 @@ package enum WordKind: Equatable, Sendable {
     case typeName
     /// A command of the program.
     case command
+    /// The second word of a command, if the word before begins one of two words.
+    case secondWord
     /// One of a few words.
     case choice([String])
 }

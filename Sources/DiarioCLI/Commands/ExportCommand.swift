@@ -5,12 +5,15 @@ import DiarioSchema
 /// The command `diario export`.
 enum ExportCommand {
     static func run(_ call: Invocation) throws(Failure) {
-        let (filter, version) = try checkingUsage { () throws(UsageError) in
+        let (filter, version, limit) = try checkingUsage { () throws(UsageError) in
             try checkForms(call.arguments)
-            return (try call.arguments.filter(), try call.arguments.count("version", from: 1))
+            return (
+                try call.arguments.filter(), try call.arguments.count("version", from: 1),
+                try call.arguments.count("limit", from: 0)
+            )
         }
         try call.withSpace(.readOnly) { (space) throws(Failure) in
-            let source = try ExportSource(space, filter, call)
+            let source = try ExportSource(space, filter, limit: limit, call)
             if let folder = call.arguments.value("csv-dir") {
                 let tables = TableFolder(folder, guardsFormulas: call.arguments.has("spreadsheet"))
                 return try tables.export(source, call)
@@ -52,6 +55,7 @@ enum ExportCommand {
         for (name, other, why) in [
             ("csv", "type", "--csv TYPE names the type already"),
             ("csv-dir", "output", "--csv-dir DIR says already where the files go"),
+            ("csv-dir", "limit", "--csv-dir DIR is for all events of a type"),
         ] where arguments.has(name) && arguments.has(other) {
             throw UsageError("\(why), so it cannot be with --\(other)", in: arguments.command)
         }
@@ -126,19 +130,28 @@ enum ExportCommand {
 struct ExportSource {
     let space: Space
     let filter: EventFilter
+    /// At most so many events, the first ones.
+    private let limit: UInt64
     private let call: Invocation
     /// How many events there are, if all of them are wanted.
     private let total: UInt64?
 
-    init(_ space: Space, _ filter: EventFilter, _ call: Invocation) throws(Failure) {
+    init(
+        _ space: Space,
+        _ filter: EventFilter,
+        limit: UInt64?,
+        _ call: Invocation
+    ) throws(Failure) {
         self.space = space
         self.filter = filter
+        self.limit = limit ?? .max
         self.call = call
         let status = try reportingLog { () throws(LogError) in
             try space.store.status(of: space.id)
         }
         let isAll = !call.arguments.choosesEvents && !call.arguments.has("csv")
-        total = isAll ? status.head - status.released + UInt64(status.pending) : nil
+        let all = status.head - status.released + UInt64(status.pending)
+        total = isAll ? min(all, self.limit) : nil
     }
 
     /// Reads the events that are wanted, or those of them with these types, in order.
@@ -160,7 +173,9 @@ struct ExportSource {
         var reader = try reporting { () throws(DiarioError) in try EventReader(space, wanted) }
         var count: UInt64 = 0
         var seen: UInt64 = 0
-        while let line = try reporting({ () throws(DiarioError) in try reader.next() }) {
+        while count < limit,
+            let line = try reporting({ () throws(DiarioError) in try reader.next() })
+        {
             if try body(line) { count += 1 }
             seen += 1
             guard seen.isMultiple(of: 1024) else { continue }

@@ -44,56 +44,6 @@ enum StatsCommand {
         return bytes
     }
 
-    private static func print(_ sizes: SealedSizes, _ output: Output) throws(Failure) {
-        try output.line("")
-        guard sizes.bytes > 0 else {
-            try output.line("No event is sealed yet. diario seal does it now.")
-            return
-        }
-        try output.line("       bytes      events  bytes each  sealed events by type")
-        for type in sizes.types {
-            let personal =
-                type.personalBytes == 0
-                ? "" : ", \(ProgressLine.grouped(UInt64(type.personalBytes))) of it personal"
-            let each = Double(type.bytes) / Double(max(1, type.eventCount))
-            try output.line(
-                "\(column(type.bytes))\(column(type.eventCount))"
-                    + padded("\(hundredths(each))", 12)
-                    + "  \(type.name) \(type.version)\(personal)"
-            )
-        }
-        try output.line("       bytes  what all have in common")
-        for part in sizes.common { try output.line("\(column(part.bytes))  \(part.name)") }
-    }
-
-    private static func column(_ value: Int) -> String {
-        padded(ProgressLine.grouped(UInt64(max(0, value))), 12)
-    }
-
-    private static func padded(_ text: String, _ width: Int) -> String {
-        String(repeating: " ", count: max(0, width - text.utf8.count)) + text
-    }
-
-    private static func fill(_ json: inout JSONText, _ sizes: SealedSizes) {
-        let types = sizes.types.map { type in
-            JSONText.object { json in
-                json.add("type", type.name)
-                json.add("version", type.version)
-                json.add("events", type.eventCount)
-                json.add("bytes", type.bytes)
-                json.add("personalBytes", type.personalBytes)
-            }
-        }
-        json.add("types", list: types)
-        let columns = sizes.common.map { part in
-            JSONText.object { json in
-                json.add("name", part.name)
-                json.add("bytes", part.bytes)
-            }
-        }
-        json.add("columns", list: columns)
-    }
-
     private static func fill(_ json: inout JSONText, _ stats: SpaceStats, _ sizes: SealedSizes?) {
         let status = stats.status
         json.add("space", status.manifest.space.text)
@@ -134,5 +84,5 @@ enum StatsCommand {
         }
     }
 
-    private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
+    static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
 }

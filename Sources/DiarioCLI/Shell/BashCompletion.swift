@@ -30,6 +30,11 @@ enum BashCompletion {
                 ${_diario_space[@]+"${_diario_space[@]}"} schema list --names \\
                 2>/dev/null </dev/null)" -- "$2") ;;
             command) list=$(compgen -W '\(firstWords)' -- "$2") ;;
+            second)
+                case "$_diario_last" in
+        \(secondWords)
+                esac
+                ;;
             words:*) list=$(compgen -W "${1#words:}" -- "$2") ;;
             esac
             while IFS= read -r line; do
@@ -40,6 +45,7 @@ enum BashCompletion {
         _diario() {
             local word command= kind= current=${COMP_WORDS[COMP_CWORD]} index=1 count=0 ended=
             local _diario_program=${COMP_WORDS[0]} _diario_space=() REPLY
+            local _diario_last=
             COMPREPLY=()
             while ((index < COMP_CWORD)); do
                 word=${COMP_WORDS[index]}
@@ -64,6 +70,7 @@ enum BashCompletion {
                     esac
                 fi
             done
+            _diario_last=${word-}
             [ "$current" != = ] || current=
             if [ -n "$kind" ]; then
                 [ "$kind" != space ] || kind=folder
@@ -99,8 +106,15 @@ enum BashCompletion {
 
     private static var groupOffers: String {
         CommandTree.groups.map { group in
-            let words = group.commands.map { CommandTree.secondWord($0) }.joined(separator: " ")
+            let words = CommandTree.secondWords(group.commands)
             return "        \(group.word)) _diario_offer 'words:\(words)' \"$current\" ;;"
+        }.joined(separator: "\n")
+    }
+
+    private static var secondWords: String {
+        CommandTree.groups.map { group in
+            let words = CommandTree.secondWords(group.commands)
+            return "        \(group.word)) list=$(compgen -W '\(words)' -- \"$2\") ;;"
         }.joined(separator: "\n")
     }
 
@@ -143,6 +157,7 @@ enum BashCompletion {
         case .folder: "folder"
         case .typeName: "type"
         case .command: "command"
+        case .secondWord: "second"
         case .choice(let words): "'words:\(words.joined(separator: " "))'"
         }
     }

@@ -27,6 +27,11 @@ struct CommandTree {
         String(command.name.drop { $0 != " " }.dropFirst())
     }
 
+    /// The second words of a group's commands, with blanks between them.
+    static func secondWords(_ commands: [Command]) -> String {
+        commands.map { secondWord($0) }.joined(separator: " ")
+    }
+
     private static func groupSummary(_ word: String) -> String {
         let seconds = CommandName.allCases.map(\.rawValue).filter { $0.hasPrefix(word + " ") }
             .map { String($0.dropFirst(word.count + 1)) }

@@ -49,9 +49,23 @@ enum FishCompletion {
             command $words[1] $space schema list --names 2>/dev/null
         end
 
+        function __diario_second
+            set -l words (commandline -opc)
+            switch $words[-1]
+        \(CommandTree.groups.map(secondWords).joined(separator: "\n"))
+            end
+        end
+
         complete -c diario -f
         \(lines.joined(separator: "\n"))
 
+        """
+    }
+
+    private static func secondWords(_ group: (word: String, commands: [Command])) -> String {
+        """
+                case \(quoted(group.word))
+                    printf '%s\\n' \(CommandTree.secondWords(group.commands))
         """
     }
 
@@ -96,6 +110,7 @@ enum FishCompletion {
         case .file: "-F"
         case .folder: "-f -a '(__fish_complete_directories)'"
         case .typeName: "-f -a '(__diario_types)'"
+        case .secondWord: "-f -a '(__diario_second)'"
         case .command:
             "-f -a \(quoted(CommandTree.firstWords.map(\.word).joined(separator: " ")))"
         case .choice(let words): "-f -a \(quoted(words.joined(separator: " ")))"

@@ -22,6 +22,13 @@ enum ZshCompletion {
 
         \(CommandTree.groups.map(groupFunction).joined(separator: "\n\n"))
 
+        _diario_second() {
+            case $words[CURRENT-1] in
+        \(CommandTree.groups.map { "    \($0.word)) _diario_\($0.word) ;;" }
+            .joined(separator: "\n"))
+            esac
+        }
+
         _diario() {
             local curcontext="$curcontext" state line _diario_program=$words[1]
             local -a _diario_space
@@ -129,6 +136,7 @@ enum ZshCompletion {
         case .folder: "_files -/"
         case .typeName: "_diario_types"
         case .command: "_diario_commands"
+        case .secondWord: "_diario_second"
         case .choice(let words): "(\(words.joined(separator: " ")))"
         }
     }
@@ -141,6 +149,7 @@ enum ZshCompletion {
         case .folder: "folder"
         case .typeName: "event type"
         case .command: "command"
+        case .secondWord: "second word"
         case .choice: "word"
         }
     }

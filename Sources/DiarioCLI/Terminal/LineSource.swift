@@ -3,6 +3,7 @@ import Darwin
 #else
 import Glibc
 #endif
+import Diario
 import DiarioCore
 
 /// Cuts what comes from a descriptor into lines; memory is bounded by the longest line allowed.
@@ -76,7 +77,9 @@ package struct LineSource: ~Copyable {
         }
         guard hasFeed || isAtEnd && size > 0 else { return false }
         lineNumber += 1
-        let range = start..<searched
+        // Nothing was dropped before the first line was handed out, so `start` is 0 there.
+        let mark = lineNumber == 1 ? ByteOrderMark.size(atStartOf: bytes) : 0
+        let range = start + min(mark, size)..<searched
         start = hasFeed ? searched + 1 : searched
         searched = start
         try body(bytes.span.extracting(range), lineNumber)

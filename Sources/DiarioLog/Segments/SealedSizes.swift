@@ -1,9 +1,20 @@
 package import DiarioCore
 import DiarioFormat
+import DiarioSchema
 import DiarioStorage
 
-/// What sealed events take, by type and by what of them.
+/// What sealed events take, by type and field, and by column of what all events have.
+///
+/// The bytes of the types and those of `common` add up to `bytes`, the sizes of all files.
 package struct SealedSizes: Sendable {
+    /// What the column of a field takes, in all segments.
+    package struct FieldSize: Equatable, Sendable {
+        package let name: String
+        /// In sidecars.
+        package let isPersonal: Bool
+        package fileprivate(set) var bytes = 0
+    }
+
     /// The bytes of one type's fields, in all segments.
     package struct TypeSize: Sendable {
         package let name: String
@@ -14,7 +25,12 @@ package struct SealedSizes: Sendable {
         /// Personal fields, in sidecars.
         package fileprivate(set) var personalBytes = 0
 
+        /// In the order of the format: by the bytes of their names.
+        package fileprivate(set) var fields: [FieldSize] = []
+
         package var bytes: Int { publicBytes + personalBytes }
+        /// What is no column: the beginnings of blocks, and what finds subjects.
+        package var otherBytes: Int { fields.reduce(bytes) { $0 - $1.bytes } }
     }
 
     /// By name and version.
@@ -28,7 +44,14 @@ package struct SealedSizes: Sendable {
 
     package init() {}
 
-    mutating func add(_ segment: borrowing OpenSegment) {
+    mutating func add(_ segment: inout OpenSegment) throws(LogError) {
+        addBlocks(segment)
+        do throws(SegmentError) { try addFields(&segment) } catch {
+            throw segment.place.error(error)
+        }
+    }
+
+    private mutating func addBlocks(_ segment: borrowing OpenSegment) {
         let index = segment.reader.index
         bytes += segment.entry.fileSize
         let numbers = index.types.map { type in
@@ -57,6 +80,28 @@ package struct SealedSizes: Sendable {
         note("headers and indexes", segment.entry.fileSize - blockBytes)
     }
 
+    /// Decodes every column, since only that tells where one ends.
+    private mutating func addFields(_ segment: inout OpenSegment) throws(SegmentError) {
+        for (number, block) in segment.reader.index.blocks.enumerated()
+        where block.kind == SegmentBlockKind.fields.rawValue {
+            let type = try segment.reader.eventType(block.key)
+            let own = self.number(of: segment.reader.index.types[block.key].entry)
+            if types[own].fields.isEmpty {
+                types[own].fields = type.fields.map {
+                    FieldSize(name: $0.name, isPersonal: $0.isPersonal)
+                }
+            }
+            let columns = try segment.reader.fields(inBlock: number)
+            let personal = try segment.reader.personalFields(
+                inBlock: number,
+                publicColumns: columns
+            )
+            for column in columns.columns + (personal?.columns ?? []) {
+                types[own].fields[column.field].bytes += column.storedSize
+            }
+        }
+    }
+
     private mutating func number(of entry: TypeEntry) -> Int {
         if let known = typeNumbers[entry] { return known }
         typeNumbers[entry] = types.count
@@ -78,13 +123,15 @@ package struct SealedSizes: Sendable {
 }
 
 extension LogStore {
-    /// What the sealed events of a space take; reads the headers and indexes of its segments.
+    /// What the sealed events of a space take.
+    ///
+    /// Reads all of its segments but the salts, one after the other.
     package func sealedSizes(of space: SpaceID) throws(LogError) -> SealedSizes {
         var sizes = SealedSizes()
         for entry in try SpaceHome.readManifest(space, in: shared.directory).segments {
             // One that another process replaced meanwhile is left out.
-            guard let segment = try OpenSegment.open(entry, of: space, in: shared) else { continue }
-            sizes.add(segment)
+            guard var segment = try OpenSegment.open(entry, of: space, in: shared) else { continue }
+            try sizes.add(&segment)
         }
         sizes.sort()
         return sizes

@@ -126,7 +126,8 @@ class Generator:
         else:
             sign, hours = self.random.choice("+-"), self.random.randint(0, 23)
             offset = f"{sign}{hours:02}:{self.random.choice((0, 30, 45, 59)):02}"
-        return f"{date_from_days(self.day())}T{time}{offset}"
+        # On the first day of all an offset would lead out of the years 1 to 9999 of UTC.
+        return f"{date_from_days(max(self.day(), FIRST_DAY + 1))}T{time}{offset}"
 
     def uuid(self):
         text = str(uuid.UUID(int=self.random.getrandbits(128)))

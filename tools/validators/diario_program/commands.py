@@ -111,6 +111,17 @@ def check_log(checks):
 
     checks.equal(found("--limit", "3"), positions[-3:], "the last three")
     checks.equal(found("--limit", "0"), [], "none")
+    whole = checks.run("export").events
+    for words, expected in (
+        (["--limit", "3"], whole[:3]), (["--limit", "0"], []), (["--limit", "9999"], whole),
+        (["--from", "5", "--limit", "2"], [e for e in whole if e.get("position", 0) >= 5][:2]),
+    ):
+        checks.equal(checks.run("export", *words).events, expected, f"export {words}")
+    checks.equal(len(checks.run("export", "--csv", "meals.weight.recorded", "--limit", "2").out
+                     .splitlines()), 3, "a table of two events")
+    checks.equal(len(json.loads(checks.run("export", "--cloudevents", "--limit", "2").out)), 2,
+                 "two CloudEvents")
+    checks.failing("export", "--csv-dir", "tables", "--limit", "2", code=2, has=["--limit"])
     checks.equal(found("--limit", "3", "--reverse"), positions[:-4:-1], "the newest three")
     checks.equal(found("--from", "5", "--limit", "2"), [5, 6], "two from a position on")
     checks.equal(found("--from", "5", "--to", "9"), [5, 6, 7, 8, 9], "a range of positions")

@@ -41,6 +41,8 @@ COMPLETIONS = (
     (["-C", "SPACE", "record", "--durability", ""], {"synced", "written"}, {"--json"}),
     (["completion", ""], {"bash", "zsh", "fish"}, {"log"}),
     (["help", "ver"], {"verify"}, {"init"}),
+    (["help", "schema", ""], {"check", "list", "adopt"}, {"log", "schema"}),
+    (["help", "log", ""], set(), {"check", "log", "events.jsonl"}),
     (["export", "--csv-dir", "SPA"], {"SPACE"}, {"events.jsonl"}),
     (["import", "ev"], {"events.jsonl"}, {"SPACE"}),
     (["log", "--limit", ""], set(), {"--json", "events.jsonl"}),

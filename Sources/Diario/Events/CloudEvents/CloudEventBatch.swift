@@ -174,6 +174,7 @@ package struct CloudEventBatch: EventInput {
         } catch {
             throw DiarioError(error)
         }
+        if fileOffset == 0 { start = ByteOrderMark.size(atStartOf: buffer) }
         fileOffset += buffer.count - before
         return buffer.count > before
     }
