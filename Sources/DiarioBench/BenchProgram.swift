@@ -51,6 +51,13 @@ enum BenchProgram {
             try await ScanBench.run(&arguments)
         },
         Command(
+            name: "verify",
+            summary: "every checksum, rule and hash of a sealed space",
+            help: VerifyBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await VerifyBench.run(&arguments)
+        },
+        Command(
             name: "spaces",
             summary: "many spaces in one data directory",
             help: SpacesBench.help

@@ -4,7 +4,7 @@ enum Program {
     /// The day of that version, for the manual page.
     static let releaseDate = "2026-11-20"
     /// The newest version of the format that the program writes.
-    static let formatVersion = 2
+    static let formatVersion = 3
 
     /// What stands in front of the command.
     private struct GlobalWords {
@@ -127,6 +127,7 @@ enum Program {
         case .show: try ShowCommand.run(call)
         case .stats: try StatsCommand.run(call)
         case .verify: try VerifyCommand.run(call)
+        case .repair: try RepairCommand.run(call)
         case .seal: try SealCommand.run(call)
         case .prove: try ProveCommand.run(call)
         case .check: try CheckCommand.run(call)

@@ -71,6 +71,26 @@ package enum SHA256 {
         }
     }
 
+    /// Bytes that `hash(padding:size:)` needs behind a message.
+    package static var paddingSize: Int { Int(DIARIO_SHA256_PADDING) }
+
+    /// The hash of the first `size` bytes, behind which `paddingSize` more are overwritten.
+    ///
+    /// The fastest way for messages that are put together in memory which is kept.
+    package static func hash(padding message: inout [UInt8], size: Int) -> Hash32 {
+        precondition(
+            size >= 0 && size <= message.count - paddingSize,
+            "the padding has room behind the message"
+        )
+        // Safe: the function touches no more than the message and the room behind it, and writes
+        // 32 bytes.
+        return unsafe message.withUnsafeMutableBufferPointer { message in
+            unsafe Hash32 { digest in
+                unsafe diario_sha256_padded(message.baseAddress, size, digest)
+            }
+        }
+    }
+
     /// As an inner node of a Merkle tree is hashed.
     package static func hash(prefix: UInt8, _ left: Hash32, _ right: Hash32) -> Hash32 {
         // Safe: all three have 32 bytes, and the library keeps no pointer.
@@ -136,4 +156,20 @@ package struct SHA256Hasher: ~Copyable {
     }
 
     private mutating func start() { unsafe diario_sha256_start(&context) }
+}
+
+/// SHA-256 of much that comes in parts, such as a file.
+///
+/// A class, since the compiler (6.3.1) crashes where another module's function that throws has an
+/// `SHA256Hasher` as a local.
+package final class SHA256Stream {
+    private var hasher = SHA256Hasher()
+
+    package init() {}
+
+    /// Takes the next part of the message.
+    package func update(_ bytes: Span<UInt8>) { hasher.update(bytes) }
+
+    /// The hash of all parts; then it is ready for the next message.
+    package func finalize() -> Hash32 { hasher.finalize() }
 }

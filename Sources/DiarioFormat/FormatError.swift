@@ -74,6 +74,7 @@ package enum FormatPart: String, Sendable {
     case blockFlags = "block flags"
     case compression = "compression of a block"
     case body = "body of a block"
+    case identity
     case storedBody = "stored body of a block"
     case eventCount = "number of events"
     case position

@@ -3,7 +3,11 @@ import DiarioStorage
 
 /// Which version of the format a data directory has, and who may read it.
 struct DirectoryFormat: Equatable, Sendable {
-    static let current = 2
+    static let current = 3
+    /// What a directory has in which positions were lost.
+    static let lossy = 3
+    /// What a directory has once a space of it is sealed.
+    static let sealed = 2
     /// What a directory has until a space of it is sealed; older programs use it.
     static let first = 1
 
@@ -51,12 +55,15 @@ struct DirectoryFormat: Equatable, Sendable {
     /// Says that the directory has segments from now on, which older programs cannot read.
     ///
     /// The caller holds the directory's lock.
-    static func upgrade(in directory: any LogDirectory) throws(LogError) {
-        guard try read(in: directory).version < current else { return }
-        try storing { () throws(StorageError) in try write(current, in: directory) }
+    static func upgrade(
+        to version: Int = sealed,
+        in directory: any LogDirectory
+    ) throws(LogError) {
+        guard try read(in: directory).version < version else { return }
+        try storing { () throws(StorageError) in try write(version, in: directory) }
     }
 
-    private static func write(
+    static func write(
         _ version: Int,
         in directory: any LogDirectory
     ) throws(StorageError) {

@@ -136,9 +136,14 @@ package struct LogCursor: Sendable {
         if walk.map({ $0.entry.first...$0.entry.last ~= wanted }) != true {
             walk = nil
             let shared = store.shared
-            guard
-                let entry = try shared.segments.entry(at: wanted, of: space, in: shared.directory)
-            else { throw .released(position: wanted, released: released) }
+            let found = try shared.segments.entry(at: wanted, of: space, in: shared.directory)
+            guard let entry = found else {
+                guard let lost = shared.segments.lost(at: wanted, of: space) else {
+                    throw .released(position: wanted, released: released)
+                }
+                leave(lost.first..<lost.last + 1)
+                return .empty
+            }
             switch try SegmentWalk.open(entry, of: space, in: shared, filter) {
             case .none: return nil
             case .nothingWanted:
@@ -287,10 +292,11 @@ extension LogShared {
         if (list.last?.last ?? 0) < released {
             list = try segments.readList(of: space, in: directory)
         }
-        guard let first = list.first, let last = list.last, last.last >= released else {
+        let lost = segments.lost(of: space)
+        guard max(list.last?.last ?? 0, lost.last?.last ?? 0) >= released else {
             return released + 1
         }
-        return first.first
+        return min(list.first?.first ?? UInt64.max, lost.first?.first ?? UInt64.max)
     }
 }
 

@@ -50,6 +50,9 @@ package enum LogError: Error, Equatable, Sendable {
     /// Positions up to `released` were given away and are not in this log any more.
     case released(position: UInt64, released: UInt64)
 
+    /// The events at these positions were lost, so nothing can be shown of them any more.
+    case lost(LostPositions)
+
     /// What failed and what to do about it, in one or two sentences.
     package var message: String {
         switch self {
@@ -57,7 +60,8 @@ package enum LogError: Error, Equatable, Sendable {
         case .format(let error): error.message
         case .corrupt(let fault):
             "The log is damaged at \(fault.message). It can be read up to there and takes no "
-                + "events. Restore a backup of the directory."
+                + "events. `diario repair` shows what can be mended and what would be lost; or "
+                + "restore a backup of the directory."
         case .notALog:
             "There is no Diario log here. Make one with `diario init DIR`, or check the path."
         case .newerFormat(let version):
@@ -86,6 +90,9 @@ package enum LogError: Error, Equatable, Sendable {
                 + "Wait until that is done."
         case .released(let position, let released):
             "Position \(position) is not in the log any more: up to \(released) were released."
+        case .lost(let lost):
+            "The \(lost.message) and what depends on them cannot be shown. Restore a backup if "
+                + "there is one; `diario verify` lists all that was lost."
         }
     }
 }

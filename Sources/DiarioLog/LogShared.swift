@@ -15,6 +15,8 @@ final class LogShared: Sendable {
     let sizes: LogSizes
     /// False where nothing may happen by itself.
     let hasThreads: Bool
+    /// True to find all rows that are in the log's files still, for repair.
+    let isSalvage: Bool
     let files: OpenFiles
     let hashes = Hashes()
     let segments = SegmentShelf()
@@ -29,8 +31,10 @@ final class LogShared: Sendable {
         adoption: AdoptionReader,
         types: [EventType],
         sizes: LogSizes,
-        hasThreads: Bool
+        hasThreads: Bool,
+        isSalvage: Bool = false
     ) {
+        self.isSalvage = isSalvage
         self.directory = directory
         self.time = time
         self.entropy = entropy

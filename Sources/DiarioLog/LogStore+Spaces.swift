@@ -91,7 +91,7 @@ extension LogStore {
         // Read after the index: what that says was released is in the manifest's segments by then.
         let home = try SpaceHome.read(space, in: shared.directory)
         let segments = home.manifest.segments
-        shared.segments.set(segments, of: space)
+        shared.segments.set(home.manifest)
         return SpaceStatus(
             manifest: home.manifest,
             replica: home.replica,

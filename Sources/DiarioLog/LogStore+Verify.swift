@@ -8,39 +8,71 @@ import Synchronization
 package struct Verification: Sendable {
     /// Canonical and pending events that were read, those of an authority included.
     package var rowCount = 0
-    package var root = Hash32.zero
+    /// The root of all positions; nil if a fault leaves it unknown.
+    package var root: Hash32?
+    /// Positions whose events were lost before, as `diario repair` wrote down.
+    package var lost: [LostPositions] = []
     package var faults: [Fault] = []
+}
+
+/// What `verify` has read and checked.
+package enum VerifiedEvents {
+    /// Rows as they are in the log; their payloads were not looked at.
+    case rows(StoredEvents)
+    /// So many events of a segment whose types are these; their payloads were checked when their
+    /// columns were read.
+    case sealed(types: [TypeEntry], count: Int)
+
+    package var count: Int {
+        switch self {
+        case .rows(let events): events.rows.count
+        case .sealed(_, let count): count
+        }
+    }
 }
 
 extension LogStore {
     /// Reads every event of a space, checks it against the rules of the format, and recomputes the
     /// root; goes on after a fault where it can.
     ///
-    /// `visit` sees each block after it was checked, and may return a fault of its own.
+    /// `visit` sees each piece after it was checked, and may return a fault of its own.
     package func verify(
         _ space: SpaceID,
-        _ visit: (StoredEvents) -> String?
+        _ visit: (VerifiedEvents) -> String?
     ) throws(LogError) -> Verification {
         var result = Verification()
         if let fault = report.fault { result.faults.append(fault) }
+        if let fault = try missingTail(of: space) { result.faults.append(fault) }
+        if let fault = try TileStore.markFault(shared.directory, space: space) {
+            result.faults.append(fault)
+        }
         let (released, head) = shared.index.withLock { ($0[space].released, $0[space].head) }
         let first = try shared.firstReadable(space, released: released)
-        let damaged = try damagedSegments(of: space, first: first, &result.faults)
         var check = try SpaceCheck(shared, space, released: first - 1)
+        result.lost = shared.segments.lost(of: space)
         var next = first
-        for gap in damaged + [head + 1...head + 1] {
-            if next < gap.lowerBound {
-                let positions = next...gap.lowerBound - 1
-                try read(space, positions, &check, &result, visit)
+        for stretch in try stretches(of: space, first...max(first, head), released, result.lost) {
+            let positions = stretch.positions
+            guard positions.lowerBound >= next else { continue }
+            if next < positions.lowerBound {
+                try read(space, next...positions.lowerBound - 1, &check, &result, visit)
             }
-            next = gap.upperBound + 1
-            if gap.lowerBound <= head { check.skip(to: gap.upperBound) }
+            switch stretch {
+            case .lost(let lost): try check.pass(lost, &result.faults)
+            case .sealed(let entry, let last):
+                let faults = try verify(entry, through: last, of: space, &check, &result, visit)
+                if !faults.isEmpty { check.skip(to: last) }
+                result.faults += faults
+            }
+            next = positions.upperBound + 1
         }
+        if next <= head { try read(space, next...head, &check, &result, visit) }
         try read(space, nil, &check, &result, visit)
         try check.finishTiles(&result.faults)
+        guard result.faults.isEmpty else { return result }
         result.root = check.root()
-        let isComplete = result.faults.isEmpty && first == 1
-        if isComplete, result.root != (try root(of: space)) {
+        if first == 1, result.root != (try root(of: space)) {
+            result.root = nil
             result.faults.append(
                 Fault(
                     file: LogPaths.log,
@@ -52,20 +84,66 @@ extension LogStore {
         return result
     }
 
+    /// Positions that are not read as rows of the log.
+    private enum Stretch {
+        case lost(LostPositions)
+        /// A segment, and the last of its positions that was released: what follows is in the log
+        /// as well, and read there.
+        case sealed(SegmentEntry, last: UInt64)
+
+        var positions: ClosedRange<UInt64> {
+            switch self {
+            case .lost(let lost): lost.positions
+            case .sealed(let entry, let last): entry.first...last
+            }
+        }
+    }
+
+    /// The stretches among `positions`, in order.
+    private func stretches(
+        of space: SpaceID,
+        _ positions: ClosedRange<UInt64>,
+        _ released: UInt64,
+        _ lost: [LostPositions]
+    ) throws(LogError) -> [Stretch] {
+        var found: [Stretch] = []
+        for entry in try segments(of: space)
+        where entry.last >= positions.lowerBound && entry.first <= released {
+            found.append(.sealed(entry, last: min(entry.last, released)))
+        }
+        for lost in lost where positions ~= lost.first { found.append(.lost(lost)) }
+        return found.sorted { $0.positions.lowerBound < $1.positions.lowerBound }
+    }
+
+    /// A fault if the write-ahead log ends before what was sealed of it.
+    private func missingTail(of space: SpaceID) throws(LogError) -> Fault? {
+        let end = try segments(of: space).last?.last ?? 0
+        guard shared.index.withLock({ $0[space].head }) < end else { return nil }
+        // Another process may have sealed events that were not taken up yet.
+        if report.fault == nil { _ = try refresh() }
+        let head = shared.index.withLock { $0[space].head }
+        guard head < end else { return nil }
+        return Fault(
+            file: LogPaths.log,
+            offset: 0,
+            what: "the log ends at position \(head), but \(end) are sealed"
+        )
+    }
+
     /// Reads canonical events at `positions`, or the pending ones.
     private func read(
         _ space: SpaceID,
         _ positions: ClosedRange<UInt64>?,
         _ check: inout SpaceCheck,
         _ result: inout Verification,
-        _ visit: (StoredEvents) -> String?
+        _ visit: (VerifiedEvents) -> String?
     ) throws(LogError) {
         let part = positions == nil ? LogPart.pending : .canonical
         do throws(LogError) {
             var cursor = try cursor(space, positions: positions, part)
             while let events = try cursor.next() {
                 result.rowCount += events.rows.count
-                let what = try check.take(events) ?? visit(events)
+                let what = try check.take(events) ?? visit(.rows(events))
                 if let what { result.faults.append(check.fault(what, in: events.file)) }
             }
         } catch {
@@ -75,25 +153,61 @@ extension LogStore {
         }
     }
 
-    /// Checks both files of each segment, block by block; gives the positions of those that are
-    /// damaged, whose rows are not read.
-    private func damagedSegments(
+    /// Checks both files of a segment block by block, and then its events up to `last`.
+    private func verify(
+        _ entry: SegmentEntry,
+        through last: UInt64,
         of space: SpaceID,
-        first: UInt64,
-        _ faults: inout [Fault]
-    ) throws(LogError) -> [ClosedRange<UInt64>] {
-        var damaged: [ClosedRange<UInt64>] = []
-        let released = shared.index.withLock { $0[space].released }
-        for entry in try segments(of: space) where entry.last >= first && entry.first <= released {
-            let found = try damage(of: entry, in: space)
-            guard !found.isEmpty else { continue }
-            faults += found
-            damaged.append(entry.first...entry.last)
+        _ check: inout SpaceCheck,
+        _ result: inout Verification,
+        _ visit: (VerifiedEvents) -> String?
+    ) throws(LogError) -> [Fault] {
+        do throws(LogError) {
+            guard var segment = try OpenSegment.open(entry, of: space, in: shared) else {
+                let place = SegmentPlace(space: space, name: entry.name, count: entry.count)
+                throw place.fault(.segment, "the segment or its sidecar is missing")
+            }
+            let place = segment.place
+            let types = segment.reader.index.types.map(\.entry)
+            let damaged = try place.reading { () throws(SegmentError) in
+                try segment.reader.damagedBlocks()
+            }
+            guard damaged.isEmpty else {
+                return damaged.compactMap { place.error(.fault($0)).fault }
+            }
+            let nodes = try place.reading { () throws(SegmentError) in
+                try segment.reader.saltNodes()
+            }
+            let salts = SegmentSalts(nodes)
+            var rows = try segment.rows()
+            let events = 0..<Int(last - entry.first) + 1
+            if let what = check.begin(entry.first, events, of: rows) {
+                throw place.fault(.segment, what)
+            }
+            var isKnown = true
+            for start in stride(from: 0, to: events.count, by: Self.pieceCount) {
+                let piece = start..<min(start + Self.pieceCount, events.count)
+                try check.take(piece, of: &rows, at: place, salts)
+                result.rowCount += piece.count
+                if isKnown, let what = visit(.sealed(types: types, count: piece.count)) {
+                    isKnown = false
+                    if let fault = place.fault(.segment, what).fault {
+                        result.faults.append(fault)
+                    }
+                }
+            }
+            return []
+        } catch {
+            guard case .corrupt(let fault) = error else { throw error }
+            return [fault]
         }
-        return damaged
     }
 
-    private func damage(of entry: SegmentEntry, in space: SpaceID) throws(LogError) -> [Fault] {
+    /// Events of a segment that are made rows at once.
+    private static let pieceCount = 4096
+
+    /// The blocks of a segment's files that are damaged.
+    func damage(of entry: SegmentEntry, in space: SpaceID) throws(LogError) -> [Fault] {
         do throws(LogError) {
             guard var segment = try OpenSegment.open(entry, of: space, in: shared) else {
                 let place = SegmentPlace(space: space, name: entry.name, count: entry.count)
@@ -121,122 +235,12 @@ extension LogError {
     }
 }
 
-/// The rules that hold between the events of a space: L4, L5, and positions without gaps.
-private struct SpaceCheck: ~Copyable {
-    private let space: SpaceID
-    private var hasher = EventHasher()
-    private var seeds: Seeds
-    private var range: CompactRange
-    private var sequences: [ReplicaID: UInt64] = [:]
-    private var clocks: [ReplicaID: HybridTime] = [:]
-    private var acceptedAt = Int64.min
-    private var position: UInt64
-    /// Compares the tiles with the leaves; nil once leaves are missing.
-    private var tiles: TileCheck?
-    /// False once rows were missing: the root stays that of those before.
-    private var isWhole = true
-
-    init(_ shared: LogShared, _ space: SpaceID, released: UInt64) throws(LogError) {
-        self.space = space
-        seeds = Seeds(store: shared, space: space)
-        let index = shared.index.withLock { $0[space] }
-        position = released
-        // What was released cannot be hashed again; the state vouches for it.
-        range = released > 0 ? index.state?.range ?? CompactRange() : CompactRange()
-        tiles = TileCheck(try TileStore(shared.directory, space: space), from: range)
-    }
-
-    func fault(_ what: String, in file: String) -> Fault {
-        Fault(file: file, offset: 0, what: "position \(position): \(what)")
-    }
-
-    /// Goes on behind positions that could not be read.
-    mutating func skip(to position: UInt64) {
-        self.position = max(self.position, position)
-        tiles = nil
-        isWhole = false
-    }
-
-    mutating func finishTiles(_ faults: inout [Fault]) throws(LogError) {
-        if let fault = try tiles?.finish() { faults.append(fault) }
-    }
-
-    mutating func root() -> Hash32 { range.root(&hasher) }
-
-    /// What is wrong with the events; nil if nothing is.
-    mutating func take(_ events: StoredEvents) throws(LogError) -> String? {
-        seeds.segment = events.salts
-        let block = events.bytes.span
-        for stored in events.rows {
-            let (leaf, what) = leaf(stored, events, block)
-            if let what { return what }
-            guard let leaf else { continue }
-            range.append(leaf, &hasher)
-            try tiles?.append(leaf, &hasher)
-        }
-        return nil
-    }
-
-    /// The leaf of a row that is right; of others what is wrong.
-    private mutating func leaf(
-        _ stored: StoredRow,
-        _ events: StoredEvents,
-        _ block: Span<UInt8>
-    ) -> (Hash32?, String?) {
-        do throws(FormatError) {
-            return try take(stored, events, block)
-        } catch {
-            return (nil, error.message)
-        }
-    }
-
-    private mutating func take(
-        _ stored: StoredRow,
-        _ events: StoredEvents,
-        _ block: Span<UInt8>
-    ) throws(FormatError) -> (Hash32?, String?) {
-        let row = stored.row
-        let part = try PublicPart.parse(block, row)
-        let last = sequences.updateValue(row.sequence, forKey: row.replica) ?? 0
-        guard row.sequence > last else {
-            return (nil, "sequence \(row.sequence) of \(row.replica.text) comes after \(last)")
-        }
-        let clock = clocks.updateValue(part.envelope.clock, forKey: row.replica)
-        if let clock, part.envelope.clock <= clock {
-            return (nil, "the clock of \(row.origin.text) does not go on")
-        }
-        guard let given = stored.position else { return (nil, nil) }
-        guard given == position + 1 else { return (nil, "position \(given) comes next") }
-        position = given
-        let time = stored.acceptedAt?.milliseconds ?? Int64.min
-        guard time >= acceptedAt else { return (nil, "acceptedAt goes back") }
-        acceptedAt = time
-        guard given > range.size, isWhole else { return (nil, nil) }
-        let type = events.types[row.typeIndex]
-        let hash = eventHash(
-            row,
-            block,
-            type,
-            try hasher.commitment(of: row, in: block, seeds: &seeds)
-        )
-        return (hasher.leaf(hash, acceptedAt: time), nil)
-    }
-
-    private mutating func eventHash(
-        _ row: BlockRow,
-        _ block: Span<UInt8>,
-        _ type: TypeEntry,
-        _ commitment: Hash32?
-    ) -> Hash32 {
-        let name = type.name
-        return hasher.eventHash(
-            typeName: name.span,
-            version: type.version,
-            replica: row.replica,
-            sequence: row.sequence,
-            publicPart: block.raw.extracting(row.publicPart),
-            commitment: commitment
-        )
+extension SegmentPlace {
+    /// Errors of the segment as those of the log.
+    fileprivate func reading<Value: ~Copyable>(
+        _ body: () throws(SegmentError) -> Value
+    ) throws(LogError) -> Value {
+        do throws(SegmentError) { return try body() } catch { throw self.error(error) }
     }
 }
 

@@ -53,7 +53,8 @@ package final class LogStore: Sendable {
         adoption: AdoptionReader,
         types: [EventType] = [],
         sizes: LogSizes = .standard,
-        background: Background = .thread
+        background: Background = .thread,
+        isSalvage: Bool = false
     ) throws(LogError) {
         Limits.check()
         sizes.check()
@@ -68,7 +69,8 @@ package final class LogStore: Sendable {
             adoption: adoption,
             types: types,
             sizes: sizes,
-            hasThreads: background == .thread
+            hasThreads: background == .thread,
+            isSalvage: isSalvage
         )
         let weak = WeakStore()
         committer = CalledThread(name: "diario-commit") { wake in weak.store?.serve(wake) ?? false }

@@ -159,7 +159,7 @@ struct ColumnsSample {
         return payload
     }
 
-    private func encode(
+    func encode(
         _ type: Int,
         _ payload: Payload,
         _ envelope: RowEnvelope,

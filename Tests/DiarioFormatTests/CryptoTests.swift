@@ -87,6 +87,17 @@ import Testing
         #expect(result == hash(whole.bytes))
     }
 
+    /// Sizes around all that padding does to one, two and three blocks, and to more.
+    @Test func aMessagePaddedInItsPlaceHashesTheSame() {
+        var random = SeededRandom(seed: 11)
+        for size in Array(0...200) + [255, 256, 447, 448, 4096, 70_000] {
+            let bytes = makeBytes(size, using: &random)
+            var message = bytes + makeBytes(SHA256.paddingSize, using: &random)
+            #expect(SHA256.hash(padding: &message, size: size) == hash(bytes))
+            #expect(Array(message[..<size]) == bytes)
+        }
+    }
+
     @Test func aHashComesBackFromItsTextAndBytes() throws {
         let value = hash("abc")
         #expect(Hash32(text: value.text) == value)

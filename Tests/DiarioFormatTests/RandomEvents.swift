@@ -39,19 +39,20 @@ struct RandomEvents {
         var payload = Payload()
         payload.reset(fieldCount: type.fields.count)
         for index in type.fields.indices where random.oneIn(2) {
-            fill(index, type.fields[index].kind, in: &payload)
+            fill(index, type.fields[index], in: &payload)
         }
         return payload
     }
 
-    private mutating func fill(_ index: Int, _ kind: Field.Kind, in payload: inout Payload) {
-        switch kind {
+    mutating func fill(_ index: Int, _ field: Field, in payload: inout Payload) {
+        switch field.kind {
         case .integer: payload.slots[index] = .integer(integer())
         case .number:
             let value = Double(bitPattern: random.next())
             payload.slots[index] = .number(value.isFinite && value != 0 ? value : 0)
         case .boolean: payload.slots[index] = .integer(Int64(random.below(2)))
-        case .enumeration: payload.slots[index] = .integer(Int64(random.below(3)))
+        case .enumeration:
+            payload.slots[index] = .integer(Int64(random.below(field.bounds.values.count)))
         case .date:
             let count = Int(CivilTime.daysMax - CivilTime.daysMin) + 1
             payload.slots[index] = .integer(CivilTime.daysMin + Int64(random.below(count)))

@@ -9,7 +9,10 @@ package struct SpaceVerification: Sendable {
     package let isOK: Bool
     /// Canonical and pending events without those of an authority.
     package let events: Int
-    package let root: Hash32
+    /// Nil if a fault leaves it unknown.
+    package let root: Hash32?
+    /// Positions whose events were lost before, as `diario repair` wrote down.
+    package let lost: [LostPositions]
     /// Frames that a crash tore and recovery set aside; they were never acknowledged.
     package let cuts: [String]
     package let faults: [Fault]
@@ -28,35 +31,54 @@ extension Space {
         var count = 0
         return try logging { () throws(LogError) in
             let result = try store.verify(id) { events in
-                count += events.rows.count
+                count += events.count
                 progress(count)
-                do throws(FormatError) {
-                    for stored in events.rows {
-                        let entry = events.types[stored.row.typeIndex]
-                        guard let plan = Self.plan(entry, catalog, &plans) else {
-                            return "no adopted pack has the type of \(stored.row.origin.text)"
-                        }
-                        let block = events.bytes.span
-                        try PayloadCodec.decode(
-                            block,
-                            stored.row,
-                            PublicPart.parse(block, stored.row),
-                            plan: plan,
-                            into: &payload
-                        )
-                    }
-                    return nil
-                } catch {
-                    return error.message
+                switch events {
+                case .rows(let rows): return Self.check(rows, catalog, &plans, &payload)
+                case .sealed(let types, _):
+                    // As they were checked against their own schemas, these must be adopted.
+                    let unknown = types.first { Self.plan($0, catalog, &plans) == nil }
+                    guard let unknown else { return nil }
+                    let name = String(decoding: unknown.name, as: UTF8.self)
+                    return "no adopted pack has version \(unknown.version) of \(name)"
                 }
             }
             return SpaceVerification(
                 isOK: result.faults.isEmpty,
                 events: try store.status(of: id).events,
                 root: result.root,
+                lost: result.lost,
                 cuts: try store.cuts(),
                 faults: result.faults
             )
+        }
+    }
+
+    /// Reads the payloads of rows; gives what is wrong with the first that is not right.
+    private static func check(
+        _ events: StoredEvents,
+        _ catalog: TypeCatalog,
+        _ plans: inout [TypeEntry: PayloadPlan],
+        _ payload: inout Payload
+    ) -> String? {
+        do throws(FormatError) {
+            let block = events.bytes.span
+            for stored in events.rows {
+                let entry = events.types[stored.row.typeIndex]
+                guard let plan = plan(entry, catalog, &plans) else {
+                    return "no adopted pack has the type of \(stored.row.origin.text)"
+                }
+                try PayloadCodec.decode(
+                    block,
+                    stored.row,
+                    PublicPart.parse(block, stored.row),
+                    plan: plan,
+                    into: &payload
+                )
+            }
+            return nil
+        } catch {
+            return error.message
         }
     }
 

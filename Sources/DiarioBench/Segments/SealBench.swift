@@ -12,39 +12,53 @@ enum SealBench {
           --runs N        runs (3)
           --seed S, --ids given|derived, --mix main|second   of the workload
           --origins many|one   fifty replicas that sync, or one that imports (many)
+          --part all|large|small|merged   what is measured (all)
           --json          one JSON object instead of a table
 
         """
+
+    private enum Part: String, CaseIterable {
+        case all, large, small, merged
+    }
 
     static func run(_ arguments: inout Arguments) throws(BenchError) {
         let asJSON = arguments.flag("--json")
         let runs = try arguments.count("--runs", 1...1000) ?? 3
         let origins = try arguments.choice("--origins", SegmentWorkload.Origins.self) ?? .many
+        let part = try arguments.choice("--part", Part.self) ?? .all
         let options = try WorkloadCommand.options(&arguments, defaultCount: 1_000_000)
         try arguments.finish()
         let workload = try SegmentWorkload(options, origins)
-        var large: [Double] = []
-        var small: [Double] = []
-        var merged: [Double] = []
-        for _ in 0..<runs {
-            try StorageBench.formatting { () throws(FormatError) in
+        var measurements: [Measurement] = []
+        func measure(
+            _ own: Part,
+            _ name: String,
+            _ body: (inout SegmentPlan) throws(FormatError) -> Void
+        ) throws(BenchError) {
+            guard part == .all || part == own else { return }
+            let times = try StorageBench.formatting { () throws(FormatError) in
                 var plan = SegmentPlan()
-                large.append(
-                    try time(workload) { () throws(FormatError) in
-                        _ = try workload.seal(65_536, &plan)
-                    }
-                )
-                var parts: [SealedSegment] = []
-                small.append(
-                    try time(workload) { () throws(FormatError) in
-                        parts = try workload.seal(4096, &plan)
-                    }
-                )
-                merged.append(
-                    try time(workload) { () throws(FormatError) in
-                        try merge(parts, workload, &plan)
-                    }
-                )
+                var times: [Double] = []
+                for _ in 0..<runs { times.append(try time(workload, &plan, body)) }
+                return times
+            }
+            measurements.append(
+                Measurement(name, unit: "us", value: Spread(times), goal: .atMost(1))
+            )
+        }
+        try measure(.large, "sealed by 65,536") { (plan) throws(FormatError) in
+            _ = try workload.seal(65_536, &plan)
+        }
+        try measure(.small, "sealed by 4,096") { (plan) throws(FormatError) in
+            _ = try workload.seal(4096, &plan)
+        }
+        if part == .all || part == .merged {
+            let parts = try StorageBench.formatting { () throws(FormatError) in
+                var plan = SegmentPlan()
+                return try workload.seal(4096, &plan)
+            }
+            try measure(.merged, "merged by 16") { (plan) throws(FormatError) in
+                try merge(parts, workload, &plan)
             }
         }
         Report(
@@ -54,21 +68,18 @@ enum SealBench {
                 ("ids", options.identifiers.rawValue), ("mix", options.mix.rawValue),
                 ("origins", origins.rawValue),
             ],
-            measurements: [
-                Measurement("sealed by 65,536", unit: "us", value: Spread(large), goal: .atMost(1)),
-                Measurement("sealed by 4,096", unit: "us", value: Spread(small), goal: .atMost(1)),
-                Measurement("merged by 16", unit: "us", value: Spread(merged), goal: .atMost(1)),
-            ]
+            measurements: measurements
         ).show(asJSON: asJSON)
     }
 
     /// Microseconds for each event.
     private static func time(
         _ workload: SegmentWorkload,
-        _ body: () throws(FormatError) -> Void
+        _ plan: inout SegmentPlan,
+        _ body: (inout SegmentPlan) throws(FormatError) -> Void
     ) throws(FormatError) -> Double {
         let before = baseline_process_nanoseconds()
-        try body()
+        try body(&plan)
         let time = baseline_process_nanoseconds() - before
         return Double(time) / 1000 / Double(workload.eventCount)
     }
@@ -97,7 +108,7 @@ enum SealBench {
         _ workload: SegmentWorkload,
         _ plan: inout SegmentPlan
     ) throws(SegmentError) -> SealedSegment {
-        var builder = SegmentBuilder(firstPosition: position)
+        var builder = SegmentBuilder(firstPosition: position, expected: 4096 * parts.count)
         for part in parts {
             let reader = try SegmentReader(
                 SegmentMemory(.segment, part.segment),

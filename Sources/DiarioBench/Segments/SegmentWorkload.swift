@@ -159,7 +159,10 @@ extension SegmentWorkload {
         position: UInt64,
         _ plan: inout SegmentPlan
     ) throws(FormatError) -> SealedSegment {
-        var builder = SegmentBuilder(firstPosition: position)
+        var builder = SegmentBuilder(
+            firstPosition: position,
+            expected: range.count * Self.blockCount
+        )
         var groups: Set<Origin> = []
         for index in range {
             let block = blocks[index]

@@ -81,7 +81,9 @@ extension Command {
         details: [
             "Reads all events and checks every checksum, rule, payload and hash. Names each fault "
                 + "with file and offset, and ends with 1 if there is one. Changes nothing. Cut "
-                + "are frames that a crash tore: they were never acknowledged."
+                + "are frames that a crash tore: they were never acknowledged. Lost are "
+                + "positions whose events were gone when `diario repair` mended the space; they "
+                + "are no fault."
         ],
         options: [.json, .noProgress, .help],
         examples: [Example(text: "diario verify", meaning: "ends with 0 if all is well")]
@@ -168,7 +170,8 @@ extension Command {
         details: [
             "Reads requests, one JSON object in each line, and answers each with one line. "
                 + "{\"judge\":{...}} checks an event against the packs that come with the program; "
-                + "{\"row\":{...}} gives its canonical row and its hashes. Needs no space."
+                + "{\"row\":{...}} gives its canonical row and its hashes; "
+                + "{\"segment\":{...}} makes a segment of rows. Needs no space."
         ],
         options: [.help],
         examples: [

@@ -6,6 +6,7 @@ package enum CommandName: String, CaseIterable, Sendable {
     case show
     case stats
     case verify
+    case repair
     case seal
     case prove
     case check
@@ -29,6 +30,7 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .show: .show
         case .stats: .stats
         case .verify: .verify
+        case .repair: .repair
         case .seal: .seal
         case .prove: .prove
         case .check: .check

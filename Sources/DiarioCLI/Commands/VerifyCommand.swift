@@ -1,4 +1,5 @@
 import Diario
+import DiarioCore
 import DiarioCrypto
 import DiarioLog
 
@@ -25,10 +26,29 @@ enum VerifyCommand {
         }
     }
 
+    private static func text(_ time: Timestamp) -> String {
+        var bytes: [UInt8] = []
+        CivilTime.appendDateTime(time, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     private static func fill(_ json: inout JSONText, _ result: SpaceVerification) {
         json.add("ok", result.isOK)
         json.add("events", result.events)
-        json.add("root", result.root.text)
+        if let root = result.root {
+            json.add("root", root.text)
+        } else {
+            json.addNull("root")
+        }
+        let lost = result.lost.map { lost in
+            JSONText.object { json in
+                json.add("first", lost.first)
+                json.add("last", lost.last)
+                json.add("count", lost.count)
+                json.add("since", text(lost.since))
+            }
+        }
+        json.add("lost", list: lost)
         json.add("cut", list: result.cuts.map { JSONText.string($0) })
         let faults = result.faults.map { fault in
             JSONText.object { json in
@@ -47,6 +67,9 @@ enum VerifyCommand {
         for fault in result.faults {
             try call.output.line("fault: \(CellText.oneLine(fault.message))")
         }
+        for lost in result.lost {
+            try call.output.line("lost: \(lost.message), as found at \(text(lost.since))")
+        }
         for cut in result.cuts {
             try call.output.line(
                 "cut: \(CellText.oneLine(cut)) (torn by a crash, never acknowledged)"
@@ -55,6 +78,10 @@ enum VerifyCommand {
         let events = Show.count(UInt64(max(0, result.events)), "event")
         let verdict =
             result.isOK ? "ok" : "NOT OK: \(Show.count(UInt64(result.faults.count), "fault"))"
-        try call.output.line("\(verdict), \(events), root \(result.root.text)")
+        let root = result.root.map { ", root \($0.text)" } ?? ""
+        try call.output.line("\(verdict), \(events)\(root)")
+        if !result.isOK {
+            try call.output.line("what can be mended, and what would be lost: diario repair")
+        }
     }
 }

@@ -35,6 +35,7 @@ package struct FileInspector {
         case "DSEG": return "segment"
         case "DPER": return "sidecar of a segment"
         case "DTIL": return "mark of the tiles"
+        case "DLST": return "list of lost positions"
         default: break
         }
         if name.hasSuffix(".dwal") { return "file of the write-ahead log" }
@@ -49,6 +50,7 @@ package struct FileInspector {
         case "replica": return "replica file"
         case "synced": return "synced mark"
         case "size": return "mark of the tiles"
+        case "lost": return "list of lost positions"
         case "sealing", "staging": return "lock"
         default: return nil
         }
@@ -80,6 +82,7 @@ package struct FileInspector {
         case "segment": try take(SegmentInspector(bytes: bytes, file: .segment).inspect())
         case "sidecar of a segment":
             try take(SegmentInspector(bytes: bytes, file: .sidecar).inspect())
+        case "list of lost positions": try take(SmallFiles.lost(bytes))
         case "mark of the tiles": try take(SmallFiles.tileMark(bytes))
         case "hashes of tiles": try take(SmallFiles.tileHashes(bytes))
         case "lock": try take(SmallFiles.lock(bytes))

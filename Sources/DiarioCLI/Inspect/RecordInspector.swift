@@ -5,7 +5,7 @@ struct RecordInspector {
     let showsRows: Bool
 
     private static let headerSize = 16
-    private static let kinds = ["", "rows", "seed", "promotion", "state", "dropped"]
+    private static let kinds = ["", "rows", "seed", "promotion", "state", "dropped", "lost"]
 
     /// Reads the record at the reader's place, which must end by `end`.
     func inspect(_ reader: inout FieldReader, end: Int) throws(InspectStop) {
@@ -19,7 +19,7 @@ struct RecordInspector {
         try reader.number(
             "kind",
             size: 1,
-            problem: { 1...5 ~= $0 ? nil : "unknown kind" }
+            problem: { 1...6 ~= $0 ? nil : "unknown kind" }
         )
         try reader.zeros(3)
         try reader.number(
@@ -68,6 +68,7 @@ struct RecordInspector {
         case 3: try promotion(&part)
         case 4: try state(&part)
         case 5: break
+        case 6: try part.zeros(part.remaining)
         default: try part.raw("content", count: part.remaining)
         }
     }

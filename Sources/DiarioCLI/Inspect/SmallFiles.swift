@@ -11,8 +11,8 @@ enum SmallFiles {
             try reader.number(
                 "flags",
                 size: 1,
-                show: { Show.flags($0, ["authority", "staging"]) },
-                problem: { $0 > 3 ? "unknown flags" : nil }
+                show: { Show.flags($0, ["authority", "staging", "lost"]) },
+                problem: { $0 > 7 ? "unknown flags" : nil }
             )
             try reader.zeros(2)
             try reader.number("space", size: 8, show: Show.id, problem: notZero)
@@ -48,6 +48,28 @@ enum SmallFiles {
             try reader.number("retired: first position", size: 8)
             try reader.number("number in its name", size: 8, show: Show.long)
             try reader.number("since", size: 8, show: Show.time)
+        }
+    }
+
+    /// The list of lost positions.
+    static func lost(_ bytes: [UInt8]) -> [InspectLine] {
+        read(bytes, size: nil, section: "7") { (reader) throws(InspectStop) in
+            try reader.magic("DLST")
+            try reader.number("version", size: 4, problem: { $0 == 1 ? nil : "unknown version" })
+            let count = try reader.number("ranges", size: 4)
+            try reader.zeros(4)
+            for _ in 0..<count {
+                try reader.number("first position", size: 8)
+                reader.depth += 1
+                defer { reader.depth -= 1 }
+                try reader.number("last position", size: 8)
+                try reader.number("since", size: 8, show: Show.time)
+                let hashes = try reader.number("hashes", size: 4)
+                try reader.zeros(4)
+                for _ in 0..<hashes { try reader.raw("hash of a subtree", count: 32) }
+            }
+            try reader.zeros(4)
+            try reader.checksum(of: 0..<reader.offset)
         }
     }
 

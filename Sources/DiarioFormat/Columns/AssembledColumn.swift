@@ -74,6 +74,11 @@ struct AssembledColumn {
             next += window.count
         }
         count = next - first
+        // Rows ascend, and the loop ends with those of the window.
+        precondition(
+            present == nil ? count == window.count : rows.first.map { $0 >= 0 } ?? true,
+            "the values of a window are those of its rows"
+        )
         guard count > 0, form != .none else { return }
         // Safe: rows are those of the window, which have a size each; `first..<next` are values
         // that are there, as the slices check.
@@ -113,8 +118,14 @@ struct AssembledColumn {
         into bytes: inout [UInt8]
     ) {
         guard count > 0, form != .none else { return }
-        precondition(bounds.count == places.count + 1, "rows lie between bounds")
-        // Safe: the bytes were made for what `addSizes` counted, value by value as here.
+        precondition(
+            bounds.count == places.count + 1 && bounds[0] >= 0
+                && bounds[places.count] <= bytes.count
+                && (present == nil ? count <= places.count : Int(rows[count - 1]) < places.count),
+            "rows lie between bounds, and values belong to rows"
+        )
+        // Safe: the bytes were made for what `addSizes` counted, value by value as here: the
+        // values are those that were counted, and nothing of them can change meanwhile.
         unsafe bytes.withUnsafeMutableBufferPointer { bytes in
             unsafe places.withUnsafeMutableBufferPointer { places in
                 guard let bytes = bytes.baseAddress, let places = places.baseAddress else { return }

@@ -20,12 +20,15 @@ extension ColumnReader {
         case IntegerMethod.runsTag:
             return IntegerColumn(values: try nextRuns(count, &memory))
         case IntegerMethod.sameTag:
-            let chain = try nextChain(count, scope)
-            return IntegerColumn(values: try nextExceptions(count, chain, &memory))
+            let keys = try nextKeys(count, scope)
+            return IntegerColumn(values: try nextExceptions(count, keys, &memory))
         case IntegerMethod.lastTag:
-            let chain = try nextChain(count, scope)
+            let keys = try nextKeys(count, scope)
             var values = try nextPacked(count, &memory)
-            Self.addLast(chain, to: &values)
+            switch keys {
+            case .column(let column): Self.addLast(of: column, to: &values)
+            case .chain(let chain): Self.addLast(chain, to: &values)
+            }
             return IntegerColumn(values: values)
         case IntegerMethod.distinctTag: return try nextDistinct(count, &memory)
         case IntegerMethod.offsetTag:
@@ -85,20 +88,36 @@ extension ColumnReader {
         }
     }
 
-    /// The keys of a column, and with them the last row with the same key for each row.
+    /// What tells the key of each row.
+    private enum RowKeys {
+        /// One column; rows with the same code have the same key.
+        case column(KeyColumn)
+        /// Of two columns, for each row the last one with the same key.
+        case chain([Int32])
+    }
+
+    /// The keys of a column.
     @_lifetime(self: copy self)
-    private mutating func nextChain(
+    private mutating func nextKeys(
         _ count: Int,
         _ scope: ColumnScope
-    ) throws(FormatError) -> [Int32] {
+    ) throws(FormatError) -> RowKeys {
         let start = offset
         let keyCount = try nextByte()
         guard 1...2 ~= keyCount else { throw .malformed(.body, at: start) }
         var names: [Int] = []
         for _ in 0..<keyCount { names.append(try nextCount(0...Int(UInt16.max))) }
+        if keyCount == 1 {
+            guard let column = scope.keys.column(names[0]) else {
+                throw .malformed(.body, at: start)
+            }
+            let own = scope.present.map(column.picked) ?? column
+            guard own.codes.count == count else { throw .malformed(.body, at: start) }
+            return .column(own)
+        }
         guard let chain = scope.keys.chain(names, present: scope.present), chain.count == count
         else { throw .malformed(.body, at: start) }
-        return chain
+        return .chain(chain)
     }
 
     @_lifetime(self: copy self)
@@ -122,7 +141,7 @@ extension ColumnReader {
     @_lifetime(self: copy self)
     private mutating func nextExceptions(
         _ count: Int,
-        _ chain: [Int32],
+        _ keys: RowKeys,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [Int64] {
         let start = offset
@@ -130,12 +149,13 @@ extension ColumnReader {
         guard count & 7 == 0 || bitmap[bitmap.count - 1] >> UInt8(count & 7) == 0 else {
             throw .malformed(.body, at: start)
         }
-        var exceptionCount = 0
-        for byte in bitmap { exceptionCount += byte.nonzeroBitCount }
-        var exceptions = try nextSimple(exceptionCount, &memory)
-        guard let values = Self.filled(bitmap, exceptionCount, chain, &exceptions) else {
-            throw .malformed(.body, at: start)
-        }
+        let exceptions = try nextSimple(Self.bitCount(bitmap), &memory)
+        let values =
+            switch keys {
+            case .column(let column): Self.filled(bitmap, of: column, exceptions)
+            case .chain(let chain): Self.filled(bitmap, chain, exceptions)
+            }
+        guard let values else { throw .malformed(.body, at: start) }
         return values
     }
 

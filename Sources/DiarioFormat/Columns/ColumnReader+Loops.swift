@@ -8,11 +8,29 @@ extension ColumnReader {
         let links = chain.span
         precondition(links.count == target.count, "a chain has a link for each row")
         for index in target.indices {
-            // Safe: a chain names rows in front of its own, or none by a number below zero.
+            // Safe: both have the index. A chain names rows in front of its own, or none by a
+            // number below zero; one comparison holds it to that.
             let last = Int(unsafe links[unchecked: index])
-            if last >= 0 {
+            if UInt(bitPattern: last) < UInt(bitPattern: index) {
                 unsafe target[unchecked: index] &+= target[unchecked: last]
             }
+        }
+    }
+
+    /// Adds to each value the last one before it whose row has the same code.
+    static func addLast(of column: KeyColumn, to values: inout [Int64]) {
+        var target = values.mutableSpan
+        let codes = column.codes.span
+        precondition(codes.count == target.count, "each row has a code")
+        // By code: the last value, or zero.
+        var table = [Int64](repeating: 0, count: column.cardinality)
+        var lasts = table.mutableSpan
+        for index in target.indices {
+            // Safe: both have the indices that the loop goes through; the table checks the code.
+            let code = Int(unsafe codes[unchecked: index])
+            let value = unsafe lasts[code] &+ target[unchecked: index]
+            lasts[code] = value
+            unsafe target[unchecked: index] = value
         }
     }
 
@@ -33,55 +51,131 @@ extension ColumnReader {
             lengths.reduce(lengths.count) { $0 + Int($1) } == count,
             "the lengths were added up before"
         )
+        let (values, sizes) = (heads.span, lengths.span)
         // Safe: the runs together have `count` numbers, as was just checked.
         return unsafe [Int64](count: count) { target in
             var next = 0
-            for run in heads.indices {
-                let length = Int(lengths[run]) + 1
-                unsafe (target + next).initialize(repeating: heads[run], count: length)
-                next += length
+            for run in values.indices {
+                let length = Int(sizes[run]) + 1
+                let value = values[run]
+                if length <= 4, next &+ 4 <= count {
+                    // Runs are short as a rule: what is too much is written over by the next.
+                    unsafe UnsafeMutableRawPointer(target + next).storeBytes(
+                        of: SIMD4(repeating: value),
+                        as: SIMD4<Int64>.self
+                    )
+                } else {
+                    unsafe (target + next).initialize(repeating: value, count: length)
+                }
+                next &+= length
             }
         }
     }
 
     /// Exceptions where the bitmap has a bit, else the value that the chain names.
     ///
-    /// Nil if a value is neither. `exceptions` are as many as there are bits; one is added that
-    /// stands behind the last.
+    /// Nil if a value is neither. `exceptions` are as many as there are bits.
     static func filled(
         _ bitmap: [UInt8],
-        _ bitCount: Int,
         _ chain: [Int32],
-        _ exceptions: inout [Int64]
+        _ exceptions: [Int64]
     ) -> [Int64]? {
         precondition(
-            bitmap.count == (chain.count + 7) / 8 && exceptions.count == bitCount,
+            bitmap.count == (chain.count + 7) / 8 && exceptions.count == bitCount(bitmap),
             "the bitmap has a bit for each row, and there is an exception for each that is set"
         )
-        exceptions.append(0)
-        let (links, given, bits) = (chain.span, exceptions.span, bitmap.span)
+        // One stands behind the last, where `next` is in the end.
+        let padded = exceptions + [0]
+        let (links, given, bits) = (chain.span, padded.span, bitmap.span)
         var missing = 0
         // Safe: the loop writes all rows in order, and reads only those it has written.
         let values = unsafe [Int64](count: links.count) { target in
             _ = unsafe given.withAddress { given in
                 var next = 0
                 for index in 0..<links.count {
-                    // Safe: a chain names rows in front of its own, or none; `next` counts bits
-                    // of the bitmap, of which there are as many as exceptions, before the last.
+                    // Safe: `next` counts bits of the bitmap, of which there are as many as
+                    // exceptions, in front of the row; a chain names rows in front of its own,
+                    // or none, and one comparison holds it to that.
                     let byte = Int(unsafe bits[unchecked: index &>> 3])
                     let bit = byte &>> (index & 7) & 1
                     let link = Int(unsafe links[unchecked: index])
-                    // Below zero if neither is there. Picks an address, since exceptions come
-                    // by chance, which no branch can foresee.
-                    missing |= link & (bit &- 1)
-                    let isGiven = bit == 1 || link < 0
+                    let isKnown = UInt(bitPattern: link) < UInt(bitPattern: index)
+                    // Not zero if neither is there. Picks an address, since exceptions come by
+                    // chance, which no branch can foresee.
+                    missing |= (isKnown ? 0 : 1) & (bit ^ 1)
+                    let isGiven = bit == 1 || !isKnown
                     let source = unsafe isGiven ? given + next : UnsafePointer(target + link)
                     unsafe target[index] = source.pointee
                     next &+= bit
                 }
             }
         }
-        return missing < 0 ? nil : values
+        return missing == 0 ? values : nil
+    }
+
+    /// Exceptions where the bitmap has a bit, else the last value before whose row has the same
+    /// code.
+    ///
+    /// Nil if a value is neither. `exceptions` are as many as there are bits; two are added, in
+    /// front of the first and behind the last.
+    static func filled(
+        _ bitmap: [UInt8],
+        of column: KeyColumn,
+        _ exceptions: [Int64]
+    ) -> [Int64]? {
+        precondition(
+            bitmap.count == (column.codes.count + 7) / 8
+                && exceptions.count == bitCount(bitmap),
+            "the bitmap has a bit for each row, and there is an exception for each that is set"
+        )
+        let padded = [0] + exceptions + [0]
+        let (codes, given, bits) = (column.codes.span, padded.span, bitmap.span)
+        // By code: the place of the last exception among those given; 0 if there was none.
+        var table = [Int32](repeating: 0, count: column.cardinality)
+        var lasts = table.mutableSpan
+        var isWhole = true
+        // Safe: the loops write all rows in order.
+        let values = unsafe [Int64](count: codes.count) { target in
+            var next: Int32 = 1
+            var index = 0
+            while index < codes.count {
+                // Safe: the bitmap has a byte for each eight rows, and the codes were counted;
+                // the table checks them. `next` counts bits of the bitmap, of which there are as
+                // many as exceptions, so the table holds places of those given.
+                let byte = unsafe bits[unchecked: index &>> 3]
+                let end = min(index &+ 8, codes.count)
+                if byte == 0 {
+                    while index < end {
+                        let place = lasts[Int(unsafe codes[unchecked: index])]
+                        isWhole = isWhole && place != 0
+                        unsafe target[index] = given[unchecked: Int(place)]
+                        index &+= 1
+                    }
+                    continue
+                }
+                var rest = Int32(byte)
+                while index < end {
+                    let code = Int(unsafe codes[unchecked: index])
+                    let bit = rest & 1
+                    let last = lasts[code]
+                    // Chosen without a branch, since exceptions come by chance.
+                    let place = last ^ (last ^ next) & (0 &- bit)
+                    unsafe lasts[unchecked: code] = place
+                    isWhole = isWhole && place != 0
+                    unsafe target[index] = given[unchecked: Int(place)]
+                    next &+= bit
+                    rest &>>= 1
+                    index &+= 1
+                }
+            }
+        }
+        return isWhole ? values : nil
+    }
+
+    static func bitCount(_ bitmap: [UInt8]) -> Int {
+        var count = 0
+        for byte in bitmap { count += byte.nonzeroBitCount }
+        return count
     }
 
     /// The values that codes stand for; nil if there is none for one of them.
@@ -113,7 +207,10 @@ extension ColumnReader {
 
     static func isWithin(_ range: ClosedRange<Int64>, _ numbers: [Int64]) -> Bool {
         var (lowest, highest) = (range.lowerBound, range.upperBound)
-        for number in numbers {
+        let source = numbers.span
+        for index in source.indices {
+            // Safe: the loop goes through the indices.
+            let number = unsafe source[unchecked: index]
             lowest = min(lowest, number)
             highest = max(highest, number)
         }

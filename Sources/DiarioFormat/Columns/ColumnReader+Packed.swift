@@ -107,21 +107,32 @@ extension ColumnReader {
         _ form: PackedForm,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [Int64] {
-        try gatherPlanes(form.planeCount, count: count, &memory)
+        if form.planeCount == 1 {
+            memory.expanded.removeAll(keepingCapacity: true)
+            let place = try nextStream(size: count, &memory)
+            guard place.isExpanded else {
+                return Self.join(Span(bytes.extracting(place.range)), count, form)
+            }
+        } else {
+            try gatherPlanes(form.planeCount, count: count, &memory)
+        }
         return Self.join(memory.expanded.span, count, form)
     }
 
-    /// Puts some streams of `count` bytes each into `memory.expanded`, one after the other.
+    /// Puts some streams of `count` bytes each into `memory.expanded`, one after the other, behind
+    /// those that are known.
     @_lifetime(self: copy self)
     mutating func gatherPlanes(
         _ planeCount: Int,
         count: Int,
-        _ memory: inout ColumnMemory
+        _ memory: inout ColumnMemory,
+        after known: [UInt8] = []
     ) throws(FormatError) {
         // Memory is asked for only if the block may hold that much.
         guard planeCount * count <= expandedRest else { throw .malformed(.body, at: offset) }
         memory.expanded.removeAll(keepingCapacity: true)
-        memory.expanded.reserveCapacity(planeCount * count)
+        memory.expanded.reserveCapacity(known.count + planeCount * count)
+        memory.expanded += known
         for _ in 0..<planeCount {
             let place = try nextStream(size: count, &memory)
             guard !place.isExpanded else { continue }
@@ -139,7 +150,7 @@ extension ColumnReader {
                 case 1: unsafe join(source, count, planeCount: 1, form, target)
                 case 2: unsafe join(source, count, planeCount: 2, form, target)
                 case 3: unsafe join(source, count, planeCount: 3, form, target)
-                default: unsafe join(source, count, planeCount: form.planeCount, form, target)
+                default: unsafe joinMany(source, count, form, target)
                 }
             }
         }
@@ -180,6 +191,37 @@ extension ColumnReader {
                 let code = unsafe code(source, count, planeCount, index)
                 unsafe target[index] = form.value(code)
             }
+        }
+    }
+
+    /// Of many planes: eight numbers at a time.
+    @unsafe
+    private static func joinMany(
+        _ source: UnsafePointer<UInt8>,
+        _ count: Int,
+        _ form: PackedForm,
+        _ target: UnsafeMutablePointer<Int64>
+    ) {
+        let planeCount = form.planeCount
+        let (base, factor) = (form.base, Int64(bitPattern: form.factor))
+        var index = 0
+        // Safe: the caller checked that there are `planeCount` planes of `count` bytes, and room
+        // for `count` numbers.
+        while index + 8 <= count {
+            let codes = unsafe PlaneWords.lowestFirst(source + index, count, planeCount)
+            for place in 0..<8 {
+                let code = codes[place]
+                let sign = 0 &- Int64(bitPattern: code & 1)
+                let signed =
+                    form.isZigzag
+                    ? Int64(bitPattern: code &>> 1) ^ sign : Int64(bitPattern: code)
+                unsafe target[index &+ place] = base &+ factor &* signed
+            }
+            index += 8
+        }
+        while index < count {
+            unsafe target[index] = form.value(code(source, count, planeCount, index))
+            index += 1
         }
     }
 

@@ -75,14 +75,21 @@ extension ColumnReader {
         below bound: Int,
         at offset: Int
     ) throws(FormatError) -> [UInt32] {
-        guard isBelow(UInt64(bound), values) else { throw .malformed(.body, at: offset) }
+        precondition(bound <= Int(UInt32.max), "an index has 32 bits")
         let source = values.span
+        let last = Int64(bound) - 1
+        // Below zero once a value or its distance to the last is.
+        var signs: Int64 = 0
         // Safe: each index is written, out of the values that are there.
-        return unsafe [UInt32](count: source.count) { target in
+        let indices = unsafe [UInt32](count: source.count) { target in
             for index in source.indices {
-                unsafe target[index] = UInt32(truncatingIfNeeded: source[unchecked: index])
+                let value = unsafe source[unchecked: index]
+                signs |= value | (last &- value)
+                unsafe target[index] = UInt32(truncatingIfNeeded: value)
             }
         }
+        guard signs >= 0 else { throw .malformed(.body, at: offset) }
+        return indices
     }
 
     /// `count` byte strings, in the form in which they were written.
@@ -155,18 +162,21 @@ extension ColumnReader {
     ) throws(FormatError) -> ByteStrings {
         let start = offset
         let sizes = try nextSimple(count, &memory)
-        var total = 0
-        var bounds: [UInt32] = [0]
-        bounds.reserveCapacity(count + 1)
-        let source = sizes.span
-        for index in source.indices {
-            let size = unsafe source[unchecked: index]  // Safe: it is one of the indices.
-            guard size >= 0, size <= Int64(expandedRest - total) else {
-                throw .malformed(.body, at: start)
-            }
-            total += Int(size)
-            bounds.append(UInt32(total))
+        guard Self.isBelow(UInt64(expandedRest) + 1, sizes) else {
+            throw .malformed(.body, at: start)
         }
+        let source = sizes.span
+        // No more than 65,536 times what a block may hold, so this does not overflow.
+        var total = 0
+        // Safe: one bound is written for each size, and one in front of them.
+        let bounds = unsafe [UInt32](count: source.count + 1) { target in
+            unsafe target[0] = 0
+            for index in source.indices {
+                total &+= Int(unsafe source[unchecked: index])
+                unsafe target[index &+ 1] = UInt32(truncatingIfNeeded: total)
+            }
+        }
+        guard total <= expandedRest else { throw .malformed(.body, at: start) }
         return ByteStrings(bytes: try nextBytes(size: total, &memory), bounds: bounds)
     }
 

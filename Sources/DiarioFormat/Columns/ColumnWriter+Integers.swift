@@ -123,7 +123,7 @@ extension ColumnWriter {
         precondition(links.count >= values.count, "a chain has a link for each row")
         var bits = bitmap.mutableSpan
         // Safe: `count` is of values before the one at hand; a chain names rows in front of its
-        // own, or none; the bitmap has a bit for each row.
+        // own, or none, and one comparison holds it to that; the bitmap has a bit for each row.
         let exceptions = unsafe [Int64](unsafeUninitializedCapacity: values.count) {
             target,
             count in
@@ -132,9 +132,10 @@ extension ColumnWriter {
             for index in 0..<values.count {
                 let last = Int(unsafe links[unchecked: index])
                 let value = unsafe values[unchecked: index]
-                // The value itself stands for a link that is missing, which is told by its sign.
-                let known = unsafe values[unchecked: last < 0 ? index : last]
-                let bit = last < 0 || known != value ? 1 : 0
+                // The value itself stands for a link that is missing.
+                let isKnown = UInt(bitPattern: last) < UInt(bitPattern: index)
+                let known = unsafe values[unchecked: isKnown ? last : index]
+                let bit = !isKnown || known != value ? 1 : 0
                 let mask = UInt8(truncatingIfNeeded: bit &<< (index & 7))
                 unsafe bits[unchecked: index &>> 3] |= mask
                 unsafe target[count] = value

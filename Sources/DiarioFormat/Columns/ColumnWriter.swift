@@ -7,13 +7,17 @@ struct ColumnWriter: ~Copyable {
     private(set) var bytes: [UInt8] = []
     /// Bytes of its streams before compression.
     private(set) var expandedSize = 0
-    private var compressor: Compressor
+    var compressor: Compressor
     private var compressed: [UInt8] = []
+    /// How often each byte is in a stream.
+    private var histogram = [UInt16](repeating: 0, count: 256)
     /// Where streams are put together.
     var scratch: [UInt8] = []
 
     /// Streams below this size are not worth the try.
     private static let compressedSizeMin = 12
+    /// From this size on they have to get smaller by a part.
+    private static let savingCountMin = 4096
 
     init(level: Int = 1) throws(FormatError) {
         do throws(ZstdError) { compressor = try Compressor(level: level) } catch {
@@ -45,14 +49,17 @@ struct ColumnWriter: ~Copyable {
     /// A stream, compressed if that makes it smaller.
     mutating func put(stream content: Span<UInt8>) throws(FormatError) {
         expandedSize += content.count
-        if content.count >= Self.compressedSizeMin {
+        if content.count >= Self.compressedSizeMin, mayShrink(content) {
             compressed.removeAll(keepingCapacity: true)
             do throws(ZstdError) {
                 try compressor.compress(content, into: &compressed)
             } catch {
                 throw .compression(error)
             }
-            if compressed.count + Varint.size(UInt64(content.count)) < content.count {
+            let size = compressed.count + Varint.size(UInt64(content.count))
+            // Of much, a little less is not worth the time that each reader needs for it.
+            let saving = content.count < Self.savingCountMin ? 0 : content.count / 32
+            if size < content.count - saving {
                 bytes.append(varint: UInt64(compressed.count) << 1 | 1)
                 bytes.append(varint: UInt64(content.count))
                 bytes += compressed
@@ -62,6 +69,31 @@ struct ColumnWriter: ~Copyable {
         bytes.append(varint: UInt64(content.count) << 1)
         bytes.append(contentsOf: content.raw)
     }
+
+    /// False if bytes are spread so evenly that compression is not worth the try.
+    ///
+    /// Trying costs some microseconds, which counts where streams are short: many are made of
+    /// random digits.
+    private mutating func mayShrink(_ content: Span<UInt8>) -> Bool {
+        guard Self.evenCounts ~= content.count else { return true }
+        var counts = histogram.mutableSpan
+        for index in counts.indices { counts[index] = 0 }
+        // Pairs of equal bytes; of random ones, one pair in 256 is equal.
+        var pairCount = 0
+        for index in content.indices {
+            let byte = Int(content[index])
+            let count = counts[byte]
+            pairCount += Int(count)
+            counts[byte] = count + 1
+        }
+        return pairCount * 2 * Self.evenShare >= content.count * (content.count - 1)
+    }
+
+    /// Sizes of streams that are looked at before they are compressed.
+    private static let evenCounts = 64..<4096
+    /// Bytes are even if fewer than one of so many pairs is equal: then a byte has 7.5 bits at
+    /// least, and what Huffman codes would gain goes to their table.
+    private static let evenShare = 180
 
     /// What a block of fields needs, in front of all that was written.
     mutating func putFirst(_ needs: BlockNeeds) {

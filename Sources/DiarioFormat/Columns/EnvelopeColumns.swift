@@ -52,9 +52,16 @@ struct EnvelopeColumns {
         var all = bit
         for index in flags.indices { all &= flags[index] }
         guard all == 0 else { return nil }
-        var rows: [Int32] = []
-        for index in flags.indices where flags[index] & bit != 0 { rows.append(Int32(index)) }
-        return rows
+        // Safe: `count` is of rows before the one at hand, and what lies before it was written.
+        return unsafe [Int32](unsafeUninitializedCapacity: flags.count) { target, count in
+            count = 0
+            guard let target = target.baseAddress else { return }
+            for index in flags.indices {
+                // Written always and kept if the bit is set: chance has no branch here.
+                unsafe target[count] = Int32(truncatingIfNeeded: index)
+                count &+= unsafe flags[unchecked: index] & bit == 0 ? 0 : 1
+            }
+        }
     }
 }
 

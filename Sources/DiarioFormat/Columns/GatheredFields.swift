@@ -37,8 +37,11 @@ struct GatheredFields {
 /// The values of one field.
 struct GatheredColumn {
     let field: PlannedField
-    /// The rows that have a value.
+    /// Values so far.
+    private(set) var valueCount = 0
+    /// The rows that have a value, once one has none; until then those are the first ones.
     private var rows: [Int32] = []
+    private var isListed = false
     /// The values that are numbers; a `number` by its bits.
     private(set) var numbers: [Int64] = []
     /// The values that are bytes.
@@ -46,15 +49,21 @@ struct GatheredColumn {
 
     init(_ field: PlannedField) { self.field = field }
 
-    var valueCount: Int { numbers.count + strings.count }
-
     /// The rows that have a value; nil if all of `rowCount` rows have one.
-    func presentRows(of rowCount: Int) -> [Int32]? { rows.count < rowCount ? rows : nil }
+    func presentRows(of rowCount: Int) -> [Int32]? {
+        guard valueCount < rowCount else { return nil }
+        return isListed ? rows : firstRows
+    }
+
+    /// As many rows as there are values, from the first on.
+    private var firstRows: [Int32] {
+        (0..<valueCount).map { Int32(truncatingIfNeeded: $0) }
+    }
 
     /// For each of `rowCount` rows 1 if it has a value.
     func presence(of rowCount: Int) -> [Int64] {
         var presence = [Int64](repeating: 0, count: rowCount)
-        for row in rows { presence[Int(row)] = 1 }
+        for row in isListed ? rows : firstRows { presence[Int(row)] = 1 }
         return presence
     }
 
@@ -69,7 +78,12 @@ struct GatheredColumn {
         _ reader: inout ByteReader,
         _ bytes: RawSpan
     ) throws(FormatError) {
-        rows.append(row)
+        if !isListed, Int(row) != valueCount {
+            rows = firstRows
+            isListed = true
+        }
+        if isListed { rows.append(row) }
+        valueCount += 1
         try append(&reader, bytes)
     }
 

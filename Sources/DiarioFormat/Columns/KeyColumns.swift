@@ -1,8 +1,9 @@
 /// A column whose values can be keys: what each row has, by number.
 struct KeyColumn {
-    /// For each row: 0 if the value is absent, else 1 + its index among the distinct values.
+    /// For each row the index of its value among the distinct ones; if a row has none, then 0 for
+    /// that, and for the others 1 more.
     var codes: [UInt32]
-    /// A bound of the codes.
+    /// All codes are below it.
     var cardinality: Int
 
     /// The values of some rows.
@@ -179,27 +180,19 @@ struct KeySource {
     var cardinality: Int { distinctCount + 1 }
 
     func column(rowCount: Int) -> KeyColumn {
-        KeyColumn(codes: present.map { spread($0, rowCount) } ?? shifted, cardinality: cardinality)
+        KeyColumn(codes: present.map { spread($0, rowCount) } ?? whole, cardinality: cardinality)
     }
 
-    /// The codes of rows that all have a value.
-    private var shifted: [UInt32] {
+    /// The codes of rows that all have a value, so that none stands for "absent".
+    private var whole: [UInt32] {
         switch codes {
-        case .indices(let indices):
-            let source = indices.span
-            // Safe: each code is written, out of the indices that are there.
-            return unsafe [UInt32](count: source.count) { target in
-                for index in source.indices {
-                    unsafe target[index] = source[unchecked: index] &+ 1
-                }
-            }
+        case .indices(let indices): return indices
         case .numbers(let numbers):
             let source = numbers.span
             // Safe: each code is written, out of the numbers that are there.
             return unsafe [UInt32](count: source.count) { target in
                 for index in source.indices {
-                    unsafe target[index] =
-                        UInt32(truncatingIfNeeded: source[unchecked: index]) &+ 1
+                    unsafe target[index] = UInt32(truncatingIfNeeded: source[unchecked: index])
                 }
             }
         }

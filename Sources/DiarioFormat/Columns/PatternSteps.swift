@@ -1,14 +1,13 @@
-/// How the strings of a pattern are put together, two characters at a time.
+/// How the strings of a pattern are put together, eight characters at a time where that goes.
 ///
 /// For patterns with at most 16 bytes of digits, as random ids have: the bytes of one string are
-/// gathered in words first, and then each character has its place in them.
+/// gathered in two words first, and then each character has its place in them.
 struct PatternSteps {
-    /// A place that digits go to, and where their bits are in the words.
+    /// A place that digits go to, and where their bits begin in the two words.
     private struct Step {
         var place: Int
-        var word: Int
-        var shift: UInt64
-        var mask: UInt64
+        var bit: Int
+        var width: Int
     }
 
     /// Strings for which the tables are worth their making.
@@ -19,9 +18,12 @@ struct PatternSteps {
     private let packedSize: Int
     /// The bits of the last byte that no digit has.
     private let unusedBits: UInt8
+    /// Bits of a digit that may be any.
+    private let full: Int
     private var literals: [(place: Int, byte: UInt8)] = []
     private var singles: [Step] = []
     private var pairs: [Step] = []
+    private var octets: [Step] = []
     private let characters: [UInt8]
     /// For two digits of full width, their characters, the first one lowest.
     private let twins: [UInt16]
@@ -34,6 +36,7 @@ struct PatternSteps {
         unusedBits = UInt8(1) << UInt8(packedSize * 8 - pattern.bitCount) - 1
         let all = pattern.characters
         let full = all.count.trailingZeroBitCount
+        self.full = full
         characters = all
         twins = (0..<all.count * all.count).map { code in
             UInt16(all[code >> full]) | UInt16(all[code & (all.count - 1)]) << 8
@@ -42,92 +45,145 @@ struct PatternSteps {
         var bit = 0
         while place < size {
             let mark = Int(pattern.marks[place])
-            if mark >= 32 {
+            guard mark < 32 else {
                 literals.append((place, pattern.marks[place]))
                 place += 1
-            } else if mark == full, place + 1 < size, Int(pattern.marks[place + 1]) == full {
-                pairs.append(Self.step(place, bit: bit, width: 2 * full))
-                place += 2
-                bit += 2 * full
-            } else {
-                singles.append(Self.step(place, bit: bit, width: mark))
-                place += 1
-                bit += mark
+                continue
             }
+            let run = pattern.marks[place...].prefix { Int($0) == full }.count
+            let count = run >= 8 ? 8 : run >= 2 ? 2 : 1
+            let step = Step(place: place, bit: bit, width: count == 1 ? mark : count * full)
+            switch count {
+            case 8: octets.append(step)
+            case 2: pairs.append(step)
+            default: singles.append(step)
+            }
+            place += count
+            bit += step.width
         }
-    }
-
-    /// Word w has the bytes from 4 * w on, the first one highest; so each two digits lie in one.
-    private static func step(_ place: Int, bit: Int, width: Int) -> Step {
-        let word = min(bit / 32, 2)
-        return Step(
-            place: place,
-            word: word,
-            shift: UInt64(64 - (bit - 32 * word) - width),
-            mask: 1 << UInt64(width) - 1
-        )
     }
 
     /// The strings; nil if bits are set that no digit has.
     func unpack(_ planes: Span<UInt8>, count: Int) -> ByteStrings? {
         precondition(planes.count == count * packedSize, "there is a plane for each byte")
         precondition(
-            literals.count + singles.count + 2 * pairs.count == size,
+            literals.count + singles.count + 2 * pairs.count + 8 * octets.count == size,
             "no byte of a string is left out"
         )
-        var unused: UInt8 = 0
+        if unusedBits != 0 {
+            var unused: UInt8 = 0
+            let last = planes.extracting((packedSize - 1) * count..<packedSize * count)
+            for index in last.indices { unused |= last[index] }
+            guard unused & unusedBits == 0 else { return nil }
+        }
         // Safe: the steps together write each byte of a string, as was just checked.
         let bytes = unsafe [UInt8](count: count * size) { target in
             _ = unsafe planes.withAddress { planes in
-                for index in 0..<count {
-                    unsafe write(planes + index, count, to: target + index &* size, &unused)
+                var index = 0
+                // Safe: each plane has eight bytes from `index` on, and the target eight strings.
+                while index + 8 <= count {
+                    unsafe writeEight(planes + index, count, to: target + index &* size)
+                    index += 8
+                }
+                while index < count {
+                    let first = unsafe Self.word(planes + index, count, min(packedSize, 8))
+                    var second: UInt64 = 0
+                    if packedSize > 8 {
+                        second = unsafe Self.word(
+                            planes + 8 &* count + index,
+                            count,
+                            packedSize &- 8
+                        )
+                    }
+                    unsafe write(first, second, to: target + index &* size)
+                    index += 1
                 }
             }
         }
-        guard unused == 0 else { return nil }
         return ByteStrings(bytes: bytes, bounds: ByteStrings.bounds(count, size))
     }
 
-    /// Writes one string, whose bytes are `count` apart.
+    /// Writes eight strings, whose bytes are `count` apart.
+    @unsafe
+    @inline(__always)
+    private func writeEight(
+        _ planes: UnsafePointer<UInt8>,
+        _ count: Int,
+        to target: UnsafeMutablePointer<UInt8>
+    ) {
+        // Safe: there are `packedSize` planes, and the target has room for eight strings.
+        let first = unsafe PlaneWords.highestFirst(planes, count, min(packedSize, 8))
+        var second = PlaneWords.Words.zero
+        if packedSize > 8 {
+            second = unsafe PlaneWords.highestFirst(planes + 8 &* count, count, packedSize &- 8)
+        }
+        for string in 0..<8 {
+            unsafe write(first[string], second[string], to: target + string &* size)
+        }
+    }
+
+    /// Writes one string, whose bits are those of two words, the first one first.
     @unsafe
     @inline(__always)
     private func write(
-        _ planes: UnsafePointer<UInt8>,
-        _ count: Int,
-        to target: UnsafeMutablePointer<UInt8>,
-        _ unused: inout UInt8
+        _ first: UInt64,
+        _ second: UInt64,
+        to target: UnsafeMutablePointer<UInt8>
     ) {
-        // Safe: there are `packedSize` planes.
-        let first = unsafe Self.word(planes, count, min(packedSize, 8))
-        var second: UInt64 = 0
-        if packedSize > 8 {
-            second = unsafe Self.word(planes + 8 &* count, count, packedSize &- 8)
-        }
-        unused |= unsafe planes[(packedSize &- 1) &* count] & unusedBits
-        let middle = first &<< 32 | second &>> 32
         let (literals, singles, pairs) = (literals.span, singles.span, pairs.span)
-        let (characters, twins) = (characters.span, twins.span)
+        let (octets, characters, twins) = (octets.span, characters.span, twins.span)
+        // Safe: the places of a step are those of the string, the loops go through the indices,
+        // and there is a character for each digit of `full` bits, and a twin for each two.
         for index in literals.indices {
             let literal = unsafe literals[unchecked: index]
             unsafe target[literal.place] = literal.byte
         }
         for index in singles.indices {
             let step = unsafe singles[unchecked: index]
-            let word = step.word == 0 ? first : step.word == 1 ? middle : second
-            // Safe: a mark has no more bits than characters have numbers.
-            let digit = Int(truncatingIfNeeded: word &>> step.shift & step.mask)
+            let digit = Int(truncatingIfNeeded: Self.bits(step, first, second))
             unsafe target[step.place] = characters[unchecked: digit]
         }
         for index in pairs.indices {
             let step = unsafe pairs[unchecked: index]
-            let word = step.word == 0 ? first : step.word == 1 ? middle : second
-            let digits = Int(truncatingIfNeeded: word &>> step.shift & step.mask)
-            // Safe: there is an entry for each two digits; both places are those of the string.
+            let digits = Int(truncatingIfNeeded: Self.bits(step, first, second))
             unsafe UnsafeMutableRawPointer(target + step.place).storeBytes(
                 of: twins[unchecked: digits].littleEndian,
                 as: UInt16.self
             )
         }
+        let width = 2 &* full
+        let mask = 1 &<< width &- 1
+        for index in octets.indices {
+            let step = unsafe octets[unchecked: index]
+            let digits = Int(truncatingIfNeeded: Self.bits(step, first, second))
+            let one = unsafe UInt64(twins[unchecked: digits &>> (3 &* width) & mask])
+            let two = unsafe UInt64(twins[unchecked: digits &>> (2 &* width) & mask])
+            let three = unsafe UInt64(twins[unchecked: digits &>> width & mask])
+            let four = unsafe UInt64(twins[unchecked: digits & mask])
+            let text = one | two &<< 16 | three &<< 32 | four &<< 48
+            unsafe UnsafeMutableRawPointer(target + step.place).storeBytes(
+                of: text.littleEndian,
+                as: UInt64.self
+            )
+        }
+    }
+
+    /// The bits of a step, which are at most 48.
+    @inline(__always)
+    private static func bits(_ step: Step, _ first: UInt64, _ second: UInt64) -> UInt64 {
+        let start = step.bit
+        let top: UInt64
+        if start >= 64 {
+            top = second &<< UInt64(truncatingIfNeeded: start &- 64)
+        } else if start &+ step.width <= 64 {
+            top = first &<< UInt64(truncatingIfNeeded: start)
+        } else {
+            // Some bits of each; then `start` is not 0.
+            top =
+                first &<< UInt64(truncatingIfNeeded: start)
+                | second &>> UInt64(truncatingIfNeeded: 64 &- start)
+        }
+        return top &>> UInt64(truncatingIfNeeded: 64 &- step.width)
     }
 
     /// Up to eight bytes that are `count` apart, the first one highest.

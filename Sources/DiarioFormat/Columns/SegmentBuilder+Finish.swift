@@ -39,7 +39,7 @@ extension SegmentBuilder {
         try writeSchemas(&encoder, table, into: &segment)
         try writeSidecar(&encoder, into: &sidecar)
         plan = encoder.plan
-        return try files(segment, sidecar)
+        return try files(segment, sidecar, &encoder.writer.compressor)
     }
 
     /// How the columns of texts use pools, by type, chunk and place.
@@ -217,12 +217,9 @@ extension SegmentBuilder {
 
     private func files(
         _ segment: SegmentFileWriter,
-        _ sidecar: SegmentFileWriter
+        _ sidecar: SegmentFileWriter,
+        _ compressor: inout Compressor
     ) throws(FormatError) -> SealedSegment {
-        var compressor: Compressor
-        do throws(ZstdError) { compressor = try Compressor(level: 1) } catch {
-            throw .compression(error)
-        }
         var header = SegmentHeader(
             file: .segment,
             isPositioned: firstPosition != nil,

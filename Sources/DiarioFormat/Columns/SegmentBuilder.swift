@@ -29,14 +29,18 @@ package struct SegmentBuilder: ~Copyable {
     var refused: [ReplicaID: [SegmentRun]] = [:]
     var saltNodes: [SaltNode] = []
     var erasures: [(index: Int, commitment: Hash32)] = []
-    /// For each of `types` the object that its events name.
-    private var typeObjects: [EventType] = []
-    private var lastType: (type: EventType, index: Int)?
+    /// For each of `types` the object that its events name, which `types` keep; and the last one.
+    private var typeObjects: [ObjectIdentifier] = []
+    private var lastTypeObject: ObjectIdentifier?
+    private var lastTypeIndex = 0
 
     /// `firstPosition` is that of the first event; nil if the events are pending.
-    package init(firstPosition: UInt64?) {
+    ///
+    /// Memory is taken at once for the events that are `expected`, as far as that is known.
+    package init(firstPosition: UInt64?, expected: Int = 0) {
         precondition(firstPosition != 0, "positions count from 1")
         self.firstPosition = firstPosition
+        envelope.reserve(min(expected, SegmentLimits.eventCountMax))
     }
 
     package var eventCount: Int { envelope.types.count }
@@ -127,15 +131,16 @@ package struct SegmentBuilder: ~Copyable {
     }
 
     private mutating func index(of type: EventType) -> Int {
-        if let lastType, lastType.type === type { return lastType.index }
+        let object = ObjectIdentifier(type)
+        if lastTypeObject == object { return lastTypeIndex }
         // Their own array, because looking at a gathered type counts references to all it holds.
-        for place in typeObjects.indices where typeObjects[place] === type {
-            lastType = (type, place)
+        for place in typeObjects.indices where typeObjects[place] == object {
+            lastTypeObject = object
+            lastTypeIndex = place
             return place
         }
-        let index = listedIndex(of: type)
-        lastType = (type, index)
-        return index
+        // Not kept: another object of the same type may be gone by the next event.
+        return listedIndex(of: type)
     }
 
     /// The index of a type that was not met as this very object.
@@ -151,7 +156,7 @@ package struct SegmentBuilder: ~Copyable {
         }
         precondition(types.count < SegmentLimits.typeCountMax, "a segment has few types")
         types.append(GatheredType(type, entry))
-        typeObjects.append(type)
+        typeObjects.append(ObjectIdentifier(type))
         return types.count - 1
     }
 }
@@ -172,6 +177,11 @@ struct GatheredType {
     let type: EventType
     let entry: TypeEntry
     private let plan: PayloadPlan
+    // Of the plan, apart from it so that no row counts references.
+    private let mayBeDerived: Bool
+    private let hasSubjectField: Bool
+    private let hasPersonalFields: Bool
+    private let fieldCount: Int
     /// For each row its event index.
     private(set) var rows: [Int32] = []
     private(set) var chunks: [Chunk] = []
@@ -195,6 +205,10 @@ struct GatheredType {
         self.type = type
         self.entry = entry
         plan = PayloadPlan(type)
+        mayBeDerived = plan.newIDField >= 0
+        hasSubjectField = plan.hasSubjectField
+        hasPersonalFields = !plan.personalFields.isEmpty
+        fieldCount = plan.fieldCount
     }
 
     mutating func append(
@@ -204,11 +218,10 @@ struct GatheredType {
         row: Int
     ) throws(FormatError) {
         let isDerived = part.flags.contains(.derived)
-        guard !isDerived || plan.newIDField >= 0, part.subject == nil || !plan.hasSubjectField
+        guard !isDerived || mayBeDerived, part.subject == nil || !hasSubjectField
         else { throw .malformed(.rowFlags, at: part.payload.lowerBound) }
-        let fieldCount = plan.fieldCount + 1
         if chunks.isEmpty || chunkSize > SegmentLimits.chunkSizeMax
-            || (chunkRowCount + 1) * fieldCount > SegmentLimits.cellCountMax
+            || (chunkRowCount + 1) * (fieldCount + 1) > SegmentLimits.cellCountMax
         {
             chunkSize = 0
             chunkRowCount = 0
@@ -225,7 +238,7 @@ struct GatheredType {
         chunkSize += part.payload.count
         chunkRowCount += 1
         if case .present(let range) = personal {
-            guard !plan.personalFields.isEmpty else {
+            guard hasPersonalFields else {
                 throw .malformed(.personalPart, at: range.lowerBound)
             }
             try chunks[last].personalFields.append(bytes, range)

@@ -22,6 +22,7 @@ import DiarioCrypto
 package struct SegmentHeader: Equatable, Sendable {
     package static let size = 64
     static let version: UInt8 = 1
+    static let identityOffset = 44
 
     package var file: SegmentFile
     package var isPositioned: Bool

@@ -201,9 +201,10 @@ extension ColumnReader {
             return (.integers(column.values), column.source)
         case .dateTime:
             let column = try nextIntegers(count, scope, &memory)
-            guard
-                column.values.allSatisfy({ CivilTime.contains(Timestamp(milliseconds: $0)) })
-            else { throw .malformed(.dateTime, at: start) }
+            let range = CivilTime.millisecondsMin...CivilTime.millisecondsMax
+            guard Self.isWithin(range, column.values) else {
+                throw .malformed(.dateTime, at: start)
+            }
             return (.integers(column.values), column.source)
         }
     }

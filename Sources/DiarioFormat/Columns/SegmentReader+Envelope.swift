@@ -83,6 +83,15 @@ extension SegmentReader {
         return rows[type]
     }
 
+    /// The events that are some rows of a type, in order.
+    mutating func events(
+        ofType type: Int,
+        _ rows: Range<Int>
+    ) throws(SegmentError) -> [Int32] {
+        let all = try events(ofType: type)
+        return rows == all.indices ? all : Array(all[rows])
+    }
+
     /// The events of each type; nil if there are not so many as `counts` says.
     private static func rows(_ types: [Int64], _ counts: [Int]) -> [[Int32]]? {
         // All of them in one array, each type from its own place on.
@@ -227,17 +236,22 @@ extension SegmentReader {
         let clocks = try numbers(.clocks)
         var (times, _, tag) = try integers(.accepted, isTagged: true)
         if tag == 1 { Self.addMilliseconds(of: clocks, to: &times) }
-        var last = range.lowerBound
-        guard times.first == last, times.last == range.upperBound else {
-            throw fault(.acceptedTimes, block: number(of: .accepted))
-        }
-        var goesBack = false
-        for time in times {
-            goesBack = goesBack || time < last
-            last = time
-        }
-        guard !goesBack else { throw fault(.acceptedTimes, block: number(of: .accepted)) }
+        guard times.first == range.lowerBound, times.last == range.upperBound,
+            Self.isAscending(times)
+        else { throw fault(.acceptedTimes, block: number(of: .accepted)) }
         cache.numbers[.accepted] = times
+    }
+
+    private static func isAscending(_ times: [Int64]) -> Bool {
+        let source = times.span
+        var lowerCount = 0
+        for index in 1..<max(1, source.count) {
+            // Safe: the loop goes through the indices behind the first.
+            let isLower = unsafe source[unchecked: index] < source[unchecked: index &- 1]
+            // Counted without a branch, some at a time.
+            lowerCount &+= isLower ? 1 : 0
+        }
+        return lowerCount == 0
     }
 
     private mutating func readBatches() throws(SegmentError) {
@@ -278,10 +292,12 @@ extension SegmentReader {
         var (bases, _, tag) = try integers(.bases, isTagged: true)
         if tag == 1 {
             guard header.isPositioned else { throw fault(.body, block: number(of: .bases)) }
-            var position = Int64(bitPattern: header.firstPosition)
-            for event in bases.indices {
-                bases[event] = position &- 1 &- bases[event]
-                position &+= 1
+            var last = Int64(bitPattern: header.firstPosition) &- 1
+            var target = bases.mutableSpan
+            for event in target.indices {
+                // Safe: the loop goes through the indices.
+                unsafe target[unchecked: event] = last &- target[unchecked: event]
+                last &+= 1
             }
         }
         cache.numbers[.bases] = bases
@@ -304,6 +320,18 @@ extension SegmentReader {
         }
         guard all == 0 else { throw fault(.rowFlags, block: number(of: .flags)) }
         cache.numbers[.flags] = flags
+        cache.personalMarks = Self.bytes(personal)
+    }
+
+    /// Numbers that are known to be small.
+    private static func bytes(_ numbers: [Int64]) -> [UInt8] {
+        let source = numbers.span
+        // Safe: each byte is written, out of the numbers that are there.
+        return unsafe [UInt8](count: source.count) { target in
+            for index in source.indices {
+                unsafe target[index] = UInt8(truncatingIfNeeded: source[unchecked: index])
+            }
+        }
     }
 
     private mutating func readTexts(

@@ -29,11 +29,10 @@ extension SegmentReader {
         let plan = PayloadPlan(type)
         var scope = ColumnScope(keys: KeyLayer(rowCount: block.rowCount))
         if needs.isOfEnvelope {
-            let events = Array(try events(ofType: block.key)[block.rows])
+            let events = try events(ofType: block.key, block.rows)
             scope.keys = KeyLayer(in: keys, rows: events)
             if needs.flags & BlockNeeds.times != 0 {
-                let times = try numbers(.times)
-                scope.times = events.map { times[Int($0)] }
+                scope.times = Self.picked(try numbers(.times), events)
             }
         } else {
             scope.keys.addConstant(ColumnNumber.type)
@@ -79,7 +78,7 @@ extension SegmentReader {
             throw fault(.body, block: own, of: .sidecar)
         }
         try load(needs, for: number)
-        let events = Array(try events(ofType: block.key)[block.rows])
+        let events = try events(ofType: block.key, block.rows)
         var outer = KeyLayer(in: keys, rows: events)
         if needs.flags & BlockNeeds.publicFields != 0 {
             let columns: FieldColumns
@@ -103,15 +102,22 @@ extension SegmentReader {
     mutating func personalRows(inBlock number: Int) throws(SegmentError) -> [Int32] {
         let block = index.blocks[number]
         let erased = try erasures()
-        let flags = try numbers(.flags)
+        _ = try numbers(.flags)
         let events = try events(ofType: block.key)
-        let source = flags.span
+        // Most types have personal parts always or never.
+        switch try personalCounts()[block.key] {
+        case 0: return []
+        case events.count where erased.isEmpty:
+            return (0..<block.rowCount).map { Int32(truncatingIfNeeded: $0) }
+        default: break
+        }
         let eventsOfRows = events.span.extracting(block.rows)
-        let bit = Int64(RowFlags.personal.rawValue)
-        if erased.isEmpty { return Self.rows(eventsOfRows, source, bit) }
+        // Bytes, since each type goes through all of them.
+        let marks = cache.personalMarks.span
+        if erased.isEmpty { return Self.rows(eventsOfRows, marks) }
         var rows: [Int32] = []
         var nextErasure = 0
-        for row in eventsOfRows.indices where source[Int(eventsOfRows[row])] & bit != 0 {
+        for row in eventsOfRows.indices where marks[Int(eventsOfRows[row])] != 0 {
             let event = Int(eventsOfRows[row])
             while nextErasure < erased.count, erased[nextErasure].event < event {
                 nextErasure += 1
@@ -124,12 +130,8 @@ extension SegmentReader {
         return rows
     }
 
-    /// The rows of `events` whose flags have a bit.
-    private static func rows(
-        _ events: Span<Int32>,
-        _ flags: Span<Int64>,
-        _ bit: Int64
-    ) -> [Int32] {
+    /// The rows of `events` that are marked.
+    private static func rows(_ events: Span<Int32>, _ marks: Span<UInt8>) -> [Int32] {
         // Safe: `count` is of rows before the one at hand, and what lies before it was written.
         unsafe [Int32](unsafeUninitializedCapacity: events.count) { target, count in
             count = 0
@@ -137,7 +139,43 @@ extension SegmentReader {
             for row in events.indices {
                 // Written always and kept if the bit is set: chance has no branch here.
                 unsafe target[count] = Int32(truncatingIfNeeded: row)
-                count &+= flags[Int(unsafe events[unchecked: row])] & bit == 0 ? 0 : 1
+                count &+= Int(marks[Int(unsafe events[unchecked: row])])
+            }
+        }
+    }
+
+    /// For each type how many of its events have, or had, a personal part.
+    private mutating func personalCounts() throws(SegmentError) -> [Int] {
+        if let known = cache.personalCounts { return known }
+        let types = try numbers(.types)
+        _ = try numbers(.flags)
+        var counts = [Int](repeating: 0, count: index.types.count)
+        Self.count(types.span, cache.personalMarks.span, into: &counts)
+        cache.personalCounts = counts
+        return counts
+    }
+
+    private static func count(
+        _ types: Span<Int64>,
+        _ marks: Span<UInt8>,
+        into counts: inout [Int]
+    ) {
+        precondition(types.count == marks.count, "each event has a type and a mark")
+        var target = counts.mutableSpan
+        for event in types.indices {
+            // Safe: the loop goes through the indices of both; the target checks the type.
+            let mark = unsafe marks[unchecked: event]
+            target[Int(unsafe types[unchecked: event])] += Int(mark)
+        }
+    }
+
+    /// The numbers of some events.
+    private static func picked(_ numbers: [Int64], _ events: [Int32]) -> [Int64] {
+        let (source, places) = (numbers.span, events.span)
+        // Safe: each number is written; the source checks the event.
+        return unsafe [Int64](count: places.count) { target in
+            for index in places.indices {
+                unsafe target[index] = source[Int(places[unchecked: index])]
             }
         }
     }

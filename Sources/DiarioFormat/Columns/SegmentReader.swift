@@ -40,8 +40,9 @@ package struct SegmentReader: ~Copyable {
         known: [TypeEntry: EventType] = [:],
         checksums: SegmentChecksums = .verified
     ) throws(SegmentError) {
-        let memory = try Self.makeMemory()
-        self.init(try Self.open(segment, sidecar, checksums), memory, known)
+        var memory = try Self.makeMemory()
+        let opened = try Self.open(segment, sidecar, checksums, &memory)
+        self.init(opened, memory, known)
     }
 
     private init(
@@ -78,9 +79,9 @@ package struct SegmentReader: ~Copyable {
     private static func open(
         _ segment: any SegmentSource,
         _ sidecar: (any SegmentSource)?,
-        _ checksums: SegmentChecksums
+        _ checksums: SegmentChecksums,
+        _ memory: inout ColumnMemory
     ) throws(SegmentError) -> Opened {
-        var memory = try makeMemory()
         var segment = segment
         let (header, bytes) = try readIndex(&segment, .segment, checksums, &memory)
         let index = try checked(.segment) { () throws(FormatError) in
@@ -133,6 +134,13 @@ package struct SegmentReader: ~Copyable {
         guard header.isIndexCompressed else { return (header, stored) }
         let bytes = try memory.decompress(stored.span, size: header.indexSize, file)
         return (header, bytes)
+    }
+
+    /// The index of the segment as it is stored, read anew.
+    mutating func storedIndex() throws(SegmentError) -> [UInt8] {
+        var stored: [UInt8] = []
+        try segment.read(at: SegmentHeader.size, count: header.storedIndexSize, into: &stored)
+        return stored
     }
 
     static func checked<Value: ~Copyable>(
@@ -298,6 +306,10 @@ struct SegmentCache {
     var heads: [Int: SubjectHeads] = [:]
     /// For each type the events that are its rows.
     var rows: [[Int32]]?
+    /// For each event 1 if it has, or had, a personal part; known with the flags.
+    var personalMarks: [UInt8] = []
+    /// For each type how many of its events have, or had, a personal part.
+    var personalCounts: [Int]?
     /// Columns of the envelope as keys.
     var keys: KeyLayer?
     /// Event indices of erased events, ascending, and their commitments.

@@ -8,7 +8,8 @@ import DiarioSchema
 ///     while let row = try rows.next() { use(rows.bytes, row.event.publicPart) }
 ///
 /// Holds the envelope and, of each type, the block of fields with the row at hand. Rows are made
-/// by the thousand, so that the work on a column is one loop.
+/// by the thousand, so that the work on a column is one loop. Each row that comes out is one that
+/// log.md allows.
 package struct SegmentRows: ~Copyable {
     /// Holds the parts of the row that came last.
     package private(set) var bytes: [UInt8] = []
@@ -23,8 +24,9 @@ package struct SegmentRows: ~Copyable {
     /// The first event behind the window.
     var nextEvent = 0
 
-    /// Events that are put together at once.
-    private static var windowCount: Int { 1024 }
+    /// Events that are put together at once: many, since each type and field costs a little for
+    /// each window; of small segments fewer, since their memory is not used again.
+    private var windowCount: Int { min(4096, max(1024, reader.header.eventCount / 4)) }
 
     /// Reads the envelope; `reader` needs the sidecar if an event has a personal part.
     package init(_ reader: consuming SegmentReader) throws(SegmentError) {
@@ -57,7 +59,7 @@ package struct SegmentRows: ~Copyable {
 
     /// Puts the rows of the next window together.
     private mutating func advance() throws(SegmentError) {
-        let end = min(nextEvent + Self.windowCount, reader.header.eventCount)
+        let end = min(nextEvent + windowCount, reader.header.eventCount)
         try assemble(nextEvent..<end)
     }
 
@@ -185,6 +187,7 @@ struct RowsOfType {
                 progress.skipCount = 0
                 continue
             }
+            if !isPersonal { try reader.checkRules(columns, block: block) }
             let type = try reader.eventType(columns.type)
             progress.assembler = PayloadAssembler(columns, type)
             progress.rowCount = columns.rowCount

@@ -136,9 +136,8 @@ extension ColumnReader {
             throw .malformed(.text, at: start)
         }
         let planeCount = pattern.packedSize - SubjectHeads.size
-        try gatherPlanes(planeCount, count: count, &memory)
-        let planes = heads.planes + memory.expanded
-        guard let strings = pattern.unpack(planes.span, count: count) else {
+        try gatherPlanes(planeCount, count: count, &memory, after: heads.planes)
+        guard let strings = pattern.unpack(memory.expanded.span, count: count) else {
             throw .malformed(.text, at: start)
         }
         return strings

@@ -7,11 +7,10 @@ package import DiarioCrypto
 
 /// Hashes rows, leaves, nodes and salts; keeps its memory from event to event.
 package struct EventHasher: ~Copyable {
-    private var sha = SHA256Hasher()
-    private var rowStart: [UInt8] = []
-    private var path = SaltPath()
+    private var message = HashedMessage()
+    private var paths = SaltPaths()
 
-    package init() { rowStart.reserveCapacity(256) }
+    package init() {}
 
     /// The hash of a canonical row; with the commitment if a personal part exists or existed.
     package mutating func eventHash(
@@ -22,25 +21,50 @@ package struct EventHasher: ~Copyable {
         publicPart: RawSpan,
         commitment: Hash32?
     ) -> Hash32 {
-        rowStart.removeAll(keepingCapacity: true)
-        CanonicalRow.appendStart(
-            to: &rowStart,
-            typeName: typeName,
-            version: version,
-            replica: replica,
-            sequence: sequence
+        message.start(CanonicalRow.startSizeMax(typeName) + publicPart.byteCount + Hash32.size)
+        message.append(1)
+        message.append(varint: UInt64(typeName.count))
+        message.append(typeName.raw)
+        message.append(varint: UInt64(version))
+        return finish(replica, sequence, publicPart, commitment)
+    }
+
+    /// The same, with what is the same for all rows of a type put together before:
+    /// `CanonicalRow.typeStart`.
+    mutating func eventHash(
+        typeStart: RawSpan,
+        replica: ReplicaID,
+        sequence: UInt64,
+        publicPart: RawSpan,
+        commitment: Hash32?
+    ) -> Hash32 {
+        message.start(
+            typeStart.byteCount + CanonicalRow.originSizeMax + publicPart.byteCount + Hash32.size
         )
-        Self.update(&sha, rowStart)
-        sha.update(publicPart)
-        if let commitment { sha.update(commitment) }
-        return sha.finalize()
+        message.append(typeStart)
+        return finish(replica, sequence, publicPart, commitment)
+    }
+
+    @inline(__always)
+    private mutating func finish(
+        _ replica: ReplicaID,
+        _ sequence: UInt64,
+        _ publicPart: RawSpan,
+        _ commitment: Hash32?
+    ) -> Hash32 {
+        message.append(littleEndian: replica.rawValue)
+        message.append(varint: sequence)
+        message.append(publicPart)
+        if let commitment { message.append(commitment) }
+        return message.finish()
     }
 
     /// What stands for a personal part in the row.
     package mutating func commitment(_ personalPart: RawSpan, salt: Salt) -> Hash32 {
-        update(salt)
-        sha.update(personalPart)
-        return sha.finalize()
+        message.start(Salt.size + personalPart.byteCount)
+        message.append(salt)
+        message.append(personalPart)
+        return message.finish()
     }
 
     /// The salt of a sequence, whose index in its group is `index`.
@@ -50,33 +74,35 @@ package struct EventHasher: ~Copyable {
 
     /// The salt of an index that `node` covers.
     ///
-    /// Consecutive indices cost two hashes on average, since the path to the last one is kept.
+    /// Consecutive indices cost two hashes on average, since the paths to the last ones of some
+    /// replicas are kept.
     package mutating func salt(_ node: SaltNode, index: Int) -> Salt {
         precondition(node.covers(index), "a node gives the salts below it")
-        var level = path.start(node, index: index)
+        var (level, value) = paths.start(node, index: index)
         while level < SaltNode.levelMax {
-            let bit = UInt8(index >> (SaltNode.levelMax - 1 - level) & 1)
-            let child = child(path.values[level], bit)
+            value = child(value, UInt8(index >> (SaltNode.levelMax - 1 - level) & 1))
             level += 1
-            path.values[level] = child
+            paths.keep(value, level: level)
         }
-        return path.values[SaltNode.levelMax]
+        return value
     }
 
     /// The child `bit` of a node in a group's tree.
     package mutating func child(_ node: Salt, _ bit: UInt8) -> Salt {
-        sha.update(2)
-        sha.update(bit)
-        update(node)
-        return Salt(startOf: sha.finalize())
+        message.start(2 + Salt.size)
+        message.append(2)
+        message.append(bit)
+        message.append(node)
+        return Salt(startOf: message.finish())
     }
 
     /// The leaf of an event that was accepted at a time, in milliseconds.
     package mutating func leaf(_ eventHash: Hash32, acceptedAt: Int64) -> Hash32 {
-        sha.update(0)
-        sha.update(eventHash)
-        update(UInt64(bitPattern: acceptedAt))
-        return sha.finalize()
+        message.start(1 + Hash32.size + 8)
+        message.append(0)
+        message.append(eventHash)
+        message.append(littleEndian: UInt64(bitPattern: acceptedAt))
+        return message.finish()
     }
 
     /// The node above two others.
@@ -85,52 +111,34 @@ package struct EventHasher: ~Copyable {
     }
 
     /// The root of a tree without leaves.
-    package mutating func emptyRoot() -> Hash32 { sha.finalize() }
+    package mutating func emptyRoot() -> Hash32 {
+        message.start(0)
+        return message.finish()
+    }
 
     /// The hash of any bytes.
     package func hash(_ bytes: Span<UInt8>) -> Hash32 { SHA256.hash(bytes) }
-
-    /// Apart from the others, so that the context and the buffer are separate accesses.
-    private static func update(_ sha: inout SHA256Hasher, _ bytes: [UInt8]) {
-        sha.update(bytes.span)
-    }
-
-    private mutating func update(_ salt: Salt) {
-        update(salt.first)
-        update(salt.second)
-    }
-
-    private mutating func update(_ value: UInt64) {
-        // Safe: the closure reads the bytes of a local integer and keeps nothing.
-        unsafe withUnsafeBytes(of: value.littleEndian) {
-            unsafe sha.update(RawSpan(_unsafeBytes: $0))
-        }
-    }
-}
-
-/// The nodes on the way to the salt that was asked for last.
-private struct SaltPath {
-    /// By level; those above the level of `base` mean nothing.
-    var values = [Salt](repeating: Salt(first: 0, second: 0), count: SaltNode.levelMax + 1)
-    private var base: SaltNode?
-    private var index = 0
-
-    /// Goes to another index; gives the level of the lowest node that both paths have.
-    mutating func start(_ node: SaltNode, index: Int) -> Int {
-        defer { self.index = index }
-        guard base == node else {
-            base = node
-            values[node.level] = node.value
-            return node.level
-        }
-        // The highest bit in which the indices differ is where the paths part.
-        let shared = SaltNode.levelMax - (Int.bitWidth - (index ^ self.index).leadingZeroBitCount)
-        return max(shared, node.level)
-    }
 }
 
 /// The bytes that an event's hash is made from.
 package enum CanonicalRow {
+    /// Bytes of replica and sequence, at most.
+    static let originSizeMax = 8 + 10
+
+    /// Bytes in front of the public part, at most: a number each for the size of the name and for
+    /// the version.
+    static func startSizeMax(_ typeName: Span<UInt8>) -> Int {
+        1 + 10 + typeName.count + 10 + originSizeMax
+    }
+
+    /// What rows of a type start with.
+    static func typeStart(_ typeName: Span<UInt8>, version: Int) -> [UInt8] {
+        var bytes: [UInt8] = [1]
+        bytes.append(counted: typeName.raw)
+        bytes.append(varint: UInt64(version))
+        return bytes
+    }
+
     /// Appends what comes in front of the public part.
     package static func appendStart(
         to output: inout [UInt8],
@@ -139,9 +147,7 @@ package enum CanonicalRow {
         replica: ReplicaID,
         sequence: UInt64
     ) {
-        output.append(1)
-        output.append(counted: typeName.raw)
-        output.append(varint: UInt64(version))
+        output += typeStart(typeName, version: version)
         output.append(littleEndian: replica.rawValue)
         output.append(varint: sequence)
     }

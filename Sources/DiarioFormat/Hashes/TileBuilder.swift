@@ -39,6 +39,13 @@ package struct TileBuilder: Sendable {
         size += 1
     }
 
+    /// The root of the tree of all leaves up to now; of no leaves, H("").
+    package func root(_ hasher: inout EventHasher) -> Hash32 {
+        guard var root = nodes.last else { return hasher.emptyRoot() }
+        for node in nodes.dropLast().reversed() { root = hasher.node(node, root) }
+        return root
+    }
+
     /// Goes on without what it made until now, so that memory stays bounded.
     package mutating func forgetLevels() {
         start = size

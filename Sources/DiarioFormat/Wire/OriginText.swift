@@ -4,6 +4,8 @@ package import DiarioCore
 package enum OriginText {
     /// Bytes of the longest one: 13 characters, a dash, 20 digits.
     package static let sizeMax = 34
+    /// Where the dash is.
+    static let lineIndex = 13
 
     /// Bytes of the text of an origin with this sequence.
     package static func size(_ sequence: UInt64) -> Int {

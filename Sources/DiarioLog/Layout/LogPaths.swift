@@ -11,6 +11,8 @@ package enum LogPaths {
     package static let syncedMark = "wal/synced"
     package static let packs = "packs"
     package static let spaces = "spaces"
+    /// What `diario repair` took out of the way.
+    package static let setAside = "set-aside"
     private static let logSuffix = ".dwal"
 
     package static func logFile(_ number: UInt64) -> String {
@@ -37,6 +39,8 @@ package enum LogPaths {
     package static func space(_ space: SpaceID) -> String { "spaces/\(space.text)" }
     package static func manifest(_ space: SpaceID) -> String { "spaces/\(space.text)/manifest" }
     package static func replica(_ space: SpaceID) -> String { "spaces/\(space.text)/replica" }
+    /// The list of positions whose events were lost.
+    package static func lost(_ space: SpaceID) -> String { "spaces/\(space.text)/lost" }
     package static func stagingLock(_ space: SpaceID) -> String { "spaces/\(space.text)/staging" }
 
     /// Held by the one process that seals a space.
@@ -49,6 +53,17 @@ package enum LogPaths {
 
     package static func sidecar(_ name: SegmentName, of space: SpaceID) -> String {
         "\(segments(space))/\(text(name)).dper"
+    }
+
+    /// What a file's name within `segments` names; nil if it is not that of a segment.
+    package static func segmentName(_ file: String) -> SegmentName? {
+        guard file.hasSuffix(".dseg") else { return nil }
+        let parts = file.dropLast(5).split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let first = UInt64(parts[0], radix: 16), first > 0,
+            let number = UInt64(parts[1], radix: 16)
+        else { return nil }
+        let name = SegmentName(first: first, number: number)
+        return text(name) + ".dseg" == file ? name : nil
     }
 
     private static func text(_ name: SegmentName) -> String {

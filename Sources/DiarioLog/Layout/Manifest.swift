@@ -51,13 +51,20 @@ package struct Manifest: Equatable, Sendable {
     package var segments: [SegmentEntry] = []
     /// Files that no list of segments names any more, and that readers may still want.
     package var retired: [RetiredSegment] = []
+    /// True if positions were lost: segments may leave gaps, which the file `lost` names.
+    package var hasLost: Bool { !lost.isEmpty || readsLost }
+    /// What that file says, which comes along when the manifest is read.
+    package var lost: [LostPositions] = []
+    /// True while the file is still to be read.
+    private(set) var readsLost = false
 
     package func encoded() -> [UInt8] {
         let isPlain = segments.isEmpty && retired.isEmpty
         var bytes: [UInt8] = []
         bytes.append(littleEndian: Self.magic)
         bytes.append(UInt8(isPlain ? 1 : 2))
-        bytes.append(UInt8((authority == nil ? 0 : 1) | (isStaging ? 2 : 0)))
+        let flags = (authority == nil ? 0 : 1) | (isStaging ? 2 : 0) | (hasLost ? 4 : 0)
+        bytes.append(UInt8(flags))
         bytes.append(littleEndian: UInt16(0))
         bytes.append(littleEndian: space.rawValue)
         bytes.append(littleEndian: lineage.high)
@@ -81,7 +88,7 @@ package struct Manifest: Equatable, Sendable {
         let end = bytes.count - Self.trailerSize
         guard end >= Self.size - Self.trailerSize,
             bytes.littleEndian(UInt32.self, at: 0) == Self.magic, 1...2 ~= bytes[4],
-            bytes[5] <= 3, bytes.littleEndian(UInt16.self, at: 6) == 0,
+            bytes[5] <= 7, bytes.littleEndian(UInt16.self, at: 6) == 0,
             bytes.littleEndian(UInt32.self, at: end) == 0,
             bytes.littleEndian(UInt32.self, at: end + 4)
                 == Checksum.crc32c(bytes.extracting(0..<end + 4).raw),
@@ -100,11 +107,18 @@ package struct Manifest: Equatable, Sendable {
             isStaging: bytes[5] & 2 != 0,
             replaces: SpaceID(rawValue: bytes.littleEndian(UInt64.self, at: 48))
         )
+        readsLost = bytes[5] & 4 != 0
         if bytes[4] == 1 {
             guard bytes.count == Self.size else { return nil }
         } else {
             guard readLists(bytes, end: end) else { return nil }
         }
+    }
+
+    /// Takes up what the file `lost` says.
+    mutating func take(_ lost: [LostPositions]) {
+        self.lost = lost
+        readsLost = false
     }
 
     /// Reads the lists of version 2; false if they are not as they must be.
@@ -120,7 +134,9 @@ package struct Manifest: Equatable, Sendable {
         for index in 0..<segmentCount {
             let place = start + index * SegmentEntry.size
             guard let entry = SegmentEntry(bytes, at: place),
-                segments.last.map({ $0.last + 1 == entry.first }) ?? true
+                segments.last.map({
+                    hasLost ? $0.last < entry.first : $0.last + 1 == entry.first
+                }) ?? true
             else { return false }
             segments.append(entry)
         }

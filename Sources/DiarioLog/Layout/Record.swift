@@ -11,6 +11,8 @@ package enum RecordKind: UInt8, Sendable {
     case promotion = 3
     case state = 4
     case dropped = 5
+    /// Stands where frames were lost, and means nothing.
+    case lost = 6
 }
 
 /// A record of a frame: its kind, its space, and where its content lies in the frame.

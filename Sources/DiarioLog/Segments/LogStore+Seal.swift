@@ -63,7 +63,13 @@ extension LogStore {
             let isSealedAgain = plan.positions.upperBound <= manifest.segments.last?.last ?? 0
             manifest = try withWriter { (writer) throws(LogError) in
                 try writer.changeSegments(of: space) { manifest in
-                    manifest.replace(replaced, with: entries, from: plan.positions, now: now)
+                    manifest.replace(
+                        replaced,
+                        with: entries,
+                        from: plan.positions,
+                        lost: shared.segments.lost(of: space),
+                        now: now
+                    )
                 }
             }
             report.segmentCount += entries.count
@@ -89,12 +95,15 @@ extension LogStore {
     ) throws(LogError) -> SealPlan? {
         let (head, released) = shared.index.withLock { ($0[space].head, $0[space].released) }
         let first = try shared.firstReadable(space, released: released)
-        let isJoined = segments.last.map { $0.last >= released } ?? true
+        let lost = shared.segments.lost(of: space)
+        let end = max(segments.last?.last ?? 0, lost.last?.last ?? 0)
+        let isJoined = end == 0 || end >= released
         return SealPlan.next(
             isJoined ? segments : [],
             first: first,
             head: head,
             all: all,
+            lost: isJoined ? lost : [],
             shared.sizes
         )
     }
@@ -104,7 +113,8 @@ extension LogStore {
             shared,
             space,
             SealedTypes(shared, space),
-            shared.sealing.plan(of: space)
+            shared.sealing.plan(of: space),
+            expected: plan.positions.count
         )
         var cursor = try cursor(space, positions: plan.positions, .canonical)
         var next = plan.positions.lowerBound
@@ -137,8 +147,11 @@ extension LogStore {
         let released = shared.index.withLock { $0[space].released }
         guard let end = segments.last?.last, end >= released + UInt64(countMin) else { return }
         let tiles = try TileStore(shared.directory, space: space)
-        // Where positions were released that no segment holds, tiles cannot be made any more.
-        if try tiles.size + 1 >= shared.firstReadable(space, released: released) {
+        let known = shared.segments.lost(of: space).last { !$0.hashes.isEmpty }
+        // Where positions were released that no segment holds, tiles cannot be made any more; nor
+        // over lost ones of which only the subtrees are known.
+        let first = try shared.firstReadable(space, released: released)
+        if known?.last ?? 0 <= tiles.size, tiles.size + 1 >= first {
             try extendTiles(of: space, to: end)
         }
         try release(space, upTo: end)
@@ -260,12 +273,14 @@ extension Manifest {
         _ old: Set<SegmentEntry>,
         with new: [SegmentEntry],
         from positions: ClosedRange<UInt64>,
+        lost: [LostPositions],
         now: Timestamp
     ) {
         var kept = segments.filter { !old.contains($0) }
         var gone = segments.filter { old.contains($0) }
         if let last = kept.last(where: { $0.last < positions.lowerBound }),
-            last.last + 1 != positions.lowerBound
+            last.last + 1 != positions.lowerBound,
+            !lost.contains(where: { $0.last + 1 == positions.lowerBound })
         {
             // Released by hand meanwhile: what lies before cannot be read on from.
             gone += kept

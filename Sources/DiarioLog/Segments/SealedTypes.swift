@@ -68,9 +68,12 @@ struct SealedTypes {
 
     /// The type as a segment carries it.
     private mutating func carried(_ entry: TypeEntry) throws(LogError) -> EventType? {
-        let list = try store.segments.readList(of: space, in: store.directory)
+        // A list or a segment that is damaged is no help; repair comes here too.
+        guard let list = try? store.segments.readList(of: space, in: store.directory) else {
+            return nil
+        }
         for segment in list.reversed() {
-            guard var open = try OpenSegment.open(segment, of: space, in: store) else { continue }
+            guard var open = try? OpenSegment.open(segment, of: space, in: store) else { continue }
             guard let index = open.reader.index.types.firstIndex(where: { $0.entry == entry })
             else { continue }
             let place = open.place

@@ -17,6 +17,7 @@ struct SegmentFiles: ~Copyable {
     /// What was written so far, in order of position.
     private(set) var entries: [SegmentEntry] = []
 
+    private let expected: Int
     private var builder: SegmentBuilder?
     private var first: UInt64 = 0
     private var seeds: Seeds
@@ -36,8 +37,15 @@ struct SegmentFiles: ~Copyable {
         let index: Int
     }
 
-    init(_ store: LogShared, _ space: SpaceID, _ types: consuming SealedTypes, _ plan: SegmentPlan)
-    {
+    /// `expected` is how many rows will come, of which each segment takes what it can.
+    init(
+        _ store: LogShared,
+        _ space: SpaceID,
+        _ types: consuming SealedTypes,
+        _ plan: SegmentPlan,
+        expected: Int = 0
+    ) {
+        self.expected = expected
         self.store = store
         self.space = space
         self.types = types
@@ -95,7 +103,7 @@ struct SegmentFiles: ~Copyable {
         else { throw .malformed(.sequence, at: 0) }
         lastAcceptedAt = acceptedAt.milliseconds
         if builder == nil {
-            builder = SegmentBuilder(firstPosition: position)
+            builder = SegmentBuilder(firstPosition: position, expected: expected)
             first = position
         }
         typesSeen.insert(entry)

@@ -10,6 +10,8 @@ import Synchronization
 final class SegmentShelf: Sendable {
     private struct State: Sendable {
         var lists: [SpaceID: [SegmentEntry]] = [:]
+        /// Positions whose events were lost, of the spaces that have some.
+        var lost: [SpaceID: [LostPositions]] = [:]
         var indexes: [SegmentName: Known] = [:]
         var indexSize = 0
         var useCount: UInt64 = 0
@@ -36,28 +38,38 @@ final class SegmentShelf: Sendable {
     /// The segments of a space, as far as they are known.
     func known(of space: SpaceID) -> [SegmentEntry]? { state.withLock { $0.lists[space] } }
 
-    func set(_ list: [SegmentEntry], of space: SpaceID) {
-        state.withLock { $0.lists[space] = list }
+    func set(_ manifest: Manifest) {
+        state.withLock { state in
+            state.lists[manifest.space] = manifest.segments
+            state.lost[manifest.space] = manifest.lost.isEmpty ? nil : manifest.lost
+        }
     }
 
     func forget(_ space: SpaceID) { state.withLock { $0.lists[space] = nil } }
 
     func forgetAll() { state.withLock { $0.lists.removeAll() } }
 
+    /// The positions of a space whose events were lost, as far as they are known.
+    func lost(of space: SpaceID) -> [LostPositions] { state.withLock { $0.lost[space] } ?? [] }
+
+    /// The lost positions that one of them belongs to.
+    func lost(at position: UInt64, of space: SpaceID) -> LostPositions? {
+        lost(of: space).first { $0.positions.contains(position) }
+    }
+
     /// Reads the list of a space from its manifest; a space that is gone has none.
     func readList(
         of space: SpaceID,
         in directory: any LogDirectory
     ) throws(LogError) -> [SegmentEntry] {
-        let list: [SegmentEntry]
         do throws(LogError) {
-            list = try SpaceHome.readManifest(space, in: directory).segments
+            let manifest = try SpaceHome.readManifest(space, in: directory)
+            set(manifest)
+            return manifest.segments
         } catch {
             guard case .unknownSpace = error else { throw error }
             return []
         }
-        set(list, of: space)
-        return list
     }
 
     /// The segment that holds a position; looked for in the manifest if it is not known.

@@ -30,7 +30,7 @@ extension Writer {
         // Before, because an older program must not find a manifest that it cannot read.
         try DirectoryFormat.upgrade(in: store.directory)
         try replaceManifest(manifest)
-        store.segments.set(manifest.segments, of: space)
+        store.segments.set(manifest)
         return manifest
     }
 }

@@ -20,6 +20,24 @@ package struct AdoptionReader: Sendable {
         fingerprintIndex = index
     }
 
+    /// The pack that a row at a position adopted; nil if it tells of something else.
+    func adoption(
+        of stored: StoredRow,
+        in bytes: Span<UInt8>,
+        _ type: TypeEntry
+    ) throws(FormatError) -> Adoption? {
+        guard type.name.elementsEqual(Self.typeName.utf8), let position = stored.position else {
+            return nil
+        }
+        var payload = Payload()
+        let part = try PublicPart.parse(bytes, stored.row)
+        try PayloadCodec.decode(bytes, stored.row, part, plan: plan, into: &payload)
+        guard let text = payload.bytes(at: fingerprintIndex),
+            let fingerprint = Hash32(text: String(decoding: text, as: UTF8.self))
+        else { return nil }
+        return Adoption(position: position, fingerprint: fingerprint)
+    }
+
     func adoptions(
         in block: Span<UInt8>,
         _ summary: BlockSummary

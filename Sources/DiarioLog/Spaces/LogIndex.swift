@@ -10,6 +10,9 @@ struct LogIndex: Sendable {
     /// The generations of the files that were read, by number.
     private(set) var generations: [UInt64: UInt64] = [:]
     private var lastNoted: FramePlace?
+    /// True to know of all rows that are in the log's files still, those that were released too;
+    /// for repair.
+    var isSalvage = false
 
     mutating func note(_ place: FramePlace) {
         // Mostly it is the file that was noted last, and the dictionary need not be asked.
@@ -136,6 +139,7 @@ struct LogIndex: Sendable {
     }
 
     mutating func apply(_ state: SpaceState, of space: SpaceID, file: UInt64, size: Int) {
+        let isSalvage = isSalvage
         update(space) { index, live in
             index.clock = max(index.clock, HybridTime(rawValue: state.clock))
             for tally in state.tallies {
@@ -146,6 +150,10 @@ struct LogIndex: Sendable {
                 )
             }
             for adoption in state.adoptions { index.note(adoption) }
+            guard !isSalvage else {
+                index.anchors.append(state.range)
+                return
+            }
             if let old = index.state {
                 guard old.range.size <= state.range.size else { return }
                 live.add(-old.size, to: old.file)

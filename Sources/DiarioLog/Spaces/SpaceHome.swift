@@ -43,9 +43,10 @@ struct SpaceHome: Sendable {
             if case .notFound = error { throw .unknownSpace(space) }
             throw .storage(error)
         }
-        guard let manifest = Manifest(bytes.span), manifest.space == space else {
+        guard var manifest = Manifest(bytes.span), manifest.space == space else {
             throw .corrupt(Fault(file: path, offset: 0, what: "the manifest is damaged"))
         }
+        if manifest.hasLost { manifest.take(try LostFile.read(of: space, in: directory)) }
         return manifest
     }
 

@@ -24,6 +24,8 @@ struct SpaceIndex: Sendable {
     var seeds: [SeedKey: SeedEntry] = [:]
     /// The newest state that the log holds, where its hash range is taken up again.
     var state: StateEntry?
+    /// All compact ranges that states tell of, for repair.
+    var anchors: [CompactRange] = []
     /// Bytes of rows since the newest state.
     var bytesSinceState = 0
 

@@ -1,7 +1,7 @@
 package import DiarioCrypto
 package import DiarioFormat
 
-/// Compares the tiles on disk with the leaves of the log, as those go by.
+/// Makes the tree of the log's leaves as they go by, and compares the tiles on disk with it.
 package struct TileCheck: Sendable {
     /// Leaves whose hashes are kept until they are compared.
     private static let stepMax: UInt64 = 1 << 16
@@ -9,32 +9,64 @@ package struct TileCheck: Sendable {
     private let tiles: TileStore
     private var builder: TileBuilder
     private var fault: Fault?
+    /// False behind the last leaf that the tiles are good for, and after the first difference.
+    private var isComparing: Bool
 
     /// Begins behind the leaves of `range`, about which it says nothing.
     package init(_ tiles: TileStore, from range: CompactRange) {
         self.tiles = tiles
         builder = TileBuilder(range)
+        isComparing = builder.size <= tiles.size
     }
+
+    /// The number of leaves.
+    package var size: UInt64 { builder.size }
 
     /// Takes the next leaf of the log.
     package mutating func append(_ leaf: Hash32, _ hasher: inout EventHasher) throws(LogError) {
-        guard fault == nil, builder.size < tiles.size else { return }
+        if isComparing, builder.size == tiles.size { try compare() }
         builder.append(leaf, &hasher)
-        if builder.size == tiles.size || builder.size.isMultiple(of: Self.stepMax) {
-            try compare()
-        }
+        guard builder.size.isMultiple(of: Self.stepMax) else { return }
+        if isComparing { try compare() } else { builder.forgetLevels() }
     }
+
+    /// Goes on behind positions that were lost, but for the hashes of the subtrees they made up;
+    /// the first tile that those contradict.
+    mutating func append(
+        _ lost: LostPositions,
+        _ hasher: inout EventHasher
+    ) throws(LogError) -> Fault? {
+        if isComparing { try compare() }
+        do throws(FormatError) {
+            var range = try builder.range
+            lost.append(to: &range, &hasher)
+            builder = TileBuilder(range)
+        } catch {
+            throw .format(error)
+        }
+        isComparing = fault == nil && builder.size <= tiles.size
+        for (node, hash) in zip(lost.nodes, lost.hashes) {
+            if let fault = try tiles.fault(below: node, hash, &hasher) { return fault }
+        }
+        return nil
+    }
+
+    /// Goes on without tiles: leaves are missing.
+    package mutating func stopComparing() { isComparing = false }
 
     /// The first difference; nil if there is none.
     package mutating func finish() throws(LogError) -> Fault? {
-        try compare()
+        if isComparing { try compare() }
         return fault
     }
 
+    /// The root of the tree of all leaves.
+    package func root(_ hasher: inout EventHasher) -> Hash32 { builder.root(&hasher) }
+
     private mutating func compare() throws(LogError) {
-        guard fault == nil else { return }
         fault = try tiles.fault(builder)
         builder.forgetLevels()
+        isComparing = fault == nil && builder.size < tiles.size
         guard fault == nil, builder.size == tiles.size else { return }
         do throws(FormatError) {
             if try builder.range != tiles.range { fault = tiles.markFault }

@@ -112,6 +112,55 @@ package struct TileStore: Sendable {
         return nil
     }
 
+    /// The first level whose hashes below `node` do not make its hash; nil if all do.
+    func fault(
+        below node: TreeNode,
+        _ hash: Hash32,
+        _ hasher: inout EventHasher
+    ) throws(LogError) -> Fault? {
+        guard node.leaves.upperBound <= size, node.level >= Tile.height else { return nil }
+        for level in 1...node.level / Tile.height {
+            let count = 1 << (node.level - level * Tile.height)
+            let first = node.index * UInt64(count)
+            let bytes = try read(level: level, from: first, count: count)
+            var part = CompactRange()
+            for index in 0..<bytes.count / Hash32.size {
+                part.append(bytes.span.hash(at: index * Hash32.size), &hasher)
+            }
+            guard part.size != UInt64(count) || part.root(&hasher) != hash else { continue }
+            return Fault(
+                file: LogPaths.tiles(space, level: level),
+                offset: Self.offset(first),
+                what: "the hashes there do not make what is known of lost positions"
+            )
+        }
+        return nil
+    }
+
+    /// What is wrong with the mark, or with the files that it speaks of; nil if nothing is.
+    static func markFault(
+        _ directory: any LogDirectory,
+        space: SpaceID
+    ) throws(LogError) -> Fault? {
+        let path = LogPaths.tileMark(space)
+        guard try storing({ () throws(StorageError) in try directory.exists(path) }) else {
+            return nil
+        }
+        let size = try storing { () throws(StorageError) in
+            try directory.open(path, .read).size()
+        }
+        let bytes = try storing { () throws(StorageError) in
+            try directory.contents(of: path, sizeMax: max(size, TileMark.sizeMax))
+        }
+        guard let mark = TileMark(bytes.span) else {
+            return Fault(file: path, offset: 0, what: "the mark of the tiles does not verify")
+        }
+        guard try TileStore(directory, space: space).size == mark.range.size else {
+            return Fault(file: path, offset: 8, what: "the files of the tiles are too short")
+        }
+        return nil
+    }
+
     /// What is said when the mark vouches for another log.
     var markFault: Fault {
         Fault(

@@ -42,6 +42,10 @@ extension FrameLog {
         unsynced = nil
         spareCount = 0
         let numbers = try storing { () throws(StorageError) in try listFiles() }
+        if numbers.isEmpty, let fault = try goneFault(LogPaths.log) {
+            report.fault = fault
+            return report
+        }
         var sources: [FrameSource] = []
         defer { for source in sources { source.end() } }
         let memory = hasThreads && numbers.count > 1 ? PieceMemory() : nil
@@ -51,6 +55,10 @@ extension FrameLog {
             let file = try openFile(number, forWriting: lock != nil)
             let header = try readHeader(of: file, number: number)
             if isLast, try !isBegun(file, header) {
+                if files.isEmpty, let fault = try goneFault(LogPaths.logFile(number)) {
+                    report.fault = fault
+                    return report
+                }
                 try noteUnbegun(number, file, header, mayCut: mayCut, &report)
                 break
             }
@@ -77,6 +85,22 @@ extension FrameLog {
         }
         syncedLength = files.last?.length ?? 0
         return report
+    }
+
+    /// A fault if there was a clean stop, while no file is there that was ever begun.
+    private func goneFault(_ path: String) throws(LogError) -> Fault? {
+        guard try readMark() != nil else { return nil }
+        return Fault(
+            file: path,
+            offset: 0,
+            what: "there was a clean stop, but no file holds a frame"
+        )
+    }
+
+    /// Whether the newest file was cut short where a frame ends: only its mark tells.
+    private func isCutShort(_ next: NextFile, _ length: Int) throws(LogError) -> Bool {
+        guard case .none = next, let mark = try readMark() else { return false }
+        return mark.generation == files.last?.generation && mark.length > UInt64(length)
     }
 
     /// Makes sources for the first of these files; with threads also for the next ones, because
@@ -120,7 +144,8 @@ extension FrameLog {
         if case .begun(let header) = next { end = Int(clamping: header.previousLength) }
         let last = try takeUp(&source, end: end, visit)
         let length = files[files.count - 1].length
-        if length < end {
+        let isCutShort = try isCutShort(next, length)
+        if length < end || isCutShort {
             var content: [UInt8] = []
             try storing { () throws(StorageError) in
                 try file.read(at: 0, count: source.fileSize, into: &content)

@@ -179,6 +179,7 @@ struct Writer: ~Copyable {
         store.hashes.removeAll()
         store.files.removeAll()
         var index = LogIndex()
+        index.isSalvage = store.isSalvage
         let adoption = store.adoption
         report = try log.recover(mayCut: mayCut) { (place, bytes, body, rows) throws(LogError) in
             if let rows {
@@ -293,6 +294,7 @@ extension LogIndex {
         case .dropped:
             guard record.content.isEmpty else { return false }
             drop(record.space)
+        case .lost: break
         }
         return true
     }

@@ -5,7 +5,7 @@ import os
 
 from .directory import Directory, segment_name
 from .export import export_line
-from .ledger import KIND_DROPPED, Ledger
+from .ledger import KIND_DROPPED, KIND_LOST, Ledger
 from .primitives import FormatError, id_text
 from .proofs import check_tiles
 from .schemas import Catalogue
@@ -47,6 +47,8 @@ class DataDirectory:
                 self.problems.append(f"{record.where}: a record `dropped` with content")
             self.ledgers.pop(record.space, None)
             return
+        if record.kind == KIND_LOST:
+            return
         if record.space not in self.ledgers:
             self.ledgers[record.space] = Ledger(self.catalogue, self.problems)
         self.ledgers[record.space].apply(record)
@@ -55,6 +57,9 @@ class DataDirectory:
         """Opens the segments that the manifest lists, and notes files that nobody refers to."""
         manifest = self.directory.spaces[space].manifest
         folder = ("spaces", id_text(space), "segments")
+        if manifest.lost:
+            self.ledgers.setdefault(space, Ledger(self.catalogue, self.problems))
+            self.ledgers[space].lost = manifest.lost
         for listed in manifest.segments:
             where = f"space {id_text(space)}: segment {listed.name}"
             try:
@@ -95,6 +100,8 @@ class DataDirectory:
     def check_tiles(self, name, ledger):
         folder = self.directory.path("spaces", name, "tiles")
         if os.path.isdir(folder):
+            if any(lost.hashes for lost in ledger.lost):
+                return  # the leaves are not known, and the levels above them are not made of any
             leaves = [ledger.leaf(position) for position in range(1, ledger.head + 1)]
             self.problems += check_tiles(folder, leaves)
 

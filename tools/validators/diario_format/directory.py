@@ -12,9 +12,11 @@ MANIFEST_SIZE = 64
 MANIFEST_SIZE_MAX = 8 * MIB
 SEGMENT_SIZE = 72
 RETIRED_SIZE = 24
-MANIFEST_FLAGS_ALL = 3
+MANIFEST_FLAGS_ALL = 7
 MANIFEST_AUTHORITY = 1
 MANIFEST_STAGING = 2
+MANIFEST_LOST = 4
+HASH_SIZE = 32
 REPLICA_FILE_SIZE = 72
 LOCK_SIZE = 16
 
@@ -27,6 +29,8 @@ class Manifest:
             raise FormatError(f"unknown flags {flags}")
         self.is_authority = bool(flags & MANIFEST_AUTHORITY)
         self.is_staging = bool(flags & MANIFEST_STAGING)
+        self.has_lost = bool(flags & MANIFEST_LOST)
+        self.lost = []
         reader.zeros(2)
         self.space = reader.id()
         self.lineage = reader.raw(16)
@@ -55,7 +59,8 @@ class Manifest:
         self.segments = [ListedSegment(reader) for _ in range(count)]
         self.retired = [(reader.u64(), reader.u64(), reader.i64()) for _ in range(retired_count)]
         for before, after in zip(self.segments, self.segments[1:]):
-            if before.end != after.first_position:
+            if before.end > after.first_position or (
+                    before.end < after.first_position and not self.has_lost):
                 raise FormatError(f"a segment begins at {after.first_position}, the one before "
                                   f"ends at {before.end}")
 
@@ -97,6 +102,49 @@ def manifest_reader(data):
     if version == 1:
         return sized_reader(data, MANIFEST_SIZE, b"DMAN"), 1
     return sized_reader(data, len(data), b"DMAN", 2), 2
+
+
+class LostRange:
+    """Positions whose events are gone, and the hashes of the subtrees they make up, if known."""
+
+    def __init__(self, reader):
+        self.first, self.last = reader.u64(), reader.u64()
+        self.since = reader.i64()
+        count = reader.u32()
+        reader.zeros(4)
+        self.hashes = [reader.raw(HASH_SIZE) for _ in range(count)]
+        if not 1 <= self.first <= self.last:
+            raise FormatError(f"lost positions {self.first} to {self.last}")
+        if count not in (0, len(self.levels())):
+            raise FormatError(f"{count} hashes of {len(self.levels())} subtrees")
+
+    def levels(self):
+        """The levels of the perfect subtrees, from the left."""
+        start, levels = self.first - 1, []
+        while start < self.last:
+            level = (self.last - start).bit_length() - 1
+            if start:
+                level = min(level, (start & -start).bit_length() - 1)
+            levels.append(level)
+            start += 1 << level
+        return levels
+
+
+def read_lost(data):
+    if len(data) < 24:
+        raise FormatError(f"{len(data)} bytes")
+    reader = sized_reader(data, len(data), b"DLST")
+    reader.zeros(3)
+    count = reader.u32()
+    reader.zeros(4)
+    ranges = [LostRange(reader) for _ in range(count)]
+    reader.zeros(4)
+    reader.raw(4)
+    reader.end()
+    for before, after in zip(ranges, ranges[1:]):
+        if before.last >= after.first:
+            raise FormatError(f"lost positions {after.first} after {before.last}")
+    return ranges
 
 
 class ReplicaFile:
@@ -171,7 +219,7 @@ class Directory:
             self.problems.append(f"format: {error}")
             return
         match = FORMAT_LINE.fullmatch(line)
-        if not match or match.groups() not in (("1", "1"), ("2", "2")):
+        if not match or match.groups() not in (("1", "1"), ("2", "2"), ("3", "3")):
             self.problems.append(f"format: {line!r}")
         else:
             self.format_version = int(match.group(1))
@@ -194,6 +242,10 @@ class Directory:
             raise FormatError(f"the manifest is that of {id_text(manifest.space)}")
         if manifest.version > self.format_version:
             self.problems.append(f"spaces/{name}: segments in a directory of format 1")
+        if manifest.has_lost:
+            if self.format_version < 3:
+                self.problems.append(f"spaces/{name}: lost positions below format 3")
+            manifest.lost = read_lost(self.read("spaces", name, "lost"))
         replica_file = ReplicaFile(self.read("spaces", name, "replica"))
         self.spaces[manifest.space] = Space(manifest, replica_file)
 

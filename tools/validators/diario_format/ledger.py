@@ -6,7 +6,7 @@ Section 5 gives the hashes and section 6 the invariants L3 to L5; W5 is of secti
 from bisect import bisect_left
 
 from .block import parse_block
-from .hashes import HASH_SIZE, CompactRange, commitment_of, leaf_of, salt_group, salt_of
+from .hashes import HASH_SIZE, CompactRange, commitment_of, leaf_of, salt_group, salt_of, stand_in
 from .primitives import FormatError, Reader, id_text, origin_text
 from .row import check_subject, encode_public_part, event_hash
 
@@ -15,6 +15,7 @@ KIND_SEED = 2
 KIND_PROMOTION = 3
 KIND_STATE = 4
 KIND_DROPPED = 5
+KIND_LOST = 6
 PROMOTION_SIZE = 40
 ADOPTION_TYPE = "engine.pack.adopted"
 
@@ -67,6 +68,7 @@ class Ledger:
         self.hashes = {}        # (replica, sequence): event hash
         self.payloads = {}      # (replica, sequence): payload
         self.sealed = []        # (where, segment), in order of position
+        self.lost = []          # ranges of positions whose events are gone
 
     def problem(self, where, reason):
         self.problems.append(f"{where}: {reason}")
@@ -162,10 +164,11 @@ class Ledger:
     @property
     def sealed_end(self):
         """The last position that is in a segment."""
+        end = max((lost.last for lost in self.lost), default=0)
         if not self.sealed:
-            return 0
+            return end
         segment = self.sealed[-1][1]
-        return segment.first_position + segment.count - 1
+        return max(end, segment.first_position + segment.count - 1)
 
     # What holds at the end
 
@@ -224,8 +227,14 @@ class Ledger:
         if self.released > self.sealed_end:
             self.problem("positions", f"W6: released up to {self.released}, of which segments "
                                       f"hold {self.sealed_end}")
-        before = self.sealed[0][1].first_position - 1 if self.sealed else self.released
-        placed = [position for position in sorted(self.positions) if position > before]
+        firsts = [segment.first_position for _, segment in self.sealed[:1]]
+        before = min(firsts + [lost.first for lost in self.lost], default=self.released + 1) - 1
+        placed = {position for position in self.positions if position > before}
+        for lost in self.lost:
+            if not placed.isdisjoint(range(lost.first, lost.last + 1)):
+                self.problem("positions", f"W9: {lost.first} to {lost.last} are not all lost")
+            placed |= set(range(lost.first, lost.last + 1))
+        placed = sorted(placed)
         expected = list(range(before + 1, before + 1 + len(placed)))
         if placed != expected or self.head > before + len(placed):
             self.problem("positions", f"gaps after {before}, head {self.head}")
@@ -260,7 +269,13 @@ class Ledger:
             raise FormatError("a personal part, but no seed of its group")
         event.commitment = commitment_of(salt_of(seed, event.sequence), event.personal)
 
+    def lost_at(self, position):
+        return next((lost for lost in self.lost if lost.first <= position <= lost.last), None)
+
     def leaf(self, position):
+        lost = self.lost_at(position)
+        if lost is not None:
+            return None if lost.hashes else stand_in(position)
         key = self.positions.get(position)
         if key not in self.hashes:
             return None
@@ -273,7 +288,9 @@ class Ledger:
         for start in starts:
             ranges = self.extend(start)
             if self.head in ranges:
-                for state in self.states:
+                # What was written before others took the place of leaves tells of another tree.
+                is_same_tree = all(lost.hashes for lost in self.lost)
+                for state in self.states if is_same_tree else self.states[-1:]:
                     self.check_state(state, ranges)
                 return ranges[self.head]
         return None
@@ -286,6 +303,11 @@ class Ledger:
         while True:
             if current.size in sizes:
                 found[current.size] = CompactRange(current.size, current.nodes)
+            lost = self.lost_at(current.size + 1)
+            if lost is not None and lost.hashes and lost.first == current.size + 1:
+                for level, value in zip(lost.levels(), lost.hashes):
+                    current.append_subtree(value, level)
+                continue
             leaf = self.leaf(current.size + 1)
             if leaf is None:
                 return found

@@ -9,8 +9,8 @@ import subprocess
 from . import require, weight
 from .checks import Checks
 
-COMMANDS = ("init", "record", "log", "show", "stats", "verify", "seal", "prove", "check", "export",
-            "import", "schema check", "schema list", "schema adopt", "inspect", "harness",
+COMMANDS = ("init", "record", "log", "show", "stats", "verify", "repair", "seal", "prove", "check",
+            "export", "import", "schema check", "schema list", "schema adopt", "inspect", "harness",
             "completion", "man", "help")
 PAYLOAD = '{"day":"2026-03-02","weightG":78400,"source":"manual"}'
 

@@ -1,0 +1,49 @@
+import DiarioCore
+
+/// The nodes on the way to the salts that were asked for last, for some replicas at once.
+///
+/// Replicas whose events alternate keep a path each, as long as their ids do not fall on the same
+/// place; then the one that comes takes it over.
+struct SaltPaths {
+    private static let placeCount = 64
+    /// From the seed down to the salt.
+    private static let levelCount = SaltNode.levelMax + 1
+
+    /// By place and level, made when needed.
+    ///
+    /// Those above the level of the base mean nothing.
+    private var values: [Salt] = []
+    private var bases: [SaltNode?] = []
+    private var indices: [Int] = []
+    /// The place of the path at hand.
+    private var place = 0
+
+    /// Goes to an index below `node`; gives the level and the value of the lowest node that the
+    /// path there has in common with the last one.
+    mutating func start(_ node: SaltNode, index: Int) -> (level: Int, value: Salt) {
+        if values.isEmpty {
+            let zero = Salt(first: 0, second: 0)
+            values = [Salt](repeating: zero, count: Self.placeCount * Self.levelCount)
+            bases = [SaltNode?](repeating: nil, count: Self.placeCount)
+            indices = [Int](repeating: 0, count: Self.placeCount)
+        }
+        // Replica ids are random, so their lowest bits are as good as any.
+        place = Int(truncatingIfNeeded: node.replica.rawValue) & (Self.placeCount - 1)
+        defer { indices[place] = index }
+        guard bases[place] == node else {
+            bases[place] = node
+            keep(node.value, level: node.level)
+            return (node.level, node.value)
+        }
+        // The highest bit in which the indices differ is where the paths part.
+        let difference = index ^ indices[place]
+        let shared = SaltNode.levelMax - (Int.bitWidth - difference.leadingZeroBitCount)
+        let level = max(shared, node.level)
+        return (level, values[place * Self.levelCount + level])
+    }
+
+    /// Keeps the value at a level of the path at hand.
+    mutating func keep(_ value: Salt, level: Int) {
+        values[place * Self.levelCount + level] = value
+    }
+}

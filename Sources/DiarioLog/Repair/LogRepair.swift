@@ -1,0 +1,335 @@
+package import DiarioCore
+package import DiarioCrypto
+import DiarioFormat
+package import DiarioSchema
+package import DiarioStorage
+import Synchronization
+
+/// Keeps what verifies of a damaged data directory, sets the rest aside, and says what is lost:
+/// schema/format/log.md, section 14.
+///
+/// What is done depends on what is there alone, so whoever goes on after a crash ends in the same
+/// state.
+package struct LogRepair {
+    private let directory: any LogDirectory
+    private let time: any TimeSource
+    private let entropy: any EntropySource
+    private let adoption: AdoptionReader
+    private let types: [EventType]
+    private let sizes: LogSizes
+    /// Packs that the program has, by fingerprint.
+    private let packs: [Hash32: [PackFile]]
+
+    private var setAside: SetAside
+    private var report = RepairReport()
+    private var hasLostFrames = false
+    private var hasLostEnd = false
+
+    package init(
+        _ directory: any LogDirectory,
+        time: any TimeSource,
+        entropy: any EntropySource,
+        adoption: AdoptionReader,
+        types: [EventType] = [],
+        packs: [Hash32: [PackFile]] = [:],
+        sizes: LogSizes = .standard
+    ) {
+        self.directory = directory
+        self.time = time
+        self.entropy = entropy
+        self.adoption = adoption
+        self.types = types
+        self.packs = packs
+        self.sizes = sizes
+        setAside = SetAside(directory)
+    }
+
+    /// Says what `run` would do, and changes nothing.
+    ///
+    /// It is done, in memory, and then verified: what is said is what would come of it.
+    package func rehearse() throws(LogError) -> RepairReport {
+        var draft = LogRepair(
+            DraftDirectory(over: directory),
+            time: time,
+            entropy: entropy,
+            adoption: adoption,
+            types: types,
+            packs: packs,
+            sizes: sizes
+        )
+        return try draft.run()
+    }
+
+    /// Mends the directory; what was done is durable when this returns.
+    ///
+    /// - Throws: when something cannot be mended at all, or the disk refuses. Everything that was
+    ///   there is then still there, or set aside.
+    package mutating func run() throws(LogError) -> RepairReport {
+        let lock = try storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }
+        try storing { () throws(StorageError) in
+            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
+        }
+        do throws(LogError) {
+            try mendFormat()
+            try mendReplicas()
+            try mendLog()
+            try mendPacks()
+            // Whoever has the log open reads all of it again.
+            try storing { () throws(StorageError) in try lock.setNote(0) }
+        } catch {
+            lock.release()
+            throw error
+        }
+        lock.release()
+        try mendSpaces()
+        try setAside.finish()
+        report.setAside = setAside.folder
+        try verify()
+        return report
+    }
+
+    private func open(
+        _ access: LogStore.Access,
+        isSalvage: Bool = false
+    ) throws(LogError) -> LogStore {
+        try LogStore(
+            directory,
+            access: access,
+            time: time,
+            entropy: entropy,
+            adoption: adoption,
+            types: types,
+            sizes: sizes,
+            background: .none,
+            isSalvage: isSalvage
+        )
+    }
+
+    // MARK: Small files
+
+    private mutating func mendFormat() throws(LogError) {
+        let what: String
+        do throws(LogError) {
+            let format = try DirectoryFormat.read(in: directory)
+            guard format.mayBeWritten else { throw LogError.newerFormat(version: format.version) }
+            return
+        } catch {
+            switch error {
+            case .corrupt(let fault): what = fault.what
+            case .storage(.tooLarge): what = "this is not the format's line"
+            case .notALog:
+                // Without anything of a log's it is not ours to touch.
+                let (hasLog, hasSpaces) = (try exists(LogPaths.log), try exists(LogPaths.spaces))
+                guard hasLog || hasSpaces else { throw error }
+                what = "the file is missing"
+            default: throw error
+            }
+        }
+        report.found(LogPaths.format, what, "it is written anew")
+        try setAside.keep(LogPaths.format, because: what)
+        // The newest: what it is called too new for is told by its own files.
+        try storing { () throws(StorageError) in
+            for path in [LogPaths.log, LogPaths.spaces, LogPaths.packs] {
+                try directory.makeDirectoryDurably(path)
+            }
+            try DirectoryFormat.write(DirectoryFormat.current, in: directory)
+        }
+    }
+
+    private func exists(_ path: String) throws(LogError) -> Bool {
+        try storing { () throws(StorageError) in try directory.exists(path) }
+    }
+
+    private func spaces() throws(LogError) -> [SpaceID] {
+        guard try exists(LogPaths.spaces) else { return [] }
+        return try storing { () throws(StorageError) in
+            try directory.list(LogPaths.spaces).compactMap { SpaceID(text: $0) }
+        }
+    }
+
+    /// Draws new ids where nobody knows any more who writes here.
+    private mutating func mendReplicas() throws(LogError) {
+        for space in try spaces() {
+            let path = LogPaths.replica(space)
+            let bytes: [UInt8]?
+            do throws(StorageError) {
+                bytes = try directory.contents(of: path, sizeMax: 4096)
+            } catch {
+                switch error {
+                case .notFound:
+                    guard try holdsFiles(space) else { continue }
+                    bytes = nil
+                case .tooLarge: bytes = []
+                default: throw .storage(error)
+                }
+            }
+            if let bytes, ReplicaFile(bytes.span) != nil { continue }
+            let what = bytes == nil ? "the replica file is missing" : "the replica file is damaged"
+            report.found(path, what, "this replica takes a new id")
+            try setAside.keep(path, because: what)
+            try drawReplica(space)
+        }
+    }
+
+    private func holdsFiles(_ space: SpaceID) throws(LogError) -> Bool {
+        if try exists(LogPaths.manifest(space)) { return true }
+        return try exists(LogPaths.segments(space))
+    }
+
+    private func drawReplica(_ space: SpaceID) throws(LogError) {
+        try storing { () throws(StorageError) in
+            try ReplicaFile.write(
+                ReplicaID(drawnFrom: entropy),
+                at: LogPaths.replica(space),
+                in: directory
+            )
+        }
+    }
+
+    private mutating func mendPacks() throws(LogError) {
+        let names =
+            try exists(LogPaths.packs)
+            ? try storing { () throws(StorageError) in try directory.list(LogPaths.packs) } : []
+        let store = try open(.readOnly)
+        defer { try? store.close() }
+        let adopted = store.shared.index.withLock { index in
+            index.spaces.indices.flatMap { $0.adoptions.map(\.fingerprint) }
+        }
+        for pack in Set(adopted + names.compactMap { Hash32(text: $0) }).sorted(by: {
+            $0.text < $1.text
+        }) {
+            do throws(LogError) {
+                _ = try store.packFiles(pack)
+                continue
+            } catch {
+                switch error {
+                case .corrupt, .storage(.notFound), .storage(.notDirectory), .storage(.tooLarge):
+                    break
+                default: throw error
+                }
+            }
+            let path = LogPaths.pack(pack)
+            let what = "the pack's files are not what was adopted"
+            guard let files = packs[pack] else {
+                report.found(path, what, nil)
+                continue
+            }
+            report.found(path, what, "the pack that comes with the program takes its place")
+            try setAside.keepTree(path, because: what)
+            try storing { () throws(StorageError) in
+                try directory.removeTree(path)
+                try directory.syncDirectory(LogPaths.packs)
+            }
+            try store.keep(files, fingerprint: pack)
+        }
+    }
+
+    // MARK: The log and its spaces
+
+    private mutating func mendLog() throws(LogError) {
+        guard try fault() != nil else { return }
+        hasLostFrames = true
+        // First: what was written under these ids may be gone, and no two events get one origin.
+        for space in try spaces() {
+            try drawReplica(space)
+            try change(space) {
+                $0.authority = $0.authority.map { _ in ReplicaID(drawnFrom: entropy) }
+            }
+        }
+        try DirectoryFormat.upgrade(to: DirectoryFormat.lossy, in: directory)
+        var mender = LogFileMender(directory, entropy: entropy)
+        let before = self
+        try mender.mend(&setAside, &report) { () throws(LogError) in
+            // Positions at the end may be given again: the epoch tells of that.
+            for space in try before.spaces() {
+                try before.change(space) { $0.epoch += 1 }
+            }
+        }
+        hasLostEnd = mender.hasLostEnd
+        if mender.lostFrameCount > 0 {
+            report.remarks.append("\(mender.lostFrameCount) frames of the write-ahead log")
+        }
+        if hasLostEnd {
+            report.remarks.append(
+                "the end of the write-ahead log: nobody knows how many events it held"
+            )
+        }
+        if let fault = try fault() { throw .corrupt(fault) }
+    }
+
+    /// What opening the log finds wrong with it.
+    private func fault() throws(LogError) -> Fault? {
+        let store = try open(.readOnly)
+        defer { try? store.close() }
+        return store.report.fault
+    }
+
+    private func change(
+        _ space: SpaceID,
+        _ body: (inout Manifest) -> Void
+    ) throws(LogError) {
+        guard var manifest = try? SpaceHome.readManifest(space, in: directory) else { return }
+        let old = manifest
+        body(&manifest)
+        guard manifest != old else { return }
+        let (path, bytes) = (LogPaths.manifest(space), manifest.encoded())
+        try storing { () throws(StorageError) in try directory.replace(path, with: bytes) }
+    }
+
+    private mutating func mendSpaces() throws(LogError) {
+        let all = try spaces()
+        // A space without a manifest may be one that was removed; the only one was not.
+        var whole: [SpaceID] = []
+        for space in all where try exists(LogPaths.manifest(space)) { whole.append(space) }
+        guard !all.isEmpty else { return }
+        let store = try open(.readWrite)
+        let salvage = try open(.readOnly, isSalvage: true)
+        do throws(LogError) {
+            for space in whole.isEmpty && all.count == 1 ? all : whole {
+                var repair = SpaceRepair(
+                    space,
+                    store,
+                    salvage,
+                    adoption,
+                    hasLostFrames: hasLostFrames
+                )
+                try repair.run(&setAside, &report)
+                noteLanes(of: space, in: store)
+            }
+        } catch {
+            try? store.close()
+            throw error
+        }
+        try salvage.close()
+        try store.close()
+    }
+
+    /// Notes pending events that are gone.
+    private mutating func noteLanes(of space: SpaceID, in store: LogStore) {
+        guard hasLostFrames else { return }
+        for lane in store.shared.index.withLock({ $0[space].lanes }) {
+            for (left, right) in zip(lane.runs.runs, lane.runs.runs.dropFirst())
+            where left.last + 1 < right.first {
+                report.losses.append(
+                    RepairReport.Loss(
+                        space: space,
+                        place: .sequences(lane.replica),
+                        numbers: left.last + 1...right.first - 1
+                    )
+                )
+            }
+        }
+    }
+
+    // MARK: Afterwards
+
+    private mutating func verify() throws(LogError) {
+        let store = try open(.readOnly)
+        defer { try? store.close() }
+        if let fault = store.report.fault { report.remaining.append(fault) }
+        for manifest in try store.manifests() {
+            report.remaining += try store.verify(manifest.space) { _ in nil }.faults
+            report.events += try store.status(of: manifest.space).events
+        }
+    }
+}

@@ -1,0 +1,453 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioSchema
+import DiarioStorage
+import Synchronization
+
+/// Mends one space, once the files of the write-ahead log are in order.
+///
+/// Everything new is written and durable before something refers to it, and what is damaged goes
+/// only after that: a crash at any point leaves what the next repair goes on from.
+struct SpaceRepair {
+    let space: SpaceID
+    let store: LogStore
+    /// The same log with all rows that are in its files still.
+    let salvage: LogStore
+    let adoption: AdoptionReader
+    /// True if frames of the log are gone.
+    let hasLostFrames: Bool
+
+    var shared: LogShared { store.shared }
+    var directory: any LogDirectory { store.shared.directory }
+
+    /// What the manifest says, or would have said.
+    private var manifest: Manifest
+    /// True if the manifest has to be made anew.
+    private var isManifestGone = false
+    /// True if the root cannot stay what it was.
+    private var needsNewLineage = false
+    /// Files of segments that were damaged.
+    private var damaged: [SegmentEntry] = []
+    private var sources = SpaceSources()
+
+    init(
+        _ space: SpaceID,
+        _ store: LogStore,
+        _ salvage: LogStore,
+        _ adoption: AdoptionReader,
+        hasLostFrames: Bool
+    ) {
+        self.space = space
+        self.store = store
+        self.salvage = salvage
+        self.adoption = adoption
+        self.hasLostFrames = hasLostFrames
+        manifest = Manifest(
+            space: space,
+            lineage: Lineage(high: 0, low: 0),
+            epoch: 0,
+            authority: nil,
+            isStaging: false,
+            replaces: nil
+        )
+    }
+
+    mutating func run(
+        _ setAside: inout SetAside,
+        _ report: inout RepairReport
+    ) throws(LogError) {
+        try readManifest(&setAside, &report)
+        try findSegments(&report)
+        try gather()
+        let (first, last) = (lowest, lastPosition)
+        let work = first <= last ? sources.pieces(first...last) : []
+        let seeds = try missingSeeds(work, &report)
+        let sealedEnd = sealedEnd(work)
+        let hasLost = work.contains { if case .lost(false) = $0.source { true } else { false } }
+        let isBroken = try needsState(sealedEnd)
+        let isChanged =
+            isManifestGone || !damaged.isEmpty || hasLost || !seeds.isEmpty || isBroken
+        if isChanged {
+            guard first == 1 || work.isEmpty else {
+                throw .corrupt(
+                    Fault(
+                        file: LogPaths.space(space),
+                        offset: 0,
+                        what: "positions below \(first) were given away, so the tree cannot be "
+                            + "made again"
+                    )
+                )
+            }
+            try mend(work, sealedEnd, seeds, isBroken: isBroken, &setAside, &report)
+        }
+        try mendTiles(isNew: needsNewLineage, &setAside, &report)
+    }
+
+    // MARK: Looking
+
+    private mutating func readManifest(
+        _ setAside: inout SetAside,
+        _ report: inout RepairReport
+    ) throws(LogError) {
+        do throws(LogError) {
+            manifest = try SpaceHome.readManifest(space, in: directory)
+            return
+        } catch {
+            guard case .corrupt(let fault) = error else {
+                if case .unknownSpace = error {
+                    try rebuildManifest("the manifest is missing", &setAside, &report)
+                    return
+                }
+                throw error
+            }
+            guard fault.file == LogPaths.lost(space) else {
+                try rebuildManifest("the manifest is damaged", &setAside, &report)
+                return
+            }
+            // The gaps are found again, but not what was known of them.
+            report.found(fault, "it is made anew, under a new lineage")
+            try setAside.keep(fault.file, because: fault.what)
+            let path = LogPaths.manifest(space)
+            let bytes = try storing { () throws(StorageError) in
+                try directory.contents(of: path, sizeMax: Manifest.sizeMax)
+            }
+            guard var known = Manifest(bytes.span) else { throw .corrupt(fault) }
+            known.take([])
+            manifest = known
+            needsNewLineage = true
+        }
+    }
+
+    /// Takes from elsewhere what can be known of a manifest that is gone.
+    private mutating func rebuildManifest(
+        _ what: String,
+        _ setAside: inout SetAside,
+        _ report: inout RepairReport
+    ) throws(LogError) {
+        isManifestGone = true
+        needsNewLineage = true
+        let path = LogPaths.manifest(space)
+        report.found(
+            path,
+            what,
+            "it is made anew from the segments and the log, with a new lineage and new ids"
+        )
+        report.remarks.append(
+            "the lineage and the epoch of space \(space.text): nothing else holds them"
+        )
+        try setAside.keep(path, because: what)
+        // Only where positions are given elsewhere events are pending, or were.
+        let index = salvage.shared.index.withLock { $0[space] }
+        let isAuthority =
+            index.lanes.isEmpty && !index.canonical.runs.contains { $0.promotedAt != nil }
+        if isAuthority { manifest.authority = ReplicaID(drawnFrom: shared.entropy) }
+        do throws(LogError) { manifest.take(try LostFile.read(of: space, in: directory)) } catch {
+            guard case .corrupt(let fault) = error else { throw error }
+            report.found(fault, "it is made anew")
+            try setAside.keep(fault.file, because: fault.what)
+        }
+    }
+
+    /// Tells segments that verify from damaged ones, and finds others on disk.
+    private mutating func findSegments(_ report: inout RepairReport) throws(LogError) {
+        for entry in manifest.segments {
+            let faults = try store.damage(of: entry, in: space)
+            if faults.isEmpty {
+                sources.sealed.append(entry)
+            } else {
+                damaged.append(entry)
+                for fault in faults {
+                    report.found(fault, "set aside; what else holds its events takes its place")
+                }
+            }
+        }
+        sources.lost = manifest.lost
+        let folder = LogPaths.segments(space)
+        let names = try storing { () throws(StorageError) in
+            try directory.exists(folder) ? try directory.list(folder) : []
+        }
+        let sealed = Set(sources.sealed.map(\.name))
+        let readers = names.compactMap { LogPaths.segmentName($0) }
+            .filter { !sealed.contains($0) }
+            .compactMap { PairReader.open($0, of: space, in: shared) }
+        if isManifestGone { try adopt(readers, &report) }
+        let taken = Set(sources.sealed.map(\.name))
+        // They cost a look at every row, and nobody needs them while all is well.
+        guard !damaged.isEmpty || isManifestGone || hasLostFrames || !manifest.lost.isEmpty else {
+            return
+        }
+        for reader in readers where !taken.contains(reader.name) {
+            for positions in reader.readable() { sources.pairs.append((positions, reader)) }
+        }
+    }
+
+    /// Puts those pairs into a new manifest that cover most, each position once.
+    private mutating func adopt(
+        _ readers: [PairReader],
+        _ report: inout RepairReport
+    ) throws(LogError) {
+        var next: UInt64 = 1
+        let order = readers.sorted { ($0.first, $1.last) < ($1.first, $0.last) }
+        for reader in order where reader.first >= next {
+            guard let entry = reader.entry(),
+                try store.damage(of: entry, in: space).isEmpty
+            else { continue }
+            sources.sealed.append(entry)
+            next = entry.last + 1
+        }
+    }
+
+    /// Takes up what the log's files hold.
+    private mutating func gather() throws(LogError) {
+        let runs = salvage.shared.index.withLock { $0[space].canonical.runs }
+        for run in runs {
+            if let last = sources.log.last, last.upperBound + 1 == run.first {
+                sources.log[sources.log.count - 1] = last.lowerBound...run.last
+            } else {
+                sources.log.append(run.first...run.last)
+            }
+        }
+    }
+
+    /// The last position that was ever given, as far as anything here knows.
+    private var lastPosition: UInt64 {
+        var last = shared.index.withLock { $0[space].head }
+        last = max(last, manifest.segments.last?.last ?? 0, sources.sealed.last?.last ?? 0)
+        last = max(last, manifest.lost.last?.last ?? 0, sources.log.last?.upperBound ?? 0)
+        let anchors = salvage.shared.index.withLock { $0[space].anchors }
+        last = max(last, anchors.reduce(0) { max($0, $1.size) })
+        return sources.pairs.reduce(last) { max($0, $1.positions.upperBound) }
+    }
+
+    /// The lowest position that was not given away by hand.
+    private var lowest: UInt64 {
+        guard !isManifestGone else { return 1 }
+        let released = shared.index.withLock { $0[space].released }
+        let first = min(
+            manifest.segments.first?.first ?? UInt64.max,
+            manifest.lost.first?.first ?? UInt64.max
+        )
+        return first == UInt64.max ? released + 1 : min(first, released + 1)
+    }
+
+    /// Up to here everything is put into segments, or is lost.
+    private func sealedEnd(_ pieces: [SpacePiece]) -> UInt64 {
+        let known = max(
+            manifest.segments.last?.last ?? 0,
+            sources.sealed.last?.last ?? 0,
+            shared.index.withLock { $0[space].released }
+        )
+        return max(known, pieces.last { !$0.isInLog }?.positions.upperBound ?? 0)
+    }
+
+    /// Whether the log's state does not fit what is there.
+    private func needsState(_ sealedEnd: UInt64) throws(LogError) -> Bool {
+        let (head, released, runs) = shared.index.withLock {
+            ($0[space].head, $0[space].released, $0[space].canonical.runs)
+        }
+        guard head >= sealedEnd, head >= lastPosition else { return true }
+        var next = released + 1
+        for run in runs {
+            guard run.first == next else { return true }
+            next = run.last + 1
+        }
+        return next != head + 1
+    }
+
+    // MARK: Mending
+
+    private mutating func mend(
+        _ pieces: [SpacePiece],
+        _ sealedEnd: UInt64,
+        _ seeds: [SaltSeed],
+        isBroken: Bool,
+        _ setAside: inout SetAside,
+        _ report: inout RepairReport
+    ) throws(LogError) {
+        if isBroken, !hasLostFrames, damaged.isEmpty, !isManifestGone {
+            report.found(
+                LogPaths.log,
+                "the log of space \(space.text) lacks what its segments or states tell of",
+                "its state is made anew from what there is"
+            )
+        }
+        if !seeds.isEmpty { needsNewLineage = true }
+        if isBroken || !seeds.isEmpty {
+            try store.withWriter { (writer) throws(LogError) in
+                try writer.write(nil, seeds: seeds, of: space)
+            }
+        }
+        let made = try seal(pieces, upTo: sealedEnd)
+        let segments = (sources.sealed + made).sorted { $0.first < $1.first }
+        let lost = lostRanges(pieces, &report)
+        var walk = try walk(segments, lost, pieces)
+        if !walk.isConfirmed, walk.lost.contains(where: { !$0.hashes.isEmpty }) {
+            // What tiles say of lost positions is not what the log says of its root.
+            walk = try self.walk(segments, lost, pieces, trustsTiles: false)
+        }
+        let standsIn = walk.lost.contains { $0.hashes.isEmpty && !manifest.lost.contains($0) }
+        if standsIn || !walk.isConfirmed { needsNewLineage = true }
+        try finish(segments, walk, sealedEnd, &setAside, &report)
+    }
+
+    /// Seals what is in no segment that verifies, as far as it can be read.
+    private func seal(
+        _ pieces: [SpacePiece],
+        upTo end: UInt64
+    ) throws(LogError) -> [SegmentEntry] {
+        var files = SegmentFiles(
+            shared,
+            space,
+            SealedTypes(shared, space),
+            SegmentPlan()
+        )
+        for piece in pieces where piece.positions.lowerBound <= end {
+            switch piece.source {
+            case .sealed, .lost: try files.finish()
+            case .log, .pair:
+                let positions = piece.positions.lowerBound...min(piece.positions.upperBound, end)
+                try read(positions, piece.source) { (events) throws(LogError) in
+                    try files.append(events)
+                }
+            }
+        }
+        try files.finish()
+        return files.entries
+    }
+
+    /// Gives the events at positions of a piece.
+    func read(
+        _ positions: ClosedRange<UInt64>,
+        _ source: SpacePiece.Source,
+        _ visit: (StoredEvents) throws(LogError) -> Void
+    ) throws(LogError) {
+        switch source {
+        case .lost: return
+        case .log:
+            var cursor = try salvage.cursor(space, positions: positions, .canonical)
+            while let events = try cursor.next() { try visit(events) }
+        case .pair(let reader): try reader.read(positions, visit)
+        case .sealed(let entry):
+            guard let reader = PairReader.open(entry.name, of: space, in: shared) else { return }
+            try reader.read(positions, visit)
+        }
+    }
+
+    /// What was lost before and what is found to be lost now.
+    private func lostRanges(
+        _ pieces: [SpacePiece],
+        _ report: inout RepairReport
+    ) -> [LostPositions] {
+        var lost = manifest.lost
+        for piece in pieces {
+            guard case .lost(false) = piece.source else { continue }
+            lost.append(LostPositions(piece.positions, since: shared.time.now))
+            report.losses.append(
+                RepairReport.Loss(space: space, place: .positions, numbers: piece.positions)
+            )
+        }
+        return lost.sorted { $0.first < $1.first }
+    }
+
+    /// Computes the tree over segments, gaps, and what stays in the log.
+    private func walk(
+        _ segments: [SegmentEntry],
+        _ lost: [LostPositions],
+        _ pieces: [SpacePiece],
+        trustsTiles: Bool = true
+    ) throws(LogError) -> SpaceWalk {
+        let index = shared.index.withLock { $0[space] }
+        let old = salvage.shared.index.withLock { $0[space] }
+        var walk = SpaceWalk(
+            space,
+            store,
+            adoption,
+            anchors: old.anchors,
+            known: Set(manifest.lost),
+            trusts: trustsTiles,
+            tallies: index.tallies,
+            adoptions: index.adoptions,
+            clock: index.clock
+        )
+        var (segmentsLeft, lostLeft) = (segments[...], lost[...])
+        while true {
+            let next = min(segmentsLeft.first?.first ?? .max, lostLeft.first?.first ?? .max)
+            if let entry = segmentsLeft.first, entry.first == next {
+                segmentsLeft.removeFirst()
+                try read(entry.first...entry.last, .sealed(entry)) { (events) throws(LogError) in
+                    try walk.take(events)
+                }
+            } else if let gap = lostLeft.popFirst() {
+                try walk.pass(gap)
+            } else {
+                break
+            }
+        }
+        let end = max(segments.last?.last ?? 0, lost.last?.last ?? 0)
+        for piece in pieces where piece.positions.upperBound > end && piece.isInLog {
+            let positions = max(end + 1, piece.positions.lowerBound)...piece.positions.upperBound
+            try read(positions, .log) { (events) throws(LogError) in try walk.take(events) }
+        }
+        return walk
+    }
+
+    /// Lets everything refer to what was made, and takes away what was damaged.
+    private mutating func finish(
+        _ segments: [SegmentEntry],
+        _ walk: borrowing SpaceWalk,
+        _ sealedEnd: UInt64,
+        _ setAside: inout SetAside,
+        _ report: inout RepairReport
+    ) throws(LogError) {
+        let gone = damaged.flatMap {
+            [LogPaths.segment($0.name, of: space), LogPaths.sidecar($0.name, of: space)]
+        }
+        for path in gone {
+            try setAside.keep(path, because: "the segment or its sidecar did not verify")
+        }
+        if !walk.lost.isEmpty {
+            try DirectoryFormat.upgrade(to: DirectoryFormat.lossy, in: directory)
+        } else if !segments.isEmpty {
+            try DirectoryFormat.upgrade(in: directory)
+        }
+        if needsNewLineage {
+            manifest.lineage = Lineage(drawnFrom: shared.entropy)
+            manifest.epoch = 0
+            if !isManifestGone {
+                report.remarks.append(
+                    "the lineage of space \(space.text): the root cannot stay what it was, so it "
+                        + "has a new one, and older proofs and roots do not hold any more"
+                )
+            }
+        }
+        manifest.segments = segments
+        manifest.take(walk.lost)
+        let (path, bytes) = (LogPaths.manifest(space), manifest.encoded())
+        try storing { () throws(StorageError) in
+            if !walk.lost.isEmpty {
+                try directory.replace(LogPaths.lost(space), with: LostFile.encoded(walk.lost))
+            }
+            try directory.replace(path, with: bytes)
+        }
+        shared.segments.set(manifest)
+        shared.files.removeAll()
+        let known = shared.index.withLock { $0[space].acceptedAt }
+        let state = walk.state(
+            released: sealedEnd,
+            packs: walk.lost.isEmpty ? [] : try packsToAdopt(walk.adoptions),
+            acceptedAt: known
+        )
+        try store.withWriter { (writer) throws(LogError) in
+            try writer.write(state, seeds: [], of: space)
+        }
+        try storing { () throws(StorageError) in
+            var isChanged = false
+            for path in gone where try directory.exists(path) {
+                try directory.remove(path)
+                isChanged = true
+            }
+            if isChanged { try directory.syncDirectory(LogPaths.segments(space)) }
+        }
+    }
+}

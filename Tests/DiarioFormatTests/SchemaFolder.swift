@@ -1,0 +1,20 @@
+import Foundation
+
+/// The files of `schema`, by their paths below it.
+enum SchemaFolder {
+    private static var url: URL {
+        URL(filePath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "schema")
+    }
+
+    /// The files in a folder, in order of their names.
+    static func files(_ folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: url.appending(path: folder).path)
+            .sorted().map { folder + "/" + $0 }
+    }
+
+    static func contents(_ path: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: url.appending(path: path)))
+    }
+}

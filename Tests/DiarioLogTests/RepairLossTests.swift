@@ -1,0 +1,169 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+import DiarioStorage
+import Testing
+
+/// What becomes of a log of which no other copy is left.
+@Suite struct RepairLossTests {
+    /// A log of several files of which only the tail and the seeds are left, sealed otherwise.
+    private func recycled() throws -> RepairSample {
+        try RepairSample(segmentCount: 256, mergedCount: 256, count: 2000, quietMax: 0)
+    }
+
+    /// Of each sealed file the events are lost that it alone had, and no others.
+    @Test(arguments: [RepairTests.Damage.flip, .delete])
+    func aLastCopyIsLost(_ damage: RepairTests.Damage) throws {
+        let sample = try recycled()
+        let paths = try sample.files().filter { $0.contains("/segments/") }
+        for path in [paths[0], paths[3]] {
+            let log = sample.copy()
+            try log.damage(path, damage)
+            let report = try log.run()
+            #expect(report.isMended, "\(path): \(report.findings) \(report.remaining)")
+            #expect(report.losses.allSatisfy { $0.count <= 256 }, "\(path)")
+            try log.expectWhole(sample.rows, report, path)
+            #expect(try log.run().isClean, "\(path)")
+        }
+    }
+
+    /// Wherever the power goes while events are given up, the end is the same.
+    @Test(arguments: 0..<2) func losingGoesOnAfterACrash(part: Int) throws {
+        let sample = try recycled()
+        let path = try #require(
+            try sample.files().filter { $0.hasSuffix("dseg") }.dropFirst().first
+        )
+        let damaged = sample.copy()
+        try damaged.damage(path, .truncate)
+        let whole = damaged.copy()
+        let expected = try whole.run()
+        let (rows, root) = (try whole.rowsNow(), try whole.log.open().root(of: whole.space))
+        #expect(expected.lostCount > 0)
+        var cut = 1 + part
+        while true {
+            let log = damaged.copy()
+            log.log.disk.cutAfter(operations: cut, CrashDisk.CutMoment.allCases[cut % 3])
+            var random = SeededRandom(seed: UInt64(cut))
+            let first = try? log.run()
+            log.log.disk.crash(using: &random)
+            let report = try log.run()
+            #expect(report.isMended, "cut at \(cut): \(report.findings) \(report.remaining)")
+            #expect(try log.rowsNow() == rows, "cut at \(cut)")
+            let store = try log.log.open()
+            #expect(try store.root(of: log.space) == root, "cut at \(cut)")
+            if first != nil { break }
+            cut += 6 + cut / 2
+        }
+    }
+
+    /// Without anything that tells of its hashes a lost run gets stand-ins, and a new lineage.
+    @Test func unknownHashesGetStandIns() throws {
+        // Runs of 64 are smaller than what a hash of a tile covers.
+        let sample = try RepairSample(
+            segmentCount: 64,
+            mergedCount: 64,
+            count: 1100,
+            quietMax: 0
+        )
+        let path = try #require(
+            try sample.files().filter { $0.hasSuffix("dseg") }.dropFirst(2).first
+        )
+        let log = sample.copy()
+        try log.damage(path, .zero)
+        let report = try log.run()
+        #expect(report.losses.map(\.numbers) == [129...192])
+        #expect(report.remarks.count == 1)
+        let store = try log.log.open()
+        #expect(try store.status(of: log.space).manifest.lineage != sample.lineage)
+        let root = try store.root(of: log.space)
+        #expect(root != sample.root)
+        let result = try store.verify(log.space) { _ in nil }
+        #expect(result.faults == [])
+        #expect(result.root == root)
+        #expect(try store.inclusion(of: 130, in: log.space) != nil)
+        #expect(try store.inclusion(of: 1000, in: log.space) != nil)
+        try log.expectWhole(sample.rows, report, "stand-ins")
+    }
+
+    /// A segment that is lost after another one was.
+    @Test func aSecondLossAddsToTheFirst() throws {
+        let sample = try recycled()
+        let log = sample.copy()
+        let paths = try sample.files().filter { $0.hasSuffix("dseg") }
+        var all: [ClosedRange<UInt64>] = []
+        for path in [paths[1], paths[0], paths[3]] {
+            try log.damage(path, .zero)
+            let report = try log.run()
+            #expect(report.isMended, "\(report.findings) \(report.remaining)")
+            all += report.losses.map(\.numbers)
+            let store = try log.log.open()
+            let lost = try store.verify(log.space) { _ in nil }.lost.map(\.positions)
+            #expect(lost.reduce(0) { $0 + $1.count } == all.reduce(0) { $0 + $1.count })
+            #expect(try store.root(of: log.space) == sample.root)
+            try store.close()
+        }
+    }
+
+    /// Each file of a log of several is damaged in each way that leaves a trace.
+    @Test(arguments: RepairTests.Damage.allCases)
+    func everyFileOfALongLogIsMended(_ damage: RepairTests.Damage) throws {
+        let sample = try RepairSample(count: 1500, sealed: false)
+        let paths = try sample.files().filter { $0.hasSuffix("dwal") }
+        #expect(paths.count > 2)
+        for path in paths {
+            // That a newest file was ever begun only the files after it tell.
+            if path == paths.last, damage == .zero || damage == .delete { continue }
+            let log = sample.copy()
+            try log.damage(path, damage)
+            let report = try log.run()
+            #expect(report.isMended, "\(path): \(report.findings) \(report.remaining)")
+            try log.expectWhole(sample.rows, report, "\(path) \(damage)")
+            #expect(try log.run().isClean, "\(path)")
+        }
+    }
+
+    @Test func aListOfLostPositionsIsReadAsItWasWritten() throws {
+        var hasher = EventHasher()
+        let leaf = hasher.leaf(.zero, acceptedAt: 1)
+        let list = [
+            LostPositions(1...3, since: Timestamp(milliseconds: 5)),
+            LostPositions(9...12, since: Timestamp(milliseconds: 6), hashes: [leaf]),
+        ]
+        let bytes = LostFile.encoded(list)
+        #expect(LostFile.read(bytes.span) == list)
+        for index in bytes.indices {
+            for bit in 0..<8 {
+                var flipped = bytes
+                flipped[index] ^= 1 << UInt8(bit)
+                #expect(LostFile.read(flipped.span) == nil, "byte \(index)")
+            }
+        }
+        for count in bytes.indices {
+            #expect(LostFile.read(bytes.span.extracting(0..<count)) == nil)
+        }
+    }
+
+    /// A subtree gives the same tree as its leaves.
+    @Test(arguments: UInt64(0)..<20) func subtreesMakeTheSameTree(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var hasher = EventHasher()
+        let size = UInt64(1 + random.below(300))
+        let start = UInt64(random.below(Int(size)))
+        let end = start + 1 + UInt64(random.below(Int(size - start)))
+        let leaves = (0..<size).map { hasher.leaf(.zero, acceptedAt: Int64($0)) }
+        var plain = CompactRange()
+        for leaf in leaves { plain.append(leaf, &hasher) }
+        var range = CompactRange()
+        for leaf in leaves[..<Int(start)] { range.append(leaf, &hasher) }
+        for node in TreeNode.covering(start..<end) {
+            var part = CompactRange()
+            for leaf in leaves[Int(node.leaves.lowerBound)..<Int(node.leaves.upperBound)] {
+                part.append(leaf, &hasher)
+            }
+            range.append(part.root(&hasher), level: node.level, &hasher)
+        }
+        for leaf in leaves[Int(end)...] { range.append(leaf, &hasher) }
+        #expect(range == plain)
+    }
+}

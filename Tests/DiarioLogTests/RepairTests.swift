@@ -1,0 +1,298 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+import DiarioSimulation
+import DiarioStorage
+import Testing
+
+/// Repair keeps what verifies, sets the rest aside, and says what is lost.
+@Suite struct RepairTests {
+    enum Damage: CaseIterable {
+        case flip, truncate, zero, delete
+    }
+
+    /// Whatever happens to whichever file, what was not damaged stays, and the log goes on.
+    @Test(arguments: Damage.allCases) func everyFileIsMended(_ damage: Damage) throws {
+        let sample = try RepairSample()
+        for path in try sample.files() {
+            let log = sample.copy()
+            try log.damage(path, damage)
+            let before = try log.bytes()
+            let rehearsed = try log.repair().rehearse()
+            #expect(try log.bytes() == before, "a rehearsal changes nothing: \(path)")
+            let report = try log.run()
+            #expect(report.isMended, "\(path) \(damage): \(report.findings) \(report.remaining)")
+            #expect(report.lostCount == rehearsed.lostCount, "\(path)")
+            #expect(report.findings.map(\.fault) == rehearsed.findings.map(\.fault), "\(path)")
+            try log.expectWhole(sample.rows, report, "\(path) \(damage)")
+            let again = try log.run()
+            #expect(again.isClean, "\(path) \(damage): \(again.findings) \(again.remaining)")
+        }
+    }
+
+    @Test func whatIsWholeIsLeftAlone() throws {
+        let log = try RepairSample().copy()
+        let before = try log.bytes()
+        let report = try log.run()
+        #expect(report.isClean, "\(report.findings) \(report.remaining)")
+        #expect(report.setAside == nil)
+        let after = try log.bytes()
+        // These change whenever a log is opened.
+        let small = [LogPaths.syncedMark, LogPaths.lock, LogPaths.reserve]
+        for (path, bytes) in before where !small.contains(path) {
+            #expect(after[path] == bytes, "\(path)")
+        }
+    }
+
+    /// Wherever the power goes while it repairs, the next repair comes to the same end.
+    @Test(arguments: ["dseg", "dwal", "manifest", "tiles/size", "replica"])
+    func repairGoesOnAfterACrash(part: String) throws {
+        let sample = try RepairSample()
+        let path = try #require(try sample.files().first { $0.hasSuffix(part) })
+        let damaged = sample.copy()
+        try damaged.damage(path, .flip)
+        let whole = damaged.copy()
+        let expected = try whole.run()
+        let rows = try whole.rowsNow()
+        var cut = 1
+        while true {
+            let log = damaged.copy()
+            log.log.disk.cutAfter(operations: cut, CrashDisk.CutMoment.allCases[cut % 3])
+            var random = SeededRandom(seed: UInt64(cut))
+            let first = try? log.run()
+            log.log.disk.crash(using: &random)
+            let report = try log.run()
+            #expect(report.isMended, "cut at \(cut): \(report.findings) \(report.remaining)")
+            #expect(try log.rowsNow() == rows, "cut at \(cut)")
+            if first != nil { break }
+            cut += 1 + cut / 4
+        }
+        #expect(expected.isMended)
+    }
+
+    /// The subtrees of a lost run are in the tiles, so the root stays what it was.
+    @Test func theRootStaysIfTheTilesKnowIt() throws {
+        // The write-ahead log is recycled, so that no other copy is left.
+        let sample = try RepairSample(
+            segmentCount: 256,
+            mergedCount: 256,
+            count: 2000,
+            quietMax: 0
+        )
+        let path = try #require(
+            try sample.files().filter { $0.hasSuffix("dseg") }.dropFirst().first
+        )
+        let log = sample.copy()
+        try log.damage(path, .zero)
+        let report = try log.run()
+        #expect(report.losses.map(\.numbers) == [257...512])
+        #expect(report.remarks == [])
+        let store = try log.log.open()
+        #expect(try store.root(of: log.space) == sample.root)
+        let result = try store.verify(log.space) { _ in nil }
+        #expect(result.faults == [])
+        #expect(result.root == sample.root)
+        #expect(result.lost.map(\.positions) == [257...512])
+        #expect(try store.inclusion(of: 700, in: log.space) != nil)
+        #expect(throws: LogError.self) { try store.inclusion(of: 300, in: log.space) }
+        #expect(try store.status(of: log.space).manifest.lineage == sample.lineage)
+    }
+
+    /// Rows that were not recycled in the write-ahead log make a segment again.
+    @Test func aSegmentIsMadeAgainFromTheLog() throws {
+        let sample = try RepairSample()
+        for path in try sample.files() where path.hasSuffix("dper") || path.hasSuffix("dseg") {
+            let log = sample.copy()
+            try log.damage(path, .delete)
+            let report = try log.run()
+            #expect(report.lostCount == 0)
+            #expect(report.remarks == [])
+            #expect(try log.rowsNow() == sample.rows)
+            #expect(try log.log.open().root(of: log.space) == sample.root)
+        }
+    }
+
+    /// With the manifest gone everything but its own ids is found again.
+    @Test func aManifestIsMadeAgain() throws {
+        let sample = try RepairSample()
+        let log = sample.copy()
+        try log.damage(LogPaths.manifest(log.space), .delete)
+        let report = try log.run()
+        #expect(report.isMended)
+        #expect(report.lostCount == 0)
+        #expect(try log.rowsNow() == sample.rows)
+        let store = try log.log.open()
+        #expect(try store.root(of: log.space) == sample.root)
+        #expect(try store.status(of: log.space).manifest.lineage != sample.lineage)
+    }
+
+    /// A frame in the middle is gone: its positions stay empty, and nothing else changes.
+    @Test func aLostFrameLeavesAGap() throws {
+        let sample = try RepairSample(sealed: false)
+        let path = try #require(try sample.files().first { $0.hasSuffix("dwal") })
+        let log = sample.copy()
+        try log.log.disk.flipBit(1, at: 4096 + 1200, of: path)
+        let report = try log.run()
+        #expect(report.isMended)
+        #expect(report.lostCount > 0)
+        #expect(report.lostCount < 40)
+        try log.expectWhole(sample.rows, report, "a lost frame")
+        let kept = try log.bytes().keys.filter { $0.hasPrefix("set-aside/1/wal/") }
+        #expect(kept.count == 1)
+    }
+}
+
+/// A small directory with events of each kind: sealed, in the tail, and some with personal parts.
+struct RepairSample {
+    let log: TestLog
+    let space: SpaceID
+    let rows: [RepairRow]
+    let root: Hash32
+    let lineage: Lineage
+
+    init(
+        segmentCount: Int = 8,
+        mergedCount: Int = 32,
+        count: Int64 = 75,
+        quietMax: Int = 1024 * 1024,
+        sealed isSealed: Bool = true
+    ) throws {
+        var sizes = TestLog.small
+        (sizes.reserve, sizes.quietMax) = (4096, quietMax)
+        let sealed = try SealedLog(
+            segmentCount: segmentCount,
+            mergedCount: mergedCount,
+            sizes: sizes
+        )
+        (log, space) = (sealed.log, sealed.space)
+        try sealed.fill(0..<count)
+        if isSealed { _ = try sealed.store.seal(space, all: false) }
+        try sealed.fill(count..<count + 9)
+        root = try sealed.store.root(of: space)
+        lineage = try sealed.store.status(of: space).manifest.lineage
+        rows = try RepairRow.all(space, in: sealed.store)
+        try sealed.store.close()
+    }
+
+    private init(_ other: RepairSample) {
+        log = TestLog(disk: other.log.disk.copy(machineID: "test"), seed: 7)
+        log.sizes = other.log.sizes
+        (space, rows, root, lineage) = (other.space, other.rows, other.root, other.lineage)
+    }
+
+    func copy() -> RepairSample { RepairSample(self) }
+
+    func repair() -> LogRepair {
+        LogRepair(
+            log.disk,
+            time: log.clock,
+            entropy: log.entropy,
+            adoption: log.kinds.adoption,
+            types: log.kinds.types,
+            sizes: log.sizes
+        )
+    }
+
+    func run() throws -> RepairReport {
+        var repair = repair()
+        return try repair.run()
+    }
+
+    /// The paths of all files.
+    func files(in folder: String = "") throws -> [String] {
+        var found: [String] = []
+        for name in try log.disk.list(folder) {
+            let path = folder.isEmpty ? name : folder + "/" + name
+            if (try? log.disk.list(path)) != nil {
+                found += try files(in: path)
+            } else {
+                found.append(path)
+            }
+        }
+        return found
+    }
+
+    func bytes() throws -> [String: [UInt8]] {
+        var found: [String: [UInt8]] = [:]
+        for path in try files() {
+            found[path] = try log.disk.contents(of: path, sizeMax: .max)
+        }
+        return found
+    }
+
+    func damage(_ path: String, _ damage: RepairTests.Damage) throws {
+        let file = try log.disk.open(path, .readWrite)
+        let size = try file.size()
+        switch damage {
+        case .flip: if size > 0 { try log.disk.flipBit(2, at: size / 3, of: path) }
+        case .truncate: try file.truncate(to: size / 2)
+        case .zero: try file.write([UInt8](repeating: 0, count: size).span, at: 0)
+        case .delete: try log.disk.remove(path)
+        }
+        // For good, whatever crashes follow.
+        try file.sync()
+        try log.disk.syncDirectory(LogPaths.parent(of: path))
+    }
+
+    func rowsNow() throws -> [RepairRow] {
+        let store = try log.open(access: .readOnly)
+        return try RepairRow.all(space, in: store)
+    }
+
+    /// What is not said to be lost is as it was; and the log goes on.
+    func expectWhole(_ before: [RepairRow], _ report: RepairReport, _ what: String) throws {
+        let store = try log.open()
+        #expect(store.report.fault == nil, "\(what)")
+        let after = try RepairRow.all(space, in: store)
+        let lost = report.losses.map(\.numbers)
+        let end = after.last?.position ?? 0
+        let hasLostEnd = report.remarks.contains { $0.hasPrefix("the end of") }
+        let kept = before.filter { row in
+            guard let position = row.position else { return true }
+            return !lost.contains { $0.contains(position) } && (!hasLostEnd || position <= end)
+        }
+        #expect(after == kept, "\(what)")
+        let head = try store.status(of: space).head
+        _ = try store.append(log.append(3, to: space))
+        #expect(try store.status(of: space).head == head + 3, "\(what)")
+        _ = try store.seal(space, all: true)
+        let result = try store.verify(space) { _ in nil }
+        #expect(result.faults == [], "\(what)")
+        #expect(store.validate() == [], "\(what)")
+        #expect(try RepairRow.all(space, in: store).count == kept.count + 3, "\(what)")
+        try store.close()
+    }
+}
+
+/// All that is known of an event.
+struct RepairRow: Hashable {
+    let origin: String
+    let position: UInt64?
+    let acceptedAt: Int64?
+    let publicPart: [UInt8]
+    let personalPart: [UInt8]
+
+    static func all(_ space: SpaceID, in store: LogStore) throws -> [RepairRow] {
+        var rows: [RepairRow] = []
+        var cursor = try store.cursor(space)
+        while let events = try cursor.next() {
+            for stored in events.rows {
+                var personal: [UInt8] = []
+                if case .present(let range) = stored.row.personal {
+                    personal = Array(events.bytes[range])
+                }
+                rows.append(
+                    RepairRow(
+                        origin: stored.row.origin.text,
+                        position: stored.position,
+                        acceptedAt: stored.acceptedAt?.milliseconds,
+                        publicPart: Array(events.bytes[stored.row.publicPart]),
+                        personalPart: personal
+                    )
+                )
+            }
+        }
+        return rows
+    }
+}
