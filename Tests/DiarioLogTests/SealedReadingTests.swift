@@ -206,6 +206,25 @@ import Testing
         try store.close()
     }
 
+    /// No space alone wrote so much that its own state is due, and all together fill the log.
+    @Test func manySmallTailsCrowdALogToo() throws {
+        let log = try TestLog()
+        log.sizes.stateInterval = 4000
+        log.sizes.liveMax = 20_000
+        let store = try log.open(background: .thread)
+        var spaces: [SpaceID] = []
+        for _ in 0..<40 { spaces.append(try store.makeSpace(isAuthority: true).space) }
+        for _ in 0..<6 {
+            for space in spaces { _ = try store.append(log.append(1, textSize: 100, to: space)) }
+        }
+        store.sealBeforeClose()
+        try store.close()
+        let again = try log.open(process: 1)
+        let sealed = try spaces.filter { try again.status(of: $0).sealedEnd > 0 }
+        #expect(!sealed.isEmpty)
+        #expect(sealed.count < spaces.count)
+    }
+
     @Test func completeRunsAreSealedInTheBackground() throws {
         let sealed = try SealedLog(background: .thread)
         var rest: Int64 = 0

@@ -87,8 +87,10 @@ extension LogStore {
             report.add(entries, replacing: replaced.count)
             // What does not get fewer would be put together for ever.
             if isSealedAgain, entries.count >= replaced.count { break }
+            // Not only at the end, which does not come while others write faster than this seals.
+            try releaseSealed(manifest.segments, of: space, countMin: shared.sizes.mergedCount)
         }
-        try releaseSealed(manifest.segments, of: space)
+        try releaseSealed(manifest.segments, of: space, countMin: 1)
         try sealLanes(of: space, all: all, &manifest, &report)
         report.sealedEnd = manifest.segments.last?.last ?? 0
         return report
@@ -136,13 +138,15 @@ extension LogStore {
         return files.entries
     }
 
-    /// Keeps the tiles of what is sealed, and lets go of it in the write-ahead log.
+    /// Keeps the tiles of what is sealed, and lets go of it in the write-ahead log, if that is
+    /// `countMin` events at least.
     private func releaseSealed(
         _ segments: [SegmentEntry],
-        of space: SpaceID
+        of space: SpaceID,
+        countMin: Int
     ) throws(LogError) {
         let released = shared.index.withLock { $0[space].released }
-        guard let end = segments.last?.last, end > released else { return }
+        guard let end = segments.last?.last, end >= released + UInt64(countMin) else { return }
         let tiles = try TileStore(shared.directory, space: space)
         let known = shared.segments.lost(of: space).last { !$0.hashes.isEmpty }
         // Where positions were released that no segment holds, tiles cannot be made any more; nor

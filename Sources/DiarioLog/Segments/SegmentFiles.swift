@@ -157,7 +157,11 @@ struct SegmentFiles: ~Copyable {
         let name = SegmentName(first: first, number: store.entropy.next())
         let (space, directory) = (space, store.directory)
         try storing { () throws(StorageError) in
-            try directory.makeDirectoryDurably(LogPaths.segments(space))
+            // The space lasts: the manifest was changed, or looked at, before (`writableHome`).
+            try directory.makeDirectoryDurably(
+                LogPaths.segments(space),
+                below: LogPaths.space(space)
+            )
             try Self.write(sealed.segment, to: LogPaths.segment(name, of: space), in: directory)
             try Self.write(sealed.sidecar, to: LogPaths.sidecar(name, of: space), in: directory)
             try directory.syncDirectory(LogPaths.segments(space))

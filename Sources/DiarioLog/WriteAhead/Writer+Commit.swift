@@ -110,6 +110,17 @@ extension Writer {
         }
     }
 
+    /// Notes if the log holds too much, whichever spaces that is of.
+    ///
+    /// Looked at from time to time is enough for a bound of so many bytes.
+    private mutating func noteCrowded() {
+        bytesToLook -= frame.count
+        guard bytesToLook <= 0 else { return }
+        bytesToLook = store.sizes.stateInterval
+        let liveBytes = store.index.withLock { $0.liveBytesTotal }
+        if liveBytes > store.sizes.liveMax { store.sealing.noteCrowded() }
+    }
+
     /// Writes the frame under construction, and shows it if it is synced.
     mutating func finishFrame(isSynced: Bool) throws(LogError) {
         flushRows()
@@ -117,6 +128,7 @@ extension Writer {
         bodyEnd = frame.count
         try log.append(&frame, recordCount: recordCount)
         noteSealable()
+        noteCrowded()
         // While this thread waits for the disk there is a processor to hash with.
         if let hasher, store.hashes.isDue { hasher.call() }
         guard isSynced else { return }

@@ -164,9 +164,6 @@ extension Writer {
             // Waits for the hashes, which are a few frames behind at the most.
             appendState(of: id, try store.hashes.range(of: id, in: store), released: nil)
             bytesToState = store.sizes.stateInterval
-            // Looked at from time to time is enough for a bound of so many bytes.
-            let liveBytes = store.index.withLock { $0.liveBytesTotal }
-            if liveBytes > store.sizes.liveMax { store.sealing.noteCrowded() }
         }
         return Staged(
             home: home,
