@@ -21,6 +21,9 @@ final class Sealing: Sendable {
 
     private let state = Mutex(State())
 
+    /// True while the write-ahead log holds far too much: it is written faster than sealed.
+    let isBehind = Atomic(false)
+
     /// Whether the thread has to be called for what is due; says so once.
     func takeCall() -> Bool {
         state.withLock { state in

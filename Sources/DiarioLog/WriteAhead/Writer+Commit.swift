@@ -119,6 +119,7 @@ extension Writer {
         bytesToLook = store.sizes.stateInterval
         let liveBytes = store.index.withLock { $0.liveBytesTotal }
         if liveBytes > store.sizes.liveMax { store.sealing.noteCrowded() }
+        store.sealing.isBehind.store(liveBytes > store.sizes.paceMax, ordering: .relaxed)
     }
 
     /// Writes the frame under construction, and shows it if it is synced.
