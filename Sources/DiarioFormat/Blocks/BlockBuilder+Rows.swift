@@ -120,9 +120,9 @@ extension BlockBuilder {
 
     /// The index of a type in the block; mostly the very object was seen before.
     private mutating func index(of known: DraftContents.KnownType) -> Int32 {
-        for (object, index) in seenTypes where object === known { return index }
+        if let index = seenTypes.find(known) { return index }
         let index = self.index(of: known.entry)
-        seenTypes.append((known, index))
+        seenTypes.insert(known, index)
         return index
     }
 }

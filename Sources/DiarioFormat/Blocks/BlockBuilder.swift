@@ -17,7 +17,7 @@ package struct BlockBuilder: Sendable {
     /// For the types of the batch at hand, their index in `types`.
     var typeIndices: [Int32] = []
     /// What drafts know of the types, with the index in `types`.
-    var seenTypes: [(DraftContents.KnownType, Int32)] = []
+    var seenTypes = ObjectIndices<DraftContents.KnownType>()
 
     struct Run: Equatable, Sendable {
         var replicaIndex: Int
@@ -63,7 +63,7 @@ package struct BlockBuilder: Sendable {
         runs.removeAll(keepingCapacity: true)
         replicas.removeAll(keepingCapacity: true)
         types.removeAll(keepingCapacity: true)
-        seenTypes.removeAll(keepingCapacity: true)
+        seenTypes.removeAll()
         saltNodes.removeAll(keepingCapacity: true)
         clock = 0
         headSize = Self.headSizeMin

@@ -12,6 +12,10 @@ struct DraftContents: Sendable {
     private(set) var references: [DraftReference] = []
     /// The types of this batch and of earlier ones; finding one again saves hashing its schema.
     private var known: [KnownType] = []
+    /// Where in `known` each type is.
+    private var knownIndices = ObjectIndices<EventType>()
+    /// Which number each type has in this batch.
+    private var listedIndices = ObjectIndices<KnownType>()
 
     /// Bytes that a block grows by when it lists the types.
     private(set) var typesSize = 0
@@ -80,8 +84,12 @@ struct DraftContents: Sendable {
         events.removeAll(keepingCapacity: keepingCapacity)
         bytes.removeAll(keepingCapacity: keepingCapacity)
         references.removeAll(keepingCapacity: keepingCapacity)
+        listedIndices.removeAll()
         last = nil
-        if known.count > Self.knownCountMax { known.removeAll() }
+        if known.count > Self.knownCountMax {
+            known.removeAll()
+            knownIndices.removeAll()
+        }
     }
 
     /// Adds an event; when it throws, nothing is added.
@@ -283,7 +291,13 @@ struct DraftContents: Sendable {
     /// The index of the type in this batch, which lists it from now on.
     private mutating func index(of known: KnownType) -> Int32 {
         if known === last?.known, let index = last?.index { return index }
-        let index = listedIndex(of: known)
+        let index: Int32
+        if let listed = listedIndices.find(known) {
+            index = listed
+        } else {
+            index = listedIndex(of: known)
+            listedIndices.insert(known, index)
+        }
         last = (known, index)
         return index
     }
@@ -303,10 +317,9 @@ struct DraftContents: Sendable {
 
     private mutating func knownType(_ type: EventType) -> KnownType {
         if let last, last.known.plan.type === type { return last.known }
-        for index in known.indices.reversed() where known[index].plan.type === type {
-            return known[index]
-        }
+        if let index = knownIndices.find(type) { return known[Int(index)] }
         let new = KnownType(type)
+        knownIndices.insert(type, Int32(known.count))
         known.append(new)
         return new
     }

@@ -130,6 +130,8 @@ struct Lane: Sendable {
 package struct RunList: Sendable {
     package private(set) var runs: [Run] = []
 
+    private static let manyCount = 4096
+
     package init() {}
 
     package var isEmpty: Bool { runs.isEmpty }
@@ -167,6 +169,10 @@ package struct RunList: Sendable {
     /// Puts `run` where it belongs; what was known of the same values is given to `replaced`.
     package mutating func insert(_ run: Run, replaced: (Run) -> Void) {
         guard let last = runs.last, last.last >= run.first else {
+            // Of a long log there may be millions; doubling would copy each of them once.
+            if runs.count == runs.capacity, runs.count >= Self.manyCount {
+                runs.reserveCapacity(4 * runs.count)
+            }
             runs.append(run)
             return
         }

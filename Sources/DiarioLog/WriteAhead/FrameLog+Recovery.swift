@@ -18,8 +18,8 @@ package struct RecoveryReport: Equatable, Sendable {
     package internal(set) var fault: Fault?
 }
 
-/// Takes each frame in turn: its place, bytes of its file, where its records lie in them, and what
-/// they are if that is known already.
+/// Takes each frame in turn: its place, and what is in it, if that is known already; if not, bytes
+/// of its file, and where its records lie in them.
 typealias FrameVisitor =
     (FramePlace, Span<UInt8>, Range<Int>, OwnRows?) throws(LogError) -> Void
 

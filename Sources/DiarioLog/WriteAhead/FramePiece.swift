@@ -4,10 +4,17 @@ import DiarioStorage
 
 /// Some of a log file: whole frames, one behind the other, all of which verify.
 struct FramePiece: Sendable {
+    /// Of no meaning for frames of which `rows` are known.
     private(set) var bytes: [UInt8] = []
     /// Where in the file `bytes` start.
     private(set) var start = 0
     private(set) var frames: [CheckedFrame] = []
+
+    /// True if it is known of each frame what is in it, so that nobody needs the bytes.
+    var isPlain: Bool { frames.allSatisfy { $0.rows != nil } }
+
+    /// Gives the bytes away for other memory.
+    mutating func exchange(_ memory: inout [UInt8]) { swap(&bytes, &memory) }
 
     /// Where in the file the bytes behind the last frame are.
     var end: Int { (frames.last?.end).map { start + $0 } ?? start }

@@ -99,10 +99,14 @@ final class FramesAhead: Sendable {
         fileSize: Int
     ) throws(StorageError) {
         var offset = start
+        var bytes: [UInt8] = []
         while waitForRoom() {
             var piece = memory.take()
+            piece.exchange(&bytes)
             try piece.read(file, from: offset, fileSize: fileSize, generation: generation)
             offset = piece.end
+            // Read over again, they stay in the processor's cache.
+            if piece.isPlain { piece.exchange(&bytes) }
             let isLast = piece.frames.isEmpty
             // Moved in, not copied.
             var moved = Optional(piece)
