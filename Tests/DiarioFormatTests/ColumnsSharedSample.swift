@@ -17,6 +17,7 @@ struct ColumnsSharedSample {
 
     private(set) var sample: ColumnsSample
     private var random: SeededRandom
+    private let hasDepths: Bool
     /// By replica, the point that was looked at last.
     private var last: [[UInt8]]
 
@@ -32,7 +33,8 @@ struct ColumnsSharedSample {
 
     /// `count` events of up to three replicas; of 100 that go on, `sameCount` tell of the point
     /// that was looked at last.
-    init(seed: UInt64, count: Int, sameCount: Int = 90) throws {
+    init(seed: UInt64, count: Int, sameCount: Int = 90, hasDepths: Bool = true) throws {
+        self.hasDepths = hasDepths
         random = SeededRandom(seed: seed)
         var events = RandomEvents(seed: seed &+ 5)
         sample = try ColumnsSample(seed: seed, count: 1)
@@ -82,7 +84,7 @@ struct ColumnsSharedSample {
         payload.reset(fieldCount: fields.count)
         let place = try #require(sample.types[type].subjectFieldIndex)
         payload.setBytes(subject.span, at: place)
-        if random.oneIn(2) {
+        if hasDepths, random.oneIn(2) {
             payload.slots[try #require(sample.types[type].fieldIndex("depth"))] = .integer(
                 Int64(random.below(50))
             )
