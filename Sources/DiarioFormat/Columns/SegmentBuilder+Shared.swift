@@ -22,9 +22,7 @@ extension SegmentBuilder {
             let scope = ColumnScope(
                 keys: SharedColumn.keys(
                     column.events,
-                    types: envelope.types,
                     replicas: envelope.replicas,
-                    typeCount: types.count,
                     replicaCount: replicas.count
                 )
             )

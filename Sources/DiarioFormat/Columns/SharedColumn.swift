@@ -3,48 +3,95 @@ import DiarioCore
 /// One column of several types, as a reader keeps it: schema/format/segments.md, section 7.
 struct SharedColumn {
     private let strings: ByteStrings
-    /// By type index: for each of its rows the index of the text; empty for types without one.
-    private var codes: [[UInt32]]
+    /// The indices of the texts, one type after the other.
+    private let codes: [UInt32]
+    /// By type index, where its codes start and where they end.
+    private let places: [Range<Int>]
 
     /// The values of some rows of a type; nil if the type has no part in the column.
     func values(ofType type: Int, _ rows: Range<Int>) -> TextValues? {
-        let own = codes[type]
-        guard rows.upperBound <= own.count else { return nil }
-        return TextValues(codes: rows == own.indices ? own : Array(own[rows]), strings: strings)
+        let place = places[type]
+        guard rows.upperBound <= place.count else { return nil }
+        let start = place.lowerBound
+        let own = codes[start + rows.lowerBound..<start + rows.upperBound]
+        return TextValues(codes: Array(own), strings: strings)
     }
 
-    /// The columns that can be keys of a shared one, whose values are those of `events`.
-    static func keys(
-        _ events: [Int32],
-        types: [Int64],
-        replicas: [Int64],
-        typeCount: Int,
-        replicaCount: Int
-    ) -> KeyLayer {
-        let keys = KeyLayer(rowCount: events.count)
-        keys.add(
-            ColumnNumber.type,
-            KeySource(events.map { types[Int($0)] }, distinctCount: typeCount)
-        )
+    /// The column that can be a key of a shared one, whose values are those of `events`.
+    static func keys(_ events: [Int32], replicas: [Int64], replicaCount: Int) -> KeyLayer {
+        let (source, events) = (replicas.span, events.span)
+        // Safe: each code is written; the source checks the event.
+        let codes = unsafe [UInt32](count: events.count) { target in
+            for index in events.indices {
+                let replica = source[Int(unsafe events[unchecked: index])]
+                unsafe target[index] = UInt32(truncatingIfNeeded: replica)
+            }
+        }
+        let keys = KeyLayer(rowCount: codes.count)
         keys.add(
             ColumnNumber.replica,
-            KeySource(events.map { replicas[Int($0)] }, distinctCount: replicaCount)
+            KeySource(codes: .indices(codes), present: nil, distinctCount: replicaCount)
         )
         return keys
     }
 
-    /// Takes the `values` apart; `types` has the type of each event.
+    /// Takes texts apart whose indices are in the order of `events`, all those of the types that
+    /// are listed; `types` has the type of each event.
     fileprivate init(
         _ codes: [UInt32],
         _ strings: ByteStrings,
         _ events: [Int32],
         _ types: [Int64],
-        _ typeCount: Int
+        _ listed: ListedTypes
     ) {
+        var next = listed.places.map(\.lowerBound)
+        var apart = [UInt32](repeating: 0, count: codes.count)
+        var target = apart.mutableSpan
+        let (source, events, types) = (codes.span, events.span, types.span)
+        for index in source.indices {
+            let type = Int(types[Int(events[index])])
+            target[next[type]] = source[index]
+            next[type] += 1
+        }
         self.strings = strings
-        self.codes = [[UInt32]](repeating: [], count: typeCount)
-        for (place, event) in events.enumerated() {
-            self.codes[Int(types[Int(event)])].append(codes[place])
+        self.codes = apart
+        places = listed.places
+    }
+}
+
+/// The types that share a column.
+private struct ListedTypes {
+    /// By type index: 1 if it is one of them.
+    private var marks: [UInt8]
+    /// By type index: the rows of those before, and of it; nothing for the others.
+    private(set) var places: [Range<Int>] = []
+
+    /// Nil unless they are types of the segment and have `count` events together.
+    init?(_ types: [Int], _ eventCounts: [Int], count: Int) {
+        guard let last = types.last, last < eventCounts.count else { return nil }
+        marks = [UInt8](repeating: 0, count: eventCounts.count)
+        for type in types { marks[type] = 1 }
+        var next = 0
+        for (type, eventCount) in eventCounts.enumerated() {
+            let end = next + (marks[type] == 0 ? 0 : eventCount)
+            places.append(next..<end)
+            next = end
+        }
+        guard next == count else { return nil }
+    }
+
+    /// Their events, where `types` has the type of each.
+    func events(_ types: [Int64]) -> [Int32] {
+        let (source, marks) = (types.span, marks.span)
+        // Safe: `count` is of events before the one at hand, and what lies before it was written.
+        return unsafe [Int32](unsafeUninitializedCapacity: source.count) { target, count in
+            count = 0
+            guard let target = target.baseAddress else { return }
+            for event in source.indices {
+                // Written always and kept if the type is listed: chance has no branch here.
+                unsafe target[count] = Int32(truncatingIfNeeded: event)
+                count &+= Int(marks[Int(unsafe source[unchecked: event])])
+            }
         }
     }
 }
@@ -63,41 +110,25 @@ extension SegmentReader {
         let eventCounts = index.types.map(\.eventCount)
         let replicaCount = index.replicas.count
         let count = index.blocks[place].rowCount
-        let texts = cache.texts.withoutPools
-        cache.shared[number] = try decode(place) { (reader, memory) throws(FormatError) in
-            let listed = try reader.nextNumbers(least: 1)
-            guard let last = listed.last, last < eventCounts.count,
-                listed.reduce(0, { $0 + eventCounts[$1] }) == count
-            else { throw .malformed(.body, at: 0) }
-            var isListed = [Bool](repeating: false, count: eventCounts.count)
-            for type in listed { isListed[type] = true }
-            var events: [Int32] = []
-            events.reserveCapacity(count)
-            for event in types.indices where isListed[Int(types[event])] {
-                events.append(Int32(truncatingIfNeeded: event))
-            }
-            let scope = ColumnScope(
-                keys: SharedColumn.keys(
-                    events,
-                    types: types,
-                    replicas: replicas,
-                    typeCount: eventCounts.count,
-                    replicaCount: replicaCount
+        // No pools and nothing shared.
+        var texts = TextScope()
+        texts.replicas = cache.texts.replicas
+        cache.shared[number] = try decode(place) { [texts] (reader, memory) throws(FormatError) in
+            guard
+                let listed = ListedTypes(
+                    try reader.nextNumbers(least: 1),
+                    eventCounts,
+                    count: count
                 )
+            else { throw .malformed(.body, at: 0) }
+            let events = listed.events(types)
+            let scope = ColumnScope(
+                keys: SharedColumn.keys(events, replicas: replicas, replicaCount: replicaCount)
             )
             let values = try reader.nextTexts(count, isText: true, scope, texts, &memory)
             // Of the methods that are left, only `dictionary` has codes.
             guard let codes = values.codes else { throw .malformed(.body, at: 0) }
-            return SharedColumn(codes, values.strings, events, types, eventCounts.count)
+            return SharedColumn(codes, values.strings, events, types, listed)
         }
-    }
-}
-
-extension TextScope {
-    /// The replicas alone.
-    fileprivate var withoutPools: TextScope {
-        var own = TextScope()
-        own.replicas = replicas
-        return own
     }
 }

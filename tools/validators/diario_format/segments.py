@@ -121,7 +121,7 @@ class Segment(Envelope):
         rows = [row for row, index in enumerate(self.type_indexes) if index in types]
         if len(rows) != count:
             raise reader.error(f"{count} values of {len(rows)} events")
-        context = self.context.copied(rows, {COLUMN_TYPE, COLUMN_REPLICA}, False)
+        context = self.context.copied(rows, {COLUMN_REPLICA}, False)
         reader.choice("a method of shared texts", (TEXTS_DICTIONARY,))
         words = reader.strings(reader.count_within(count))
         indices = reader.indices(count, len(words), context, "an index of a dictionary")
