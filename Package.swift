@@ -99,7 +99,9 @@ let package = Package(
         .target(name: "CPlatform"),
         .target(
             name: "CBaseline",
-            linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("sqlite3")]
+            linkerSettings: [
+                .linkedLibrary("crypto"), .linkedLibrary("sqlite3"), .linkedLibrary("zstd"),
+            ]
         ),
         .executableTarget(name: "DiarioPackTool"),
         .plugin(
@@ -134,8 +136,8 @@ package.targets.append(
     .executableTarget(
         name: "DiarioFuzz",
         dependencies: [
-            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog",
-            "DiarioSimulation",
+            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd", "DiarioFormat",
+            "DiarioLog", "DiarioSimulation",
         ],
         path: "Tests/DiarioFuzz"
     )

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +21,15 @@
 
 extern char **environ;
 
+static int64_t nanoseconds(const struct rusage *usage) {
+    int64_t seconds = (int64_t)usage->ru_utime.tv_sec + usage->ru_stime.tv_sec;
+    int64_t rest = (int64_t)usage->ru_utime.tv_usec + usage->ru_stime.tv_usec;
+    return seconds * 1000000000 + rest * 1000;
+}
+
 int64_t baseline_process_nanoseconds(void) {
     struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
-    int64_t seconds = (int64_t)usage.ru_utime.tv_sec + usage.ru_stime.tv_sec;
-    int64_t rest = (int64_t)usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
-    return seconds * 1000000000 + rest * 1000;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? nanoseconds(&usage) : 0;
 }
 
 int64_t baseline_thread_nanoseconds(const char *name) {
@@ -97,15 +99,20 @@ int64_t baseline_spawn(const char *path, const char *arguments, size_t count,
     return result;
 }
 
-int baseline_wait(int64_t process) {
+int baseline_wait(int64_t process, struct baseline_usage *usage) {
     int status = 0;
+    struct rusage taken;
     pid_t result;
     do {
-        result = waitpid((pid_t)process, &status, 0);
+        result = wait4((pid_t)process, &status, 0, &taken);
     } while (result < 0 && errno == EINTR);
     if (result < 0) return -errno;
+#if defined(__linux__)
+    usage->memory = (int64_t)taken.ru_maxrss * 1024;
+#else
+    usage->memory = (int64_t)taken.ru_maxrss;
+#endif
+    usage->processor = nanoseconds(&taken);
     if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
     return WEXITSTATUS(status);
 }
-
-void baseline_kill_self(void) { (void)kill(getpid(), SIGKILL); }

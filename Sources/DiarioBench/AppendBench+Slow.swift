@@ -11,14 +11,12 @@ extension AppendBench {
         let library = try PreloadedLibrary.slow.make(in: scratch)
         var values: [Double] = []
         for _ in 0..<min(runs, 5) {
-            let (code, output) = try Child.run(
+            let numbers = try Child.numbers(
                 [Self.childName, "\(taskCount)"],
                 preload: library,
                 in: scratch
             )
-            guard code == 0, let value = Double(output.filter { $0 != "\n" }) else {
-                throw .failed("the run with slow syncs ends with \(code): \(output)")
-            }
+            guard let value = numbers.first else { throw .failed("the run has no figure") }
             values.append(value)
         }
         return Measurement(
@@ -44,6 +42,6 @@ extension AppendBench {
             let sample = try await bench.runTasks(stage, Diary(space: stage.space))
             return Measurement("slow", unit: "", value: Spread([sample.figures[0].value]))
         }
-        System.say("\(measurement.ours.median)\n", to: System.standardOutput)
+        System.say("\(measurement.ours.median)", to: System.standardOutput)
     }
 }

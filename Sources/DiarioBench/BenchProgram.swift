@@ -34,7 +34,7 @@ enum BenchProgram {
             summary: "bytes of sealed events",
             help: StorageBench.help
         ) { (arguments: inout Arguments) async throws(BenchError) in
-            try StorageBench.run(&arguments)
+            try await StorageBench.run(&arguments)
         },
         Command(
             name: "seal",
@@ -71,6 +71,20 @@ enum BenchProgram {
         ) { (arguments: inout Arguments) async throws(BenchError) in
             try await OpenBench.run(&arguments)
         },
+        Command(
+            name: "proofs",
+            summary: "showing something about a long log",
+            help: ProofsBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await ProofsBench.run(&arguments)
+        },
+        Command(
+            name: "scaling",
+            summary: "memory and time of commands as events get more",
+            help: ScalingBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await ScalingBench.run(&arguments)
+        },
     ]
 
     /// What the program calls itself for; not shown.
@@ -87,9 +101,13 @@ enum BenchProgram {
             (arguments: inout Arguments) async throws(BenchError) in
             try SpacesBench.appendEvents(&arguments)
         },
-        Command(name: OpenBench.makeName, summary: "", help: "") {
+        Command(name: OpenBench.childName, summary: "", help: "") {
             (arguments: inout Arguments) async throws(BenchError) in
             try OpenBench.makeLog(&arguments)
+        },
+        Command(name: MadeSpace.childName, summary: "", help: "") {
+            (arguments: inout Arguments) async throws(BenchError) in
+            try MadeSpace.make(&arguments)
         },
     ]
 

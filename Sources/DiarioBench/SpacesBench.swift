@@ -8,15 +8,17 @@ import DiarioStorage
 struct SpacesBench {
     static let help = """
         diario-bench spaces [OPTIONS]
-          Events for many spaces in turn against as many for one, with commits of the same size.
-          Each run is a process of its own, which begins with an empty log, and whose memory and
-          open files are looked at when it is done.
+          Events for many spaces in turn against as many for one, with commits of the same size,
+          while they are sealed in the background. Each run is a process of its own, which begins
+          with empty spaces, and whose memory and open files are looked at. A log is turned over
+          when as many files were begun as it has.
 
           --spaces N      spaces (10000)
-          --events N      events for each run (1000000)
+          --events N      events for each run; by default the log turns over three times (12000000)
+          --shape all|batches|groups   what is measured (all)
           --batch N       events of a batch, for one space, in each commit (100)
           --group N       events of one event each, for as many spaces, in each commit (64)
-          --runs N        runs of each side, in turn (3)
+          --runs N        runs of each side, in turn (1)
           --json          one JSON object instead of a table
 
         """
@@ -30,15 +32,27 @@ struct SpacesBench {
     /// Makes folders without syncs.
     let library: String
 
+    private enum Shape: String, CaseIterable {
+        case all, batches, groups
+    }
+
+    /// What is seen of a run beside its time.
+    private static let figures: [(name: String, unit: String, goal: Goal)] = [
+        ("most memory", "MB", .atMost(256)), ("open files", "files", .atMost(256)),
+        ("turnovers", "of the log", .atLeast(3)), ("segments", "files", .none),
+        ("log", "MB", .none),
+    ]
+
     static func run(_ arguments: inout Arguments) async throws(BenchError) {
         let asJSON = arguments.flag("--json")
         let batch = try arguments.count("--batch", 1...1000) ?? 100
         let group = try arguments.count("--group", 1...10_000) ?? 64
+        let shape = try arguments.choice("--shape", Shape.self) ?? .all
         let scratch = try Scratch()
         let bench = SpacesBench(
             spaceCount: try arguments.count("--spaces", 1...1_000_000) ?? 10_000,
-            eventCount: try arguments.count("--events", 1...100_000_000) ?? 1_000_000,
-            runs: try arguments.count("--runs", 1...1000) ?? 3,
+            eventCount: try arguments.count("--events", 1...100_000_000) ?? 12_000_000,
+            runs: try arguments.count("--runs", 1...1000) ?? 1,
             scratch: scratch,
             library: try PreloadedLibrary.none.make(in: scratch)
         )
@@ -50,68 +64,62 @@ struct SpacesBench {
                 ("batch", "\(batch)"), ("group", "\(group)"), ("runs", "\(bench.runs)"),
             ]
         )
-        let shapes = [
-            ("batches of \(batch)", "1", "\(batch)"), ("groups of \(group)", "\(group)", "1"),
-        ]
-        let (many, one) = (scratch.path + "/many", scratch.path + "/one")
-        try bench.make(many, spaces: bench.spaceCount)
-        try bench.make(one, spaces: 1)
-        for (name, appends, events) in shapes {
-            let pairs = try await compare(runs: bench.runs) { () throws(BenchError) in
-                try bench.runOnce(many, [appends, events])
-            } baseline: { () throws(BenchError) in
-                try bench.runOnce(one, [appends, events])
-            }
-            var measurement = Measurement(name, pairs, goal: .atLeast(0.8))
-            measurement.figures = []
-            report.measurements.append(measurement)
-            for (index, figure) in pairs[0].ours.figures.enumerated() {
-                report.measurements.append(
-                    Measurement(
-                        figure.name,
-                        unit: index == 0 ? "MB" : "files",
-                        value: Spread(pairs.map { $0.ours.figures[index].value }),
-                        goal: .atMost(256)
-                    )
-                )
-            }
+        if shape != .groups {
+            report.measurements += try await bench.measure("batches of \(batch)", 1, batch)
+        }
+        if shape != .batches {
+            report.measurements += try await bench.measure("groups of \(group)", group, 1)
         }
         report.show(asJSON: asJSON)
     }
 
-    /// Makes a data directory with empty spaces.
-    private func make(_ path: String, spaces: Int) throws(BenchError) {
-        let made = try Child.run([Self.makeName, path, "\(spaces)"], preload: library, in: scratch)
-        guard made.code == 0 else { throw .failed("making spaces ends with \(made.code)") }
-        // Else the syncs that are measured would have to write what was made here.
-        try Child.runTool("sync", [], in: scratch)
-    }
-
-    private func runOnce(_ path: String, _ shape: [String]) throws(BenchError) -> Sample {
-        try removeLog(path)
-        let ran = try Child.run([Self.runName, path, "\(eventCount)"] + shape, in: scratch)
-        let numbers = ran.output.split(separator: " ").compactMap { Double($0) }
-        guard ran.code == 0, numbers.count == 3 else {
-            throw .failed("appending ends with \(ran.code): \(ran.output)")
+    private func measure(
+        _ name: String,
+        _ appends: Int,
+        _ events: Int
+    ) async throws(BenchError) -> [Measurement] {
+        var pairs: [(ours: Sample, baseline: Sample)] = []
+        // Runs are long, so nothing has to warm up.
+        for _ in 0..<runs {
+            let many = try await runOnce(spaces: spaceCount, appends, events)
+            pairs.append((many, try await runOnce(spaces: 1, appends, events)))
         }
-        return Sample(
-            seconds: numbers[0],
-            events: eventCount,
-            figures: [("most memory", numbers[1] / 1000), ("open files", numbers[2])]
-        )
+        let rows = Self.figures.enumerated().map { index, figure in
+            Measurement(
+                "\(name): \(figure.name)",
+                unit: figure.unit,
+                value: Spread(pairs.map { $0.ours.figures[index].value }),
+                goal: figure.goal
+            )
+        }
+        return [Measurement(name, pairs, goal: .atLeast(0.8))] + rows
     }
 
-    /// Takes all events away; the spaces stay.
-    private func removeLog(_ path: String) throws(BenchError) {
-        do throws(StorageError) {
-            let log = try POSIXDirectory(
-                path: path + "/" + LogPaths.directoryName + "/wal",
-                access: .readWrite
+    private func runOnce(
+        spaces: Int,
+        _ appends: Int,
+        _ events: Int
+    ) async throws(BenchError) -> Sample {
+        try await scratch.withFolder("spaces") { (path) throws(BenchError) in
+            _ = try Child.numbers(
+                [Self.makeName, path, "\(spaces)"],
+                preload: library,
+                in: scratch
             )
-            for name in try log.list("") { try log.remove(name) }
-            try log.syncDirectory("")
-        } catch {
-            throw .failed("\(error)")
+            // Else the syncs that are measured would have to write what was made here.
+            try Child.runTool("sync", [])
+            let numbers = try Child.numbers(
+                [Self.runName, path, "\(eventCount)", "\(appends)", "\(events)"],
+                in: scratch
+            )
+            guard numbers.count == 1 + Self.figures.count else {
+                throw .failed("a run has \(numbers.count) figures")
+            }
+            return Sample(
+                seconds: numbers[0],
+                events: eventCount,
+                figures: zip(Self.figures, numbers.dropFirst()).map { ($0.name, $1) }
+            )
         }
     }
 
@@ -141,6 +149,7 @@ struct SpacesBench {
         var drafts = [DraftBatch](repeating: DraftBatch(), count: appends)
         let start = ContinuousClock.now
         var commit = 0
+        var openFileCount = 0
         while next < count {
             var list: [Append] = []
             for append in 0..<appends {
@@ -159,12 +168,35 @@ struct SpacesBench {
                 _ = try BenchSpace.log { () throws(LogError) in try outcome.get() }
             }
             commit += 1
+            if commit % 256 == 0 { openFileCount = max(openFileCount, Machine.openFileCount) }
         }
         let seconds = seconds(since: start)
+        let memory = Double(Machine.kilobytes("VmHWM")) / 1000
+        if let failure = store.sealFailure { throw .failed("sealing fails: \(failure)") }
+        let (segments, logBytes) = try BenchSpace.log { () throws(LogError) in
+            var segments = 0
+            for space in spaces { segments += try store.segments(of: space).count }
+            return (segments, try store.logBytes())
+        }
         System.say(
-            "\(seconds) \(Machine.kilobytes("VmHWM")) \(Machine.openFileCount)",
+            "\(seconds) \(memory) \(openFileCount) \(try turnovers(of: path)) \(segments) "
+                + "\(Double(logBytes) / 1e6)",
             to: System.standardOutput
         )
         try BenchSpace.log { () throws(LogError) in try store.close() }
+    }
+
+    /// How often the write-ahead log was written from end to end.
+    private static func turnovers(of path: String) throws(BenchError) -> Double {
+        do throws(StorageError) {
+            let directory = try POSIXDirectory(
+                path: path + "/" + LogPaths.directoryName,
+                access: .read
+            )
+            let numbers = try directory.list(LogPaths.log).compactMap(LogPaths.logFileNumber)
+            return Double(numbers.max() ?? 0) / Double(max(1, numbers.count))
+        } catch {
+            throw .failed("\(error)")
+        }
     }
 }

@@ -35,6 +35,34 @@ extension EventHasher {
         }
     }
 
+    /// Appends the leaves of canonical events from a segment, which follow those of `range`.
+    mutating func append(
+        _ events: StoredEvents,
+        seeds: inout Seeds,
+        to range: inout CompactRange
+    ) throws(FormatError) {
+        seeds.segment = events.salts
+        let bytes = events.bytes.span
+        for stored in events.rows {
+            let row = stored.row
+            let type = events.types[row.typeIndex]
+            let name = type.name
+            let hash = eventHash(
+                typeName: name.span,
+                version: type.version,
+                replica: row.replica,
+                sequence: row.sequence,
+                publicPart: bytes.raw.extracting(row.publicPart),
+                commitment: try commitment(of: row, in: bytes, seeds: &seeds)
+            )
+            guard let acceptedAt = stored.acceptedAt else {
+                throw .malformed(.acceptedTimes, at: row.publicPart.lowerBound)
+            }
+            range.append(leaf(hash, acceptedAt: acceptedAt.milliseconds), &self)
+        }
+        seeds.segment = nil
+    }
+
     /// What stands for the personal part of a row; nil if it never had one.
     mutating func commitment(
         of row: BlockRow,

@@ -110,17 +110,22 @@ final class Hashes: Sendable {
         _ state: inout State
     ) throws(LogError) -> CompactRange {
         let known = state.ranges.removeValue(forKey: id)
-        let (stated, head, runs) = store.index.withLock { index in
+        let (space, stated, head, runs) = store.index.withLock { index in
             let space = index[id]
             let stated = space.state?.range ?? CompactRange()
             let start = max(known?.size ?? 0, stated.size)
             let first = space.canonical.firstIndex(endingFrom: start + 1)
-            return (stated, space.head, Array(space.canonical.runs[first...]))
+            return (space, stated, space.head, Array(space.canonical.runs[first...]))
         }
         // Another process may have come further, and released the events up to there.
         var range = known.map { $0.size >= stated.size ? $0 : stated } ?? stated
         var seeds = Seeds(store: store, space: id)
         for run in runs {
+            if run.isSealed {
+                let replica = space.replica(of: run)
+                try append(run, by: replica, of: id, in: store, to: &range, &seeds, &state)
+                continue
+            }
             let (bytes, block) = try bytes(of: run, in: store, state.frames)
             do throws(FormatError) {
                 let block = bytes.span.extracting(block)
@@ -140,6 +145,39 @@ final class Hashes: Sendable {
         }
         state.ranges[id] = range
         return range
+    }
+
+    /// Appends the leaves of promoted events that lie in private segments.
+    private static func append(
+        _ run: Run,
+        by replica: ReplicaID,
+        of space: SpaceID,
+        in store: LogShared,
+        to range: inout CompactRange,
+        _ seeds: inout Seeds,
+        _ state: inout State
+    ) throws(LogError) {
+        var reader = SealedRunReader(store, space)
+        while range.size < run.last {
+            let wanted = max(run.first, range.size + 1)..<run.last + 1
+            guard
+                let piece = try reader.piece(of: run, by: replica, wanted, isPending: false),
+                piece.covered.lowerBound == range.size + 1
+            else {
+                throw .corrupt(
+                    Fault(
+                        file: LogPaths.manifest(space),
+                        offset: 0,
+                        what: "no private segment holds position \(range.size + 1)"
+                    )
+                )
+            }
+            do throws(FormatError) {
+                try state.hasher.append(piece.events, seeds: &seeds, to: &range)
+            } catch {
+                throw .format(error)
+            }
+        }
     }
 
     /// The block of a run, and where it lies in the bytes: in a frame if it is in memory still.

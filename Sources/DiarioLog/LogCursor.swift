@@ -56,11 +56,12 @@ package struct LogCursor: Sendable {
     private let space: SpaceID
     private let isReversed: Bool
     private let filter: LogFilter
-    /// The segment that is being read.
+    /// The segment of canonical events that is being read.
     private var walk: SegmentWalk?
+    private var sealedRuns: SealedRunReader
     /// The positions that are still to be read.
     private var positions: Range<UInt64>
-    /// The pending runs that are still to be read, in order.
+    /// What is still to be read of pending runs, in order.
     private var pending: [(ReplicaID, Run)]
 
     /// How often a block is looked for again after its file was used for others.
@@ -74,10 +75,7 @@ package struct LogCursor: Sendable {
         _ filter: LogFilter,
         isReversed: Bool
     ) throws(LogError) {
-        self.store = store
-        self.space = space
-        self.isReversed = isReversed
-        self.filter = filter
+        self.init(store, space, [], filter, isReversed: isReversed)
         let index = store.shared.index.withLock { $0[space] }
         let lowest = try store.shared.firstReadable(space, released: index.released)
         let first = max(positions?.lowerBound ?? lowest, 1)
@@ -89,6 +87,23 @@ package struct LogCursor: Sendable {
         pending =
             part != .canonical
             ? index.lanes.flatMap { lane in lane.runs.runs.map { (lane.replica, $0) } } : []
+    }
+
+    /// Reads pending events of these runs alone.
+    init(
+        _ store: LogStore,
+        _ space: SpaceID,
+        _ pending: [(ReplicaID, Run)],
+        _ filter: LogFilter = LogFilter(),
+        isReversed: Bool = false
+    ) {
+        self.store = store
+        self.space = space
+        self.isReversed = isReversed
+        self.filter = filter
+        self.pending = pending
+        positions = 1..<1
+        sealedRuns = SealedRunReader(store.shared, space, filter, isReversed: isReversed)
     }
 
     /// The next block with events that were asked for; nil at the end.
@@ -113,11 +128,12 @@ package struct LogCursor: Sendable {
                 case .none: store.shared.segments.forget(space)
                 }
             } else {
-                walk = nil
                 let run = try run(at: wanted, index)
-                if let events = try read(run, isPending: false) {
-                    leave(run.first..<run.last + 1)
-                    return events
+                let replica = run.isSealed ? index.replica(of: run) : nil
+                if let (events, covered) = try read(run, by: replica, positions, isPending: false) {
+                    leave(covered)
+                    if !events.rows.isEmpty { return events }
+                    continue
                 }
                 _ = try store.refresh()
             }
@@ -133,7 +149,7 @@ package struct LogCursor: Sendable {
         _ wanted: UInt64,
         released: UInt64
     ) throws(LogError) -> StoredEvents? {
-        if walk.map({ $0.entry.first...$0.entry.last ~= wanted }) != true {
+        if walk?.holds(wanted, by: nil) != true {
             walk = nil
             let shared = store.shared
             let found = try shared.segments.entry(at: wanted, of: space, in: shared.directory)
@@ -170,25 +186,55 @@ package struct LogCursor: Sendable {
     }
 
     private mutating func nextPending() throws(LogError) -> StoredEvents? {
-        guard let (replica, run) = isReversed ? pending.last : pending.first else { return nil }
-        for _ in 0..<Self.attemptCountMax {
+        var attemptCount = 0
+        while let (replica, run) = isReversed ? pending.last : pending.first {
             let place = isReversed ? pending.count - 1 : 0
-            let run = pending[place].1
-            if let events = try read(run, isPending: true) {
-                pending.remove(at: place)
-                return events
+            let sequences = run.first..<run.last + 1
+            if let (events, covered) = try read(run, by: replica, sequences, isPending: true) {
+                leave(covered, ofRunAt: place)
+                if !events.rows.isEmpty { return events }
+                continue
             }
             _ = try store.refresh()
+            attemptCount += 1
             let runs = self.runs(of: replica, run.first...run.last)
-            guard runs.reduce(0, { $0 + $1.count }) == run.count else { break }
+            guard attemptCount < Self.attemptCountMax,
+                runs.reduce(0, { $0 + $1.count }) == run.count
+            else { throw moved("\(replica.text)-\(run.first)") }
             pending.replaceSubrange(place...place, with: runs.map { (replica, $0) })
         }
-        throw moved("\(replica.text)-\(run.first)")
+        return nil
+    }
+
+    /// Goes on behind sequences of a pending run that were read.
+    private mutating func leave(_ read: Range<UInt64>, ofRunAt place: Int) {
+        var run = pending[place].1
+        if isReversed, read.lowerBound > run.first {
+            _ = run.split(at: read.lowerBound)
+            pending[place].1 = run
+        } else if !isReversed, read.upperBound <= run.last {
+            pending[place].1 = run.split(at: read.upperBound)
+        } else {
+            pending.remove(at: place)
+        }
+    }
+
+    /// Leaves pending events out that lie in a private segment.
+    mutating func skip(_ entry: SegmentEntry) {
+        pending = pending.flatMap { (replica, run) -> [(ReplicaID, Run)] in
+            guard run.isSealed, replica == entry.replica else { return [(replica, run)] }
+            var rest = RunList()
+            rest.insert(run) { _ in }
+            rest.remove(from: entry.first, through: entry.last) { _ in }
+            return rest.runs.map { (replica, $0) }
+        }
     }
 
     /// Files are used again faster than they are read, or what was pending got positions.
     private func moved(_ what: String) -> LogError {
-        .outOfOrder(what: "\(what) moved while it was read; read again")
+        // A damaged log was read to the damage alone, and knows nothing of what moved after that.
+        if let fault = store.report.fault { return .corrupt(fault) }
+        return .outOfOrder(what: "\(what) moved while it was read; read again")
     }
 
     private func run(at position: UInt64, _ index: SpaceIndex) throws(LogError) -> Run {
@@ -215,6 +261,23 @@ package struct LogCursor: Sendable {
         var runs: [Run] = []
         list.remove(from: sequences.lowerBound, through: sequences.upperBound) { runs.append($0) }
         return runs
+    }
+
+    /// Events of a run among `wanted`, and which numbers they cover; nil if they are not there any
+    /// more.
+    ///
+    /// `replica` wrote them, if they are pending or sealed.
+    private mutating func read(
+        _ run: Run,
+        by replica: ReplicaID?,
+        _ wanted: Range<UInt64>,
+        isPending: Bool
+    ) throws(LogError) -> SealedRunReader.Piece? {
+        walk = nil
+        guard run.isSealed, let replica else {
+            return try read(run, isPending: isPending).map { ($0, run.first..<run.last + 1) }
+        }
+        return try sealedRuns.piece(of: run, by: replica, wanted, isPending: isPending)
     }
 
     /// Nil if the file was used again since.
@@ -272,25 +335,14 @@ package struct LogCursor: Sendable {
     }
 }
 
-extension StoredEvents {
-    /// A piece of a segment without an event that is wanted.
-    fileprivate static let empty = StoredEvents(
-        bytes: [],
-        types: [],
-        rows: [],
-        file: "",
-        salts: nil
-    )
-}
-
 extension LogShared {
     /// The lowest position that can be read here: 1, unless positions were released that no
     /// segment holds.
     func firstReadable(_ space: SpaceID, released: UInt64) throws(LogError) -> UInt64 {
         guard released > 0 else { return 1 }
-        var list = segments.known(of: space) ?? []
+        var list = segments.known(of: space)?.segments ?? []
         if (list.last?.last ?? 0) < released {
-            list = try segments.readList(of: space, in: directory)
+            list = try segments.readLists(of: space, in: directory).segments
         }
         let lost = segments.lost(of: space)
         guard max(list.last?.last ?? 0, lost.last?.last ?? 0) >= released else {

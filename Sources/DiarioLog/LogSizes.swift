@@ -24,6 +24,8 @@ package struct LogSizes: Hashable, Sendable {
     package var segmentMax = 64 * 1024 * 1024
     /// Live bytes of the write-ahead log above which tails are sealed short.
     package var liveMax = 256 * 1024 * 1024
+    /// Live bytes above which who appends waits a little for what is sealed meanwhile.
+    package var paceMax: Int { liveMax + liveMax / 4 }
     /// Milliseconds that sealing in the background waits.
     ///
     /// While much is written, runs that make up a large segment by then are sealed as one.

@@ -15,10 +15,12 @@ package struct SpaceStatus: Equatable, Sendable {
     package let released: UInt64
     /// The last position that is in a segment; 0 if none is.
     package let sealedEnd: UInt64
-    /// Sealed segments.
+    /// Sealed segments, private ones among them.
     package let segmentCount: Int
     /// Events without a position.
     package let pending: Int
+    /// Those of them that are in private segments.
+    package let sealedPending: Int
     /// Canonical and pending events without those of an authority.
     package let events: Int
     /// Bytes of this space that are live in the write-ahead log.
@@ -98,8 +100,9 @@ extension LogStore {
             head: index.head,
             released: try shared.firstReadable(space, released: index.released) - 1,
             sealedEnd: segments.last?.last ?? 0,
-            segmentCount: segments.count,
+            segmentCount: segments.count + home.manifest.lanes.count,
             pending: index.pendingCount,
+            sealedPending: index.sealedPendingCount,
             events: index.eventCount,
             liveBytes: index.liveBytes,
             adoptions: index.adoptions,

@@ -1,4 +1,4 @@
-import DiarioCore
+package import DiarioCore
 import DiarioFormat
 package import DiarioStorage
 import Synchronization
@@ -20,6 +20,11 @@ extension LogStore {
                     + space.lanes.reduce(0) { $0 + $1.runs.runs.count }
             }
         }
+    }
+
+    /// Pending events of a space that are in private segments, as far as this process knows.
+    package func sealedPendingCount(of space: SpaceID) -> Int {
+        shared.index.withLock { $0[space].sealedPendingCount }
     }
 
     /// Where the log lies.
@@ -69,6 +74,9 @@ extension SpaceIndex {
             for (left, right) in zip(lane.runs.runs, lane.runs.runs.dropFirst())
             where left.last + 1 != right.first {
                 problems.append("lane \(lane.replica.text) has a gap after \(left.last)")
+            }
+            if lane.runs.runs[lane.runs.firstUnsealed...].contains(where: \.isSealed) {
+                problems.append("lane \(lane.replica.text) is not sealed from its start on")
             }
             if let last = lane.runs.runs.last, lastSequence(of: lane.replica) < last.last {
                 problems.append("lane \(lane.replica.text) ends above its last sequence")

@@ -50,8 +50,10 @@ extension LogStore {
         let first = try shared.firstReadable(space, released: released)
         var check = try SpaceCheck(shared, space, released: first - 1)
         result.lost = shared.segments.lost(of: space)
+        let lanes = try damagedLanes(of: space, &result.faults)
+        let all = try stretches(of: space, first...max(first, head), released, result.lost, lanes)
         var next = first
-        for stretch in try stretches(of: space, first...max(first, head), released, result.lost) {
+        for stretch in all {
             let positions = stretch.positions
             guard positions.lowerBound >= next else { continue }
             if next < positions.lowerBound {
@@ -59,6 +61,7 @@ extension LogStore {
             }
             switch stretch {
             case .lost(let lost): try check.pass(lost, &result.faults)
+            case .damaged(let positions): check.skip(to: positions.upperBound)
             case .sealed(let entry, let last):
                 let faults = try verify(entry, through: last, of: space, &check, &result, visit)
                 if !faults.isEmpty { check.skip(to: last) }
@@ -67,7 +70,9 @@ extension LogStore {
             next = positions.upperBound + 1
         }
         if next <= head { try read(space, next...head, &check, &result, visit) }
-        try read(space, nil, &check, &result, visit)
+        var pending = try cursor(space, .pending)
+        for entry in lanes { pending.skip(entry) }
+        try read(pending, &check, &result, visit) { _ in }
         try check.finishTiles(&result.faults)
         guard result.faults.isEmpty else { return result }
         result.root = check.root()
@@ -90,11 +95,14 @@ extension LogStore {
         /// A segment, and the last of its positions that was released: what follows is in the log
         /// as well, and read there.
         case sealed(SegmentEntry, last: UInt64)
+        /// Events that were promoted and lie in a damaged private segment.
+        case damaged(ClosedRange<UInt64>)
 
         var positions: ClosedRange<UInt64> {
             switch self {
             case .lost(let lost): lost.positions
             case .sealed(let entry, let last): entry.first...last
+            case .damaged(let positions): positions
             }
         }
     }
@@ -104,7 +112,8 @@ extension LogStore {
         of space: SpaceID,
         _ positions: ClosedRange<UInt64>,
         _ released: UInt64,
-        _ lost: [LostPositions]
+        _ lost: [LostPositions],
+        _ lanes: [SegmentEntry]
     ) throws(LogError) -> [Stretch] {
         var found: [Stretch] = []
         for entry in try segments(of: space)
@@ -112,6 +121,8 @@ extension LogStore {
             found.append(.sealed(entry, last: min(entry.last, released)))
         }
         for lost in lost where positions ~= lost.first { found.append(.lost(lost)) }
+        let index = shared.index.withLock { $0[space] }
+        for entry in lanes { found += index.positions(in: entry).map { .damaged($0) } }
         return found.sorted { $0.positions.lowerBound < $1.positions.lowerBound }
     }
 
@@ -130,17 +141,28 @@ extension LogStore {
         )
     }
 
-    /// Reads canonical events at `positions`, or the pending ones.
+    /// Reads canonical events at `positions`.
     private func read(
         _ space: SpaceID,
-        _ positions: ClosedRange<UInt64>?,
+        _ positions: ClosedRange<UInt64>,
         _ check: inout SpaceCheck,
         _ result: inout Verification,
         _ visit: (VerifiedEvents) -> String?
     ) throws(LogError) {
-        let part = positions == nil ? LogPart.pending : .canonical
+        let cursor = try cursor(space, positions: positions, .canonical)
+        try read(cursor, &check, &result, visit) { $0.skip(to: positions.upperBound) }
+    }
+
+    /// Reads what a cursor gives; `skip` is asked to go on behind it after a fault.
+    private func read(
+        _ cursor: LogCursor,
+        _ check: inout SpaceCheck,
+        _ result: inout Verification,
+        _ visit: (VerifiedEvents) -> String?,
+        skip: (inout SpaceCheck) -> Void
+    ) throws(LogError) {
+        var cursor = cursor
         do throws(LogError) {
-            var cursor = try cursor(space, positions: positions, part)
             while let events = try cursor.next() {
                 result.rowCount += events.rows.count
                 let what = try check.take(events) ?? visit(.rows(events))
@@ -149,8 +171,23 @@ extension LogStore {
         } catch {
             guard case .corrupt(let fault) = error else { throw error }
             result.faults.append(fault)
-            if let positions { check.skip(to: positions.upperBound) }
+            skip(&check)
         }
+    }
+
+    /// Private segments whose rows are not read, because a block of theirs is damaged.
+    private func damagedLanes(
+        of space: SpaceID,
+        _ faults: inout [Fault]
+    ) throws(LogError) -> [SegmentEntry] {
+        var damaged: [SegmentEntry] = []
+        for entry in try shared.segments.readLists(of: space, in: shared.directory).lanes {
+            let found = try damage(of: entry, in: space)
+            guard !found.isEmpty else { continue }
+            faults += found
+            damaged.append(entry)
+        }
+        return damaged
     }
 
     /// Checks both files of a segment block by block, and then its events up to `last`.
@@ -163,18 +200,11 @@ extension LogStore {
         _ visit: (VerifiedEvents) -> String?
     ) throws(LogError) -> [Fault] {
         do throws(LogError) {
-            guard var segment = try OpenSegment.open(entry, of: space, in: shared) else {
-                let place = SegmentPlace(space: space, name: entry.name, count: entry.count)
-                throw place.fault(.segment, "the segment or its sidecar is missing")
-            }
+            var segment = try opened(entry, of: space)
             let place = segment.place
             let types = segment.reader.index.types.map(\.entry)
-            let damaged = try place.reading { () throws(SegmentError) in
-                try segment.reader.damagedBlocks()
-            }
-            guard damaged.isEmpty else {
-                return damaged.compactMap { place.error(.fault($0)).fault }
-            }
+            let damaged = try damagedBlocks(of: &segment)
+            guard damaged.isEmpty else { return damaged }
             let nodes = try place.reading { () throws(SegmentError) in
                 try segment.reader.saltNodes()
             }
@@ -209,22 +239,31 @@ extension LogStore {
     /// The blocks of a segment's files that are damaged.
     func damage(of entry: SegmentEntry, in space: SpaceID) throws(LogError) -> [Fault] {
         do throws(LogError) {
-            guard var segment = try OpenSegment.open(entry, of: space, in: shared) else {
-                let place = SegmentPlace(space: space, name: entry.name, count: entry.count)
-                throw place.fault(.segment, "the segment or its sidecar is missing")
-            }
-            let place = segment.place
-            do throws(SegmentError) {
-                return try segment.reader.damagedBlocks().compactMap { fault in
-                    place.error(.fault(fault)).fault
-                }
-            } catch {
-                throw place.error(error)
-            }
+            var segment = try opened(entry, of: space)
+            return try damagedBlocks(of: &segment)
         } catch {
             guard case .corrupt(let fault) = error else { throw error }
             return [fault]
         }
+    }
+
+    private func opened(
+        _ entry: SegmentEntry,
+        of space: SpaceID
+    ) throws(LogError) -> OpenSegment {
+        guard let segment = try OpenSegment.open(entry, of: space, in: shared) else {
+            let place = SegmentPlace(entry, of: space)
+            throw place.fault(.segment, "the segment or its sidecar is missing")
+        }
+        return segment
+    }
+
+    private func damagedBlocks(of segment: inout OpenSegment) throws(LogError) -> [Fault] {
+        let place = segment.place
+        let damaged = try place.reading { () throws(SegmentError) in
+            try segment.reader.damagedBlocks()
+        }
+        return damaged.compactMap { place.error(.fault($0)).fault }
     }
 }
 

@@ -159,6 +159,7 @@ package final class LogStore: Sendable {
         let start = ContinuousClock.now
         let outcomes = writer.commit(appends)
         finish(writer, after: Commit(duration: ContinuousClock.now - start, gathered: nil))
+        pace()
         return outcomes
     }
 
@@ -170,7 +171,29 @@ package final class LogStore: Sendable {
         // The writer first: who is told may want it at once.
         finish(writer, after: Commit(duration: duration, gathered: outcomes.count))
         tell(waiting.completions, outcomes)
+        pace()
     }
+
+    /// Waits a moment while the log is written faster than sealed: else it would grow without end.
+    ///
+    /// Never for long, and not at all if sealing fails: what is asked for is done already.
+    private func pace() {
+        guard background == .thread, shared.sealing.isBehind.load(ordering: .relaxed) else {
+            return
+        }
+        let moment = Signal()
+        for _ in 0..<Self.paceCount {
+            let liveBytes = shared.index.withLock { $0.liveBytesTotal }
+            guard liveBytes > shared.sizes.paceMax, shared.sealing.failure == nil else {
+                shared.sealing.isBehind.store(false, ordering: .relaxed)
+                return
+            }
+            moment.wait(nanosecondsMax: Self.paceNanoseconds)
+        }
+    }
+
+    private static let paceCount = 20
+    private static let paceNanoseconds: Int64 = 2_000_000
 
     private func tell(_ completions: [Gate.Completion], _ outcomes: [Writer.Outcome]) {
         // Of many tasks one is told first, and tells the others when it runs. If this thread told

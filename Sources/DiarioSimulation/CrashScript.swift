@@ -40,11 +40,24 @@ package struct CrashScript: Sendable {
             }
             try world.repeating(1, .check)
         },
+        CrashScript("seal lane", 14) { try $0.repeatingLane(2, .grow, .grow, .seal) },
+        CrashScript("promote sealed", 16) { world in
+            try world.repeatingLane(3, .grow)
+            try world.repeatingLane(2, .seal, .promote)
+            try world.repeating(1, .clock)
+            try world.repeatingLane(1, .seal)
+        },
+        CrashScript("turn over lane", 17) { world in
+            try world.repeatingLane(3, .grow)
+            try world.repeatingLane(1, .seal, .promote)
+            try world.repeating(5, .append)
+            try world.repeating(1, .reopen)
+        },
         CrashScript("failed sync", 7) { world in
             world.disk.failNextSyncs(1)
             world.hasFaults = true
             world.mayOweFailures = true
-            try world.repeating(3, .append)
+            try world.repeating(5, .append)
         },
         CrashScript("close and open", 8) { try $0.repeating(2, .append, .reopen) },
         CrashScript("make space", 21) { try $0.repeating(1, .makeSpace, .append) },
@@ -103,9 +116,7 @@ extension World {
     /// A log with two spaces, one of each kind, and some events in each.
     fileprivate func prepareForScript() throws {
         try begin()
-        for _ in 0..<20 where Set(settled.spaces.values.map(\.isAuthority)).count < 2 {
-            try perform(.makeSpace)
-        }
+        try makeSpace(0, isAuthority: settled.spaces.values.allSatisfy { !$0.isAuthority })
         try repeating(6, .append)
         try perform(.check)
     }

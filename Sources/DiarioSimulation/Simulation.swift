@@ -6,6 +6,8 @@ package struct SimulationResult: Sendable {
     /// What was done last, or all of it.
     package let lines: [String]
     package let operationCount: Int
+    /// Promotions that took events out of private segments.
+    package let sealedPromotionCount: Int
     /// Two runs of one seed have the same.
     package let traceHash: UInt64
 }
@@ -41,6 +43,7 @@ package struct Simulation: Sendable {
             violation: violation,
             lines: world.trace.lines,
             operationCount: world.trace.count,
+            sealedPromotionCount: world.sealedPromotionCount,
             traceHash: world.trace.hash
         )
     }

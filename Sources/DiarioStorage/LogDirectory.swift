@@ -70,10 +70,16 @@ extension LogDirectory {
     }
 
     /// Makes the directory at `path` and those above it, and makes them survive a power cut.
-    package func makeDirectoryDurably(_ path: String) throws(StorageError) {
+    ///
+    /// The one at `ancestor` does so already, and all above it.
+    package func makeDirectoryDurably(
+        _ path: String,
+        below ancestor: String = ""
+    ) throws(StorageError) {
+        precondition(path.hasPrefix(ancestor), "a directory lies below its ancestor")
         try makeDirectory(path)
         var child = path
-        while !child.isEmpty {
+        while child.utf8.count > ancestor.utf8.count {
             child = StoragePath.parent(of: child)
             try syncDirectory(child)
         }

@@ -1,5 +1,5 @@
-// With -DFUZZING the program is libFuzzer's: its `main` calls these two functions, and the options
-// are its own. `--subject=NAME` names the parser; libFuzzer ignores options with two dashes.
+// With -DFUZZING the program hands itself to libFuzzer, and the options are those of libFuzzer.
+// `--subject=NAME` names the parser; libFuzzer ignores options with two dashes.
 // Without, the program runs the parser once for each file: DiarioFuzz NAME FILE...
 
 #if canImport(Glibc)
@@ -11,27 +11,38 @@ import Darwin
 private let names = Subject.allCases.map(\.rawValue)
 
 #if FUZZING
+private typealias Arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+
+/// Of libFuzzer: calls `run` with one input after another, as the options say.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runFuzzer(
+    _ argumentCount: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<Arguments>,
+    _ run: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
 private let chosen: Subject? = CommandLine.arguments.lazy
     .filter { $0.hasPrefix("--subject=") }
     .compactMap { Subject(rawValue: String($0.dropFirst("--subject=".count))) }
     .first
 
-@_cdecl("LLVMFuzzerInitialize")
-func fuzzerInitialize(
-    _ argumentCount: UnsafeMutableRawPointer,
-    _ arguments: UnsafeMutableRawPointer
-) -> CInt {
-    guard chosen == nil else { return 0 }
-    print(names.joined(separator: "\n"))
-    exit(CommandLine.arguments.contains("--list") ? 0 : 64)
-}
-
-@_cdecl("LLVMFuzzerTestOneInput")
-func fuzzerTestOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    // Safe: libFuzzer gives `count` bytes that stay until this returns; the array is a copy.
-    let bytes = unsafe Array(UnsafeBufferPointer(start: start, count: count))
-    chosen?.run(bytes)
-    return 0
+@main enum Fuzzer {
+    static func main() {
+        guard chosen != nil else {
+            print(names.joined(separator: "\n"))
+            exit(CommandLine.arguments.contains("--list") ? 0 : 64)
+        }
+        var count = CommandLine.argc
+        // Safe: libFuzzer reads the arguments of this program, which stay to its end, and gives
+        // `count` bytes that stay until the call returns; the array is a copy.
+        var arguments = unsafe CommandLine.unsafeArgv
+        exit(
+            unsafe runFuzzer(&count, &arguments) { start, count in
+                chosen?.run(unsafe Array(UnsafeBufferPointer(start: start, count: count)))
+                return 0
+            }
+        )
+    }
 }
 #else
 @main enum Replay {

@@ -1,6 +1,7 @@
 import DiarioCore
 import DiarioFormat
 import DiarioSchema
+import DiarioZstd
 
 /// Reads a segment, or its sidecar, in which some bytes were changed, checksums left aside.
 ///
@@ -22,21 +23,54 @@ enum SegmentSubject {
     private static let base: SealedSegment? = try? makeBase()
 
     static func run(_ input: [UInt8], _ file: SegmentFile) {
-        guard let base else { preconditionFailure("a small segment can be made in memory") }
-        var sealed = base
-        var offset = 0
-        while offset + 3 <= input.count {
-            let place = Int(input[offset]) | Int(input[offset + 1]) << 8
-            switch file {
-            case .segment:
-                if place < sealed.segment.count { sealed.segment[place] = input[offset + 2] }
-            case .sidecar:
-                if place < sealed.sidecar.count { sealed.sidecar[place] = input[offset + 2] }
-            }
-            offset += 3
+        guard var sealed = base else {
+            preconditionFailure("a small segment can be made in memory")
+        }
+        switch file {
+        case .segment: change(&sealed.segment, by: input)
+        case .sidecar: change(&sealed.sidecar, by: input)
         }
         try? read(sealed)
     }
+
+    /// As `run`, but of the index behind its compression.
+    static func runIndex(_ input: [UInt8]) {
+        guard var sealed = plain else { preconditionFailure("an index is decompressed") }
+        var header = Array(sealed.segment.prefix(SegmentHeader.size))
+        var rest = Array(sealed.segment.dropFirst(SegmentHeader.size))
+        change(&rest, by: input)
+        header += rest
+        sealed.segment = header
+        try? read(sealed)
+    }
+
+    private static func change(_ bytes: inout [UInt8], by input: [UInt8]) {
+        var offset = 0
+        while offset + 3 <= input.count {
+            let place = Int(input[offset]) | Int(input[offset + 1]) << 8
+            if place < bytes.count { bytes[place] = input[offset + 2] }
+            offset += 3
+        }
+    }
+
+    /// The same segment with an index that is stored as it is.
+    private static let plain: SealedSegment? = {
+        guard var sealed = base else { return nil }
+        let bytes = sealed.segment
+        let (size, stored) = (bytes.number(at: 12, 4), bytes.number(at: 32, 4))
+        guard bytes[5] == 1, var decompressor = try? Decompressor() else { return sealed }
+        let start = SegmentHeader.size
+        var index: [UInt8] = []
+        let compressed = bytes.span.extracting(start..<start + stored)
+        guard (try? decompressor.decompress(compressed, size: size, into: &index)) != nil else {
+            return nil
+        }
+        sealed.segment.replaceSubrange(start..<start + stored, with: index)
+        sealed.segment[5] = 0
+        sealed.segment.set(size, at: 32, 4)
+        sealed.segment.set(sealed.segment.count, at: 24, 8)
+        return sealed
+    }()
 
     /// Asks for everything, and seals again what can be read.
     private static func read(_ sealed: SealedSegment) throws {
@@ -127,5 +161,17 @@ enum SegmentSubject {
         builder.append(SaltSeed(replica: replica, group: 0, root: root).node)
         var plan = SegmentPlan()
         return try builder.finish(&plan)
+    }
+}
+
+extension [UInt8] {
+    fileprivate func number(at offset: Int, _ size: Int) -> Int {
+        (0..<size).reduce(0) { $0 | Int(self[offset + $1]) << (8 * $1) }
+    }
+
+    fileprivate mutating func set(_ number: Int, at offset: Int, _ size: Int) {
+        for index in 0..<size {
+            self[offset + index] = UInt8(truncatingIfNeeded: number >> (8 * index))
+        }
     }
 }

@@ -16,6 +16,19 @@ enum Subject: String, CaseIterable {
     case log
     case segment
     case sidecar
+    case index
+    case header
+    case manifest
+    case replica
+    case mark
+    case state
+    case tileMark = "tile-mark"
+    case tile
+    case proof
+    case pack
+    case reference
+    case lines
+    case cloudEvents = "cloudevents"
 
     /// Runs the parser once, and checks what it says about bytes that it takes.
     func run(_ bytes: [UInt8]) {
@@ -31,6 +44,19 @@ enum Subject: String, CaseIterable {
         case .log: LogSubject.run(bytes)
         case .segment: SegmentSubject.run(bytes, .segment)
         case .sidecar: SegmentSubject.run(bytes, .sidecar)
+        case .index: SegmentSubject.runIndex(bytes)
+        case .header: FileSubject.header(bytes)
+        case .manifest: FileSubject.manifest(bytes)
+        case .replica: FileSubject.replica(bytes)
+        case .mark: FileSubject.mark(bytes)
+        case .state: FileSubject.state(bytes)
+        case .tileMark: FileSubject.tileMark(bytes)
+        case .tile: ProofSubject.tile(bytes)
+        case .proof: ProofSubject.proof(bytes)
+        case .pack: PackSubject.run(bytes, as: "pack.json")
+        case .reference: PackSubject.run(bytes, as: "reference/b.1.csv")
+        case .lines: InputSubject.lines(bytes)
+        case .cloudEvents: InputSubject.cloudEvents(bytes)
         }
     }
 
@@ -72,7 +98,7 @@ enum Subject: String, CaseIterable {
         return try? EventType(schema: schema, file: "events/b.1.json", budget: &budget)
     }
 
-    private static let catalog: TypeCatalog? = {
+    static let catalog: TypeCatalog? = {
         let schema = #"""
             {"title":"a.b","x-diario-version":1,"type":"object","additionalProperties":false,
              "properties":{"id":{"type":"string","maxLength":64,"x-diario-id":"new"},

@@ -93,6 +93,20 @@ import Testing
 
     // MARK: Files
 
+    /// A log from which nothing was let go before the end grew without bound while others wrote
+    /// faster than it was sealed; here a disk that fails keeps the end away.
+    @Test func whatIsSealedIsLetGoOfOnTheWay() throws {
+        let sealed = try SealedLog()
+        try sealed.fill(0..<400)
+        let before = try sealed.store.status(of: sealed.space).liveBytes
+        sealed.log.disk.failWrites(every: 40)
+        #expect(throws: LogError.self) { try sealed.store.seal(sealed.space, all: false) }
+        sealed.log.disk.failWrites(every: nil)
+        let status = try sealed.store.status(of: sealed.space)
+        #expect(status.sealedEnd < 400)
+        #expect(status.liveBytes < before)
+    }
+
     /// A crash may leave files that nobody names; who seals next removes them.
     @Test func orphansAreRemoved() throws {
         let sealed = try SealedLog()

@@ -206,6 +206,29 @@ import Testing
         try store.close()
     }
 
+    /// No space alone wrote so much that its own state is due, and all together fill the log.
+    @Test func manySmallTailsCrowdALogToo() throws {
+        let log = try TestLog()
+        log.sizes.stateInterval = 4000
+        log.sizes.liveMax = 20_000
+        let store = try log.open(background: .thread)
+        var spaces: [SpaceID] = []
+        for _ in 0..<40 { spaces.append(try store.makeSpace(isAuthority: true).space) }
+        for _ in 0..<6 {
+            for space in spaces { _ = try store.append(log.append(1, textSize: 100, to: space)) }
+        }
+        store.sealBeforeClose()
+        try store.close()
+        let again = try log.open(process: 1)
+        let states = try spaces.map { try again.status(of: $0) }
+        #expect(states.contains { $0.sealedEnd > 0 })
+        // What the last look was too early for.
+        let spare = 2 * log.sizes.stateInterval
+        #expect(states.reduce(0) { $0 + $1.liveBytes } <= log.sizes.liveMax + spare)
+        // No more than that: most of what the log may hold is still there.
+        #expect(states.contains { $0.tailCount > 0 })
+    }
+
     @Test func completeRunsAreSealedInTheBackground() throws {
         let sealed = try SealedLog(background: .thread)
         var rest: Int64 = 0

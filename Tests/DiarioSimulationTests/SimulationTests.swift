@@ -13,6 +13,13 @@ import Testing
         }
     }
 
+    /// Worlds are of use to private segments only if lanes grow long, and are accepted in parts.
+    @Test func promotionsCutThroughPrivateSegments() {
+        let counts = (0..<30).map { Self.simulation.run(seed: $0).sealedPromotionCount }
+        #expect(counts.reduce(0, +) >= 20)
+        #expect(counts.count { $0 > 0 } >= 8)
+    }
+
     /// Chance comes from the seed alone, or a failure could not be replayed.
     @Test(arguments: UInt64(0)..<10) func aSeedRepeatsItsWorld(seed: UInt64) {
         let first = Self.simulation.run(seed: seed, keepsAll: true)

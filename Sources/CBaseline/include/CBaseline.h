@@ -34,6 +34,12 @@ double baseline_sqlite(const char *path, const char *lines, const size_t *ends, 
 double baseline_read(const char *path, uint64_t *total);
 
 /*
+ * Compresses the file at `path` as `zstd --long=<window_log> -<level>` does, with one thread, and
+ * throws the result away; its bytes are `*size`.
+ */
+double baseline_zstd(const char *path, int level, int window_log, uint64_t *size);
+
+/*
  * Maps the file at `path`, which holds records, and reads every field of every record. A record:
  * u32 its size, a multiple of 8; u32 number of cells; u64 which cells are texts; then the cells of
  * 8 bytes: a number, or u32 offset in the record and u32 size of a text. Adds all numbers, and
@@ -64,10 +70,15 @@ int baseline_is_memory_disk(const char *path);
 int64_t baseline_spawn(const char *path, const char *arguments, size_t count,
                        const char *variable, const char *output);
 
-/* Waits for a child: its exit code, 128 + signal, or a negative errno. */
-int baseline_wait(int64_t process);
+/* What a child took. */
+struct baseline_usage {
+    /* The most memory that it had resident, in bytes. */
+    int64_t memory;
+    /* User and system time, in nanoseconds. */
+    int64_t processor;
+};
 
-/* Ends this process as if the power went. */
-void baseline_kill_self(void);
+/* Waits for a child: its exit code, 128 + signal, or a negative errno; says what it took. */
+int baseline_wait(int64_t process, struct baseline_usage *usage);
 
 #endif

@@ -4,7 +4,7 @@ import DiarioSchema
 package import DiarioStorage
 
 /// Where an event stands in the input, for those who must mend it.
-struct InputPlace {
+package struct InputPlace {
     /// The line on which it starts, counted from 1.
     let line: Int
     /// Of an array: which element it is, and at which byte it starts, both counted from 1.
@@ -20,7 +20,7 @@ struct InputPlace {
 }
 
 /// A file of events, whatever its form, as lines that an export in JSON would have.
-protocol EventInput {
+package protocol EventInput {
     /// How many bytes of the file were read.
     var offset: Int { get }
     /// How many events were read.

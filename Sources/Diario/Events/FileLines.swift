@@ -1,5 +1,5 @@
 import DiarioCore
-import DiarioStorage
+package import DiarioStorage
 
 #if canImport(Darwin)
 import Darwin
@@ -8,25 +8,25 @@ import Glibc
 #endif
 
 /// The lines of a file, one by one; memory is bounded by the longest line that is allowed.
-struct FileLines: EventInput {
+package struct FileLines: EventInput {
     private let file: any LogFile
     private var fileOffset = 0
     private var buffer: [UInt8] = []
     private var start = 0
     private var isAtEnd = false
     /// The number of the line that was read last, from 1.
-    private(set) var number = 0
+    package private(set) var number = 0
     /// Bytes of the file that were read.
-    var offset: Int { fileOffset - (buffer.count - start) }
+    package var offset: Int { fileOffset - (buffer.count - start) }
     /// A line with an unknown key is refused.
-    var ignoredNames: [String] { [] }
+    package var ignoredNames: [String] { [] }
 
     private static let chunkSize = 256 * 1024
 
-    init(_ file: any LogFile) { self.file = file }
+    package init(_ file: any LogFile) { self.file = file }
 
     /// Gives the next line, without its line feed, and its number to `body`; false at the end.
-    mutating func next(
+    package mutating func next(
         _ body: (Span<UInt8>, InputPlace) throws(DiarioError) -> Void
     ) throws(DiarioError) -> Bool {
         var searched = start

@@ -1,4 +1,5 @@
 import Diario
+import DiarioCore
 import DiarioFormat
 import DiarioLog
 import DiarioSchema
@@ -29,12 +30,38 @@ enum BenchSpace {
         }
     }
 
+    /// Records one event, so that the space is not empty.
+    static func recordOne(in space: Space) throws(BenchError) {
+        let events = try PreparedEvents(WorkloadOptions(eventCount: 1, seed: 0))
+        var draft = DraftBatch()
+        draft.add(events.lines[0])
+        try log { () throws(LogError) in
+            _ = try space.store.append(
+                Append(space: space.id, content: .batches([draft]), durability: .synced)
+            )
+        }
+    }
+
+    /// The space of a data directory that has one.
+    static func onlySpace(of store: LogStore) throws(BenchError) -> SpaceID {
+        let manifests = try log { () throws(LogError) in try store.manifests() }
+        guard manifests.count == 1 else { throw .failed("\(manifests.count) spaces are there") }
+        return manifests[0].space
+    }
+
     /// The log of a data directory, without a space if it is new.
-    static func store(at path: String, isNew: Bool) throws(BenchError) -> LogStore {
+    static func store(
+        at path: String,
+        isNew: Bool = false,
+        background: LogStore.Background = .thread,
+        sizes: LogSizes = .standard
+    ) throws(BenchError) -> LogStore {
         let engine = try diario { () throws(DiarioError) in try PackSource.engine() }
         guard let type = engine.types.first(where: { $0.name == AdoptionReader.typeName }),
             let adoption = AdoptionReader(type)
         else { throw .failed("the engine's pack does not say how packs are adopted") }
+        // Spaces that adopted no pack can be sealed as well.
+        let types = engine.types + (try packs(of: nil)).flatMap(\.types)
         let directory: POSIXDirectory
         do throws(StorageError) {
             directory = try POSIXDirectory(
@@ -51,7 +78,10 @@ enum BenchSpace {
                 access: .readWrite,
                 time: SystemClock(),
                 entropy: SystemEntropy(),
-                adoption: adoption
+                adoption: adoption,
+                types: types,
+                sizes: sizes,
+                background: background
             )
         }
     }

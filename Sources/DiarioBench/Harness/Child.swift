@@ -1,49 +1,75 @@
 import CBaseline
 
-/// Another run of this program.
+/// Another run of this program, or a run of another one.
 enum Child {
-    /// Runs this program and waits; gives its exit code and what it wrote.
+    /// How a run ended, and what it took.
+    struct End {
+        let code: Int32
+        /// What it wrote to its standard output; nothing if that was thrown away.
+        let output: String
+        let seconds: Double
+        let processorSeconds: Double
+        /// The most memory that it had resident.
+        let megabytes: Double
+    }
+
+    /// Runs this program and waits.
     static func run(
         _ arguments: [String],
         preload: String? = nil,
         in scratch: Scratch
-    ) throws(BenchError) -> (code: Int32, output: String) {
-        let output = scratch.path + "/output"
-        let process = try start("/proc/self/exe", arguments, preload: preload, output: output)
-        let code = baseline_wait(process)
-        let text = String(decoding: try System.contents(of: output), as: UTF8.self)
-        return (code, text)
+    ) throws(BenchError) -> End {
+        try run("/proc/self/exe", arguments, preload: preload, output: scratch.path + "/output")
     }
 
-    /// Runs a program of the system; throws unless it succeeds.
-    static func runTool(
-        _ path: String,
+    /// Runs this program, which must succeed; gives the numbers that it wrote.
+    static func numbers(
         _ arguments: [String],
+        preload: String? = nil,
         in scratch: Scratch
-    ) throws(BenchError) {
-        let process = try start(
-            path,
-            arguments,
-            preload: nil,
-            output: scratch.path + "/output"
-        )
-        let code = baseline_wait(process)
-        guard code == 0 else { throw .failed("\(path) ends with \(code)") }
+    ) throws(BenchError) -> [Double] {
+        let end = try run(arguments, preload: preload, in: scratch)
+        guard end.code == 0 else {
+            throw .failed("\(arguments[0]) ends with \(end.code): \(end.output)")
+        }
+        return end.output.split(separator: " ").compactMap { Double($0) }
     }
 
-    private static func start(
+    /// Runs another program, which must succeed; what it writes is thrown away.
+    @discardableResult
+    static func runTool(_ path: String, _ arguments: [String]) throws(BenchError) -> End {
+        let end = try run(path, arguments, preload: nil, output: "/dev/null")
+        guard end.code == 0 else {
+            throw .failed("\(path) \(arguments.joined(separator: " ")) ends with \(end.code)")
+        }
+        return end
+    }
+
+    private static func run(
         _ path: String,
         _ arguments: [String],
         preload: String?,
         output: String
-    ) throws(BenchError) -> Int64 {
+    ) throws(BenchError) -> End {
         var list: [CChar] = []
         for argument in arguments { list += argument.utf8CString }
         list.append(0)
         let variable = preload.map { "LD_PRELOAD=\($0)" } ?? ""
+        let start = ContinuousClock.now
         // Safe: the list holds as many texts as are told, each with its zero byte.
         let process = unsafe baseline_spawn(path, list, arguments.count, variable, output)
         guard process > 0 else { throw .failed("\(path) does not start: \(-process)") }
-        return process
+        var usage = baseline_usage()
+        // Safe: a plain call into C, which keeps no pointer.
+        let code = unsafe baseline_wait(process, &usage)
+        let seconds = seconds(since: start)
+        let isKept = output != "/dev/null"
+        return End(
+            code: code,
+            output: isKept ? String(decoding: try System.contents(of: output), as: UTF8.self) : "",
+            seconds: seconds,
+            processorSeconds: Double(usage.processor) / 1e9,
+            megabytes: Double(usage.memory) / 1e6
+        )
     }
 }

@@ -70,6 +70,16 @@ struct Measurement: Sendable {
         self.goal = goal
     }
 
+    /// Two sides of which each has one value; the goal is about their ratio.
+    init(_ name: String, unit: String, _ ours: Double, against baseline: Double, goal: Goal) {
+        self.name = name
+        self.unit = unit
+        self.ours = Spread([ours])
+        self.baseline = Spread([baseline])
+        judged = Spread([ours / baseline])
+        self.goal = goal
+    }
+
     /// Two sides that ran in turn; the ratio is of neighbours.
     ///
     /// `isTime` says that the ratio is of times (smaller is better), else of events per second.

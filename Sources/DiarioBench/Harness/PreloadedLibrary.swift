@@ -37,11 +37,7 @@ enum PreloadedLibrary: String {
         let descriptor = try System.create(source)
         defer { System.close(descriptor) }
         try System.write(Array(self.source.utf8), to: descriptor)
-        try Child.runTool(
-            "cc",
-            ["-shared", "-fPIC", "-O2", "-o", library, source, "-ldl"],
-            in: scratch
-        )
+        try Child.runTool("cc", ["-shared", "-fPIC", "-O2", "-o", library, source, "-ldl"])
         return library
     }
 }

@@ -21,6 +21,7 @@ enum SealCommand {
                     json.add("bytes", report.byteCount)
                     json.add("replaced", report.replacedCount)
                     json.add("sealedEnd", report.sealedEnd)
+                    json.add("sealedPending", report.sealedPending)
                 }
             } else {
                 try call.output.line(text(report))
@@ -29,14 +30,17 @@ enum SealCommand {
     }
 
     private static func text(_ report: SealReport) -> String {
-        let end = ProgressLine.grouped(report.sealedEnd)
+        var end = "up to position \(ProgressLine.grouped(report.sealedEnd))"
+        if report.sealedPending > 0 {
+            end += ", and \(Show.count(UInt64(report.sealedPending), "pending event"))"
+        }
         guard report.segmentCount > 0 else {
-            return report.sealedEnd == 0
-                ? "nothing to seal yet" : "nothing to seal: sealed up to position \(end) already"
+            return report.sealedEnd == 0 && report.sealedPending == 0
+                ? "nothing to seal yet" : "nothing to seal: sealed \(end) already"
         }
         let segments = Show.count(UInt64(report.segmentCount), "segment")
         let events = Show.count(report.eventCount, "event")
         let bytes = ProgressLine.grouped(UInt64(max(0, report.byteCount)))
-        return "sealed up to position \(end): \(segments) with \(events) in \(bytes) bytes"
+        return "sealed \(end): \(segments) with \(events) in \(bytes) bytes"
     }
 }

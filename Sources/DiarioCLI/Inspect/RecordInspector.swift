@@ -5,7 +5,9 @@ struct RecordInspector {
     let showsRows: Bool
 
     private static let headerSize = 16
-    private static let kinds = ["", "rows", "seed", "promotion", "state", "dropped", "lost"]
+    private static let kinds = [
+        "", "rows", "seed", "promotion", "state", "dropped", "lost", "sealed",
+    ]
 
     /// Reads the record at the reader's place, which must end by `end`.
     func inspect(_ reader: inout FieldReader, end: Int) throws(InspectStop) {
@@ -19,7 +21,7 @@ struct RecordInspector {
         try reader.number(
             "kind",
             size: 1,
-            problem: { 1...6 ~= $0 ? nil : "unknown kind" }
+            problem: { 1...7 ~= $0 ? nil : "unknown kind" }
         )
         try reader.zeros(3)
         try reader.number(
@@ -69,6 +71,7 @@ struct RecordInspector {
         case 4: try state(&part)
         case 5: break
         case 6: try part.zeros(part.remaining)
+        case 7: try sealed(&part)
         default: try part.raw("content", count: part.remaining)
         }
     }
@@ -81,6 +84,20 @@ struct RecordInspector {
             try part.number("count", size: 8)
             try part.number("first position", size: 8)
             try part.number("acceptedAt", size: 8, show: Show.time)
+        }
+    }
+
+    private func sealed(_ part: inout FieldReader) throws(InspectStop) {
+        try part.number("replica", size: 8, show: Show.id, problem: SmallFiles.notZero)
+        try part.number("first sequence", size: 8)
+        try part.number("count", size: 8)
+        let position = try part.number("first position", size: 8)
+        if position == 0 {
+            try part.zeros(8)
+            try part.number("clock", size: 8, show: Show.clock)
+        } else {
+            try part.number("acceptedAt", size: 8, show: Show.time)
+            try part.zeros(8)
         }
     }
 

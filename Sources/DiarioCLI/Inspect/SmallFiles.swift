@@ -7,7 +7,7 @@ enum SmallFiles {
         return read(bytes, size: isFirst ? 64 : nil, section: "7") {
             (reader) throws(InspectStop) in
             try reader.magic("DMAN")
-            try reader.number("version", size: 1, problem: { $0 <= 2 ? nil : "unknown version" })
+            try reader.number("version", size: 1, problem: { $0 <= 3 ? nil : "unknown version" })
             try reader.number(
                 "flags",
                 size: 1,
@@ -21,18 +21,30 @@ enum SmallFiles {
             try reader.number("epoch", size: 8)
             try reader.number("authority's replica", size: 8, show: Show.id)
             try reader.number("replaces space", size: 8, show: Show.id)
-            if !isFirst { try segments(&reader) }
+            if !isFirst { try segments(&reader, hasPrivate: bytes[4] == 3) }
             try reader.zeros(4)
             try reader.checksum(of: 0..<reader.offset)
         }
     }
 
-    /// What a manifest of version 2 lists.
-    private static func segments(_ reader: inout FieldReader) throws(InspectStop) {
+    /// What a manifest of version 2 or 3 lists.
+    private static func segments(
+        _ reader: inout FieldReader,
+        hasPrivate: Bool
+    ) throws(InspectStop) {
         let count = try reader.number("segments", size: 4)
         let retired = try reader.number("retired segments", size: 4)
-        for _ in 0..<count {
-            try reader.number("first position", size: 8, problem: { $0 == 0 ? "not from 1" : nil })
+        var privateCount: UInt64 = 0
+        if hasPrivate {
+            privateCount = try reader.number("private segments", size: 4)
+            try reader.zeros(4)
+        }
+        for index in 0..<count + privateCount {
+            try reader.number(
+                index < count ? "first position" : "private: first sequence",
+                size: 8,
+                problem: { $0 == 0 ? "not from 1" : nil }
+            )
             reader.depth += 1
             defer { reader.depth -= 1 }
             try reader.number("number in its name", size: 8, show: Show.long)
@@ -42,10 +54,14 @@ enum SmallFiles {
             try reader.number("length of the sidecar", size: 8)
             try reader.number("bytes of its rows", size: 8)
             try reader.raw("identity", count: 16)
-            try reader.zeros(8)
+            if index < count {
+                try reader.zeros(8)
+            } else {
+                try reader.number("replica", size: 8, show: Show.id, problem: notZero)
+            }
         }
         for _ in 0..<retired {
-            try reader.number("retired: first position", size: 8)
+            try reader.number("retired: first position or sequence", size: 8)
             try reader.number("number in its name", size: 8, show: Show.long)
             try reader.number("since", size: 8, show: Show.time)
         }

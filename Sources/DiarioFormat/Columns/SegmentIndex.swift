@@ -55,6 +55,11 @@ package struct SegmentReplica: Equatable, Sendable {
     /// In order of sequence; they do not meet.
     package var runs: [SegmentRun]
 
+    package init(replica: ReplicaID, runs: [SegmentRun]) {
+        self.replica = replica
+        self.runs = runs
+    }
+
     /// The sequence of the first event that stands in the segment.
     var firstSequence: UInt64 { runs.first { !$0.isRefused }?.first ?? 1 }
 }

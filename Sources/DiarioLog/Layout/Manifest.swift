@@ -29,9 +29,10 @@ package struct Lineage: Hashable, Sendable {
 /// What a space is: who gives its positions, which space it took the place of, and which files
 /// hold its sealed events.
 ///
-/// A space without segments is written as version 1, which older programs read.
+/// A space without segments is written as version 1 and one without private segments as version 2,
+/// which older programs read.
 package struct Manifest: Equatable, Sendable {
-    /// Bytes of version 1, and of what version 2 has before its lists.
+    /// Bytes of version 1, and of what version 2 has before its lists; in version 3 8 more follow.
     package static let size = 64
     /// Bytes of the largest manifest that is read: some 100,000 segments.
     static let sizeMax = 8 * 1024 * 1024
@@ -49,6 +50,8 @@ package struct Manifest: Equatable, Sendable {
     package var replaces: SpaceID?
     /// In order of position, without gaps and without overlap.
     package var segments: [SegmentEntry] = []
+    /// Private segments, in order of replica and then of sequence.
+    package var lanes: [SegmentEntry] = []
     /// Files that no list of segments names any more, and that readers may still want.
     package var retired: [RetiredSegment] = []
     /// True if positions were lost: segments may leave gaps, which the file `lost` names.
@@ -58,11 +61,15 @@ package struct Manifest: Equatable, Sendable {
     /// True while the file is still to be read.
     private(set) var readsLost = false
 
+    /// The version of the format that this manifest needs.
+    package var version: Int {
+        lanes.isEmpty ? (segments.isEmpty && retired.isEmpty ? 1 : 2) : 3
+    }
+
     package func encoded() -> [UInt8] {
-        let isPlain = segments.isEmpty && retired.isEmpty
         var bytes: [UInt8] = []
         bytes.append(littleEndian: Self.magic)
-        bytes.append(UInt8(isPlain ? 1 : 2))
+        bytes.append(UInt8(version))
         let flags = (authority == nil ? 0 : 1) | (isStaging ? 2 : 0) | (hasLost ? 4 : 0)
         bytes.append(UInt8(flags))
         bytes.append(littleEndian: UInt16(0))
@@ -72,10 +79,14 @@ package struct Manifest: Equatable, Sendable {
         bytes.append(littleEndian: epoch)
         bytes.append(littleEndian: authority?.rawValue ?? 0)
         bytes.append(littleEndian: replaces?.rawValue ?? 0)
-        if !isPlain {
+        if version > 1 {
             bytes.append(littleEndian: UInt32(segments.count))
             bytes.append(littleEndian: UInt32(retired.count))
-            for entry in segments { entry.append(to: &bytes) }
+            if version > 2 {
+                bytes.append(littleEndian: UInt32(lanes.count))
+                bytes.append(littleEndian: UInt32(0))
+            }
+            for entry in segments + lanes { entry.append(to: &bytes) }
             for entry in retired { entry.append(to: &bytes) }
         }
         bytes.append(littleEndian: UInt32(0))
@@ -87,7 +98,7 @@ package struct Manifest: Equatable, Sendable {
     package init?(_ bytes: Span<UInt8>) {
         let end = bytes.count - Self.trailerSize
         guard end >= Self.size - Self.trailerSize,
-            bytes.littleEndian(UInt32.self, at: 0) == Self.magic, 1...2 ~= bytes[4],
+            bytes.littleEndian(UInt32.self, at: 0) == Self.magic, 1...3 ~= bytes[4],
             bytes[5] <= 7, bytes.littleEndian(UInt16.self, at: 6) == 0,
             bytes.littleEndian(UInt32.self, at: end) == 0,
             bytes.littleEndian(UInt32.self, at: end + 4)
@@ -111,7 +122,7 @@ package struct Manifest: Equatable, Sendable {
         if bytes[4] == 1 {
             guard bytes.count == Self.size else { return nil }
         } else {
-            guard readLists(bytes, end: end) else { return nil }
+            guard readLists(bytes, end: end), version == bytes[4] else { return nil }
         }
     }
 
@@ -121,24 +132,25 @@ package struct Manifest: Equatable, Sendable {
         readsLost = false
     }
 
-    /// Reads the lists of version 2; false if they are not as they must be.
+    /// Reads the lists of version 2 or 3; false if they are not as they must be.
     private mutating func readLists(_ bytes: Span<UInt8>, end: Int) -> Bool {
-        let start = Self.size
+        let hasLanes = bytes[4] == 3
+        let start = Self.size + (hasLanes ? 8 : 0)
         guard end >= start else { return false }
-        let segmentCount = Int(bytes.littleEndian(UInt32.self, at: start - 8))
-        let retiredCount = Int(bytes.littleEndian(UInt32.self, at: start - 4))
-        let middle = start + segmentCount * SegmentEntry.size
-        guard middle + retiredCount * RetiredSegment.size == end,
-            segmentCount + retiredCount > 0
-        else { return false }
-        for index in 0..<segmentCount {
+        let segmentCount = Int(bytes.littleEndian(UInt32.self, at: Self.size - 8))
+        let retiredCount = Int(bytes.littleEndian(UInt32.self, at: Self.size - 4))
+        let laneCount = hasLanes ? Int(bytes.littleEndian(UInt32.self, at: Self.size)) : 0
+        guard !hasLanes || bytes.littleEndian(UInt32.self, at: Self.size + 4) == 0 else {
+            return false
+        }
+        let middle = start + (segmentCount + laneCount) * SegmentEntry.size
+        guard middle + retiredCount * RetiredSegment.size == end else { return false }
+        for index in 0..<segmentCount + laneCount {
             let place = start + index * SegmentEntry.size
             guard let entry = SegmentEntry(bytes, at: place),
-                segments.last.map({
-                    hasLost ? $0.last < entry.first : $0.last + 1 == entry.first
-                }) ?? true
+                (entry.replica == nil) == (index < segmentCount), follows(entry)
             else { return false }
-            segments.append(entry)
+            if entry.replica == nil { segments.append(entry) } else { lanes.append(entry) }
         }
         for index in 0..<retiredCount {
             let place = middle + index * RetiredSegment.size
@@ -146,6 +158,16 @@ package struct Manifest: Equatable, Sendable {
             retired.append(entry)
         }
         return true
+    }
+
+    /// Whether a segment may stand behind those that were read so far.
+    private func follows(_ entry: SegmentEntry) -> Bool {
+        guard let replica = entry.replica else {
+            guard let last = segments.last else { return true }
+            return hasLost ? last.last < entry.first : last.last + 1 == entry.first
+        }
+        guard let last = lanes.last, let before = last.replica else { return true }
+        return before < replica || (before == replica && last.last < entry.first)
     }
 
     package init(

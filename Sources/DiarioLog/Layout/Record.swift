@@ -13,6 +13,7 @@ package enum RecordKind: UInt8, Sendable {
     case dropped = 5
     /// Stands where frames were lost, and means nothing.
     case lost = 6
+    case sealed = 7
 }
 
 /// A record of a frame: its kind, its space, and where its content lies in the frame.

@@ -6,7 +6,7 @@ package import DiarioFormat
 /// The name of a segment and its sidecar: where they begin, and a number that was drawn for them,
 /// so that no file ever takes the name of another.
 package struct SegmentName: Hashable, Sendable {
-    /// The position of the first event.
+    /// The position of the first event; of a private segment its sequence.
     package var first: UInt64
     package var number: UInt64
 
@@ -17,6 +17,8 @@ package struct SegmentName: Hashable, Sendable {
 }
 
 /// A sealed segment of a space and its sidecar.
+///
+/// In a private segment `first` and `last` are sequences of the replica, without gaps.
 package struct SegmentEntry: Hashable, Sendable {
     static let size = 72
 
@@ -31,6 +33,8 @@ package struct SegmentEntry: Hashable, Sendable {
     package var identity: SegmentIdentity
     /// The checksum in the sidecar's header.
     package var sidecarChecksum: UInt32
+    /// Whose events these are, if the segment is a private one.
+    package var replica: ReplicaID?
 
     package init(
         name: SegmentName,
@@ -39,7 +43,8 @@ package struct SegmentEntry: Hashable, Sendable {
         sidecarSize: Int,
         rowSize: Int,
         identity: SegmentIdentity,
-        sidecarChecksum: UInt32
+        sidecarChecksum: UInt32,
+        replica: ReplicaID? = nil
     ) {
         self.name = name
         self.count = count
@@ -48,6 +53,7 @@ package struct SegmentEntry: Hashable, Sendable {
         self.rowSize = rowSize
         self.identity = identity
         self.sidecarChecksum = sidecarChecksum
+        self.replica = replica
     }
 
     package var first: UInt64 { name.first }
@@ -64,7 +70,7 @@ package struct SegmentEntry: Hashable, Sendable {
         bytes.append(littleEndian: UInt64(rowSize))
         bytes.append(littleEndian: identity.first)
         bytes.append(littleEndian: identity.second)
-        bytes.append(littleEndian: UInt64(0))
+        bytes.append(littleEndian: replica?.rawValue ?? 0)
     }
 
     init?(_ bytes: Span<UInt8>, at offset: Int) {
@@ -74,7 +80,7 @@ package struct SegmentEntry: Hashable, Sendable {
         let first = word(0)
         let count = Int(bytes.littleEndian(UInt32.self, at: offset + 16))
         guard LogNumber.isValid(first, count: UInt64(count)),
-            count <= SegmentLimits.eventCountMax, word(8) == 0,
+            count <= SegmentLimits.eventCountMax,
             let segmentSize = Int(exactly: word(3)), let sidecarSize = Int(exactly: word(4)),
             let rowSize = Int(exactly: word(5)), segmentSize <= Int.max - sidecarSize
         else { return nil }
@@ -85,7 +91,8 @@ package struct SegmentEntry: Hashable, Sendable {
             sidecarSize: sidecarSize,
             rowSize: rowSize,
             identity: SegmentIdentity(first: word(6), second: word(7)),
-            sidecarChecksum: bytes.littleEndian(UInt32.self, at: offset + 20)
+            sidecarChecksum: bytes.littleEndian(UInt32.self, at: offset + 20),
+            replica: ReplicaID(rawValue: word(8))
         )
     }
 }

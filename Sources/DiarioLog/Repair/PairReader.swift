@@ -36,7 +36,7 @@ final class PairReader {
     ) throws(LogError) {
         self.name = name
         self.shared = shared
-        place = SegmentPlace(space: space, name: name, count: 1)
+        place = SegmentPlace(name, of: space)
         var reader = try Self.reader(place, shared, usesSidecar: usesSidecar)
         header = reader.header
         sidecarHeader = reader.sidecarHeader

@@ -15,7 +15,9 @@ struct SetAside {
 
     init(_ directory: any LogDirectory) { self.directory = directory }
 
-    /// Keeps a copy of a file; durable when this returns. A file that is not there is no error.
+    /// Keeps a copy of a file; durable when this returns.
+    ///
+    /// A file that is not there is no error.
     mutating func keep(_ path: String, because reason: String) throws(LogError) {
         let isThere = try storing { () throws(StorageError) in try directory.exists(path) }
         guard isThere else { return }

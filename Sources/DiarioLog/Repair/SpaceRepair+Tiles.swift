@@ -32,7 +32,7 @@ extension SpaceRepair {
         }
         let lost = shared.segments.lost(of: space)
         let end = max(
-            try shared.segments.readList(of: space, in: directory).last?.last ?? 0,
+            try shared.segments.readLists(of: space, in: directory).segments.last?.last ?? 0,
             lost.last?.last ?? 0
         )
         let tiles = try TileStore(directory, space: space)

@@ -296,12 +296,7 @@ struct SpaceRepair {
         _ pieces: [SpacePiece],
         upTo end: UInt64
     ) throws(LogError) -> [SegmentEntry] {
-        var files = SegmentFiles(
-            shared,
-            space,
-            SealedTypes(shared, space),
-            SegmentPlan()
-        )
+        var files = SegmentFiles(shared, space)
         for piece in pieces where piece.positions.lowerBound <= end {
             switch piece.source {
             case .sealed, .lost: try files.finish()

@@ -12,9 +12,9 @@ package struct LogFilter: Sendable {
     package var subject: [UInt8]?
     package var replica: ReplicaID?
     package var origin: Origin?
-    /// Accepted at or after.
+    /// Accepted at or after; pending events were not.
     package var since: Timestamp?
-    /// Accepted before.
+    /// Accepted before; pending events were not.
     package var until: Timestamp?
 
     package init() {}
@@ -23,6 +23,15 @@ package struct LogFilter: Sendable {
     var isEmpty: Bool {
         wantsType == nil && subject == nil && replica == nil && origin == nil && since == nil
             && until == nil
+    }
+
+    /// Whether events may be wanted that were accepted at one time; nil if they are pending.
+    func mayWant(acceptedAt: Int64?) -> Bool {
+        guard since != nil || until != nil else { return true }
+        guard let acceptedAt else { return false }
+        if let since, acceptedAt < since.milliseconds { return false }
+        if let until, acceptedAt >= until.milliseconds { return false }
+        return true
     }
 
     /// The types of a segment whose events may be wanted, by its index alone.

@@ -15,6 +15,17 @@ package struct SealReport: Equatable, Sendable {
     package var replacedCount = 0
     /// The last position that is in a segment.
     package var sealedEnd: UInt64 = 0
+    /// Pending events that are in private segments.
+    package var sealedPending = 0
+
+    mutating func add(_ entries: [SegmentEntry], replacing replacedCount: Int) {
+        segmentCount += entries.count
+        self.replacedCount += replacedCount
+        for entry in entries {
+            eventCount += UInt64(entry.count)
+            byteCount += entry.fileSize
+        }
+    }
 }
 
 // Everything is written and durable before something refers to it: the files, then the manifest,
@@ -22,7 +33,8 @@ package struct SealReport: Equatable, Sendable {
 // leaves files that nobody names, or rows that are in both places; the next one who seals mends
 // that.
 extension LogStore {
-    /// Puts canonical events into segments: complete runs, and segments that make up a larger one.
+    /// Puts canonical events into segments: complete runs, and segments that make up a larger one;
+    /// and pending ones in the same way into private segments.
     ///
     /// With `all`, also what fills no run yet, in a short segment that a later one replaces. Needs
     /// the directory's lock only for moments. When it returns, the segments are durable; when it
@@ -62,7 +74,7 @@ extension LogStore {
             let replaced = Set(plan.replaced)
             let isSealedAgain = plan.positions.upperBound <= manifest.segments.last?.last ?? 0
             manifest = try withWriter { (writer) throws(LogError) in
-                try writer.changeSegments(of: space) { manifest in
+                try writer.changeSegments(of: space) { (manifest) throws(LogError) in
                     manifest.replace(
                         replaced,
                         with: entries,
@@ -72,16 +84,14 @@ extension LogStore {
                     )
                 }
             }
-            report.segmentCount += entries.count
-            report.replacedCount += replaced.count
-            for entry in entries {
-                report.eventCount += UInt64(entry.count)
-                report.byteCount += entry.fileSize
-            }
+            report.add(entries, replacing: replaced.count)
             // What does not get fewer would be put together for ever.
             if isSealedAgain, entries.count >= replaced.count { break }
+            // Not only at the end, which does not come while others write faster than this seals.
+            try releaseSealed(manifest.segments, of: space, countMin: shared.sizes.mergedCount)
         }
-        try releaseSealed(manifest.segments, of: space)
+        try releaseSealed(manifest.segments, of: space, countMin: 1)
+        try sealLanes(of: space, all: all, &manifest, &report)
         report.sealedEnd = manifest.segments.last?.last ?? 0
         return report
     }
@@ -107,13 +117,7 @@ extension LogStore {
     }
 
     private func write(_ plan: SealPlan, of space: SpaceID) throws(LogError) -> [SegmentEntry] {
-        var files = SegmentFiles(
-            shared,
-            space,
-            SealedTypes(shared, space),
-            shared.sealing.plan(of: space),
-            expected: plan.positions.count
-        )
+        var files = SegmentFiles(shared, space, expected: plan.positions.count)
         var cursor = try cursor(space, positions: plan.positions, .canonical)
         var next = plan.positions.lowerBound
         while let events = try cursor.next() {
@@ -131,17 +135,18 @@ extension LogStore {
             )
         }
         try files.finish()
-        shared.sealing.keep(files.plan, of: space)
         return files.entries
     }
 
-    /// Keeps the tiles of what is sealed, and lets go of it in the write-ahead log.
+    /// Keeps the tiles of what is sealed, and lets go of it in the write-ahead log, if that is
+    /// `countMin` events at least.
     private func releaseSealed(
         _ segments: [SegmentEntry],
-        of space: SpaceID
+        of space: SpaceID,
+        countMin: Int
     ) throws(LogError) {
         let released = shared.index.withLock { $0[space].released }
-        guard let end = segments.last?.last, end > released else { return }
+        guard let end = segments.last?.last, end >= released + UInt64(countMin) else { return }
         let tiles = try TileStore(shared.directory, space: space)
         let known = shared.segments.lost(of: space).last { !$0.hashes.isEmpty }
         // Where positions were released that no segment holds, tiles cannot be made any more; nor
@@ -159,7 +164,7 @@ extension LogStore {
     private func tidySegments(of space: SpaceID) throws(LogError) -> Manifest {
         let (now, sizes) = (shared.time.now, shared.sizes)
         let manifest = try withWriter { (writer) throws(LogError) in
-            try writer.changeSegments(of: space) { manifest in
+            try writer.changeSegments(of: space) { (manifest) throws(LogError) in
                 // A clock that was turned back keeps nothing for ever.
                 manifest.retired.removeAll { entry in
                     let age = now.milliseconds &- entry.since.milliseconds
@@ -167,7 +172,7 @@ extension LogStore {
                 }
             }
         }
-        let named = manifest.segments.map(\.name) + manifest.retired.map(\.name)
+        let named = (manifest.segments + manifest.lanes).map(\.name) + manifest.retired.map(\.name)
         let paths = Set(
             named.flatMap { [LogPaths.segment($0, of: space), LogPaths.sidecar($0, of: space)] }
         )
@@ -222,9 +227,9 @@ extension LogStore {
             if case .closed = error { throw error }
             // Then it is done, or due again with the next events.
             if case .sealing = error { return }
-            let head = shared.index.withLock { $0[space].head }
+            let mark = shared.index.withLock { $0[space].sealMark }
             let step = UInt64(shared.sizes.segmentCount)
-            shared.sealing.note(space, failure: error, head: head, step: step)
+            shared.sealing.note(space, failure: error, mark: mark, step: step)
         }
     }
 
@@ -246,7 +251,12 @@ extension LogStore {
 
     /// The sealed segments of a space, in order of position.
     package func segments(of space: SpaceID) throws(LogError) -> [SegmentEntry] {
-        try shared.segments.readList(of: space, in: shared.directory)
+        try shared.segments.readLists(of: space, in: shared.directory).segments
+    }
+
+    /// The private segments of a space, in order of replica and of sequence.
+    package func laneSegments(of space: SpaceID) throws(LogError) -> [SegmentEntry] {
+        try shared.segments.readLists(of: space, in: shared.directory).lanes
     }
 
     /// What reading sealed events has cost since the log was opened.
@@ -254,10 +264,13 @@ extension LogStore {
 }
 
 extension LogIndex {
-    /// The spaces with canonical events in the log, those written to longest ago first.
+    /// The spaces with rows in blocks of the log, those written to longest ago first.
     fileprivate func tails() -> [SpaceID] {
-        let ends = spaces.ids.compactMap { id in
-            self[id].canonical.runs.last.map { (id: id, file: $0.file, offset: $0.offset) }
+        let ends = spaces.ids.compactMap { id -> (id: SpaceID, file: UInt32, offset: UInt32)? in
+            let space = self[id]
+            let lists = [space.canonical] + space.lanes.map(\.runs)
+            let runs = lists.compactMap { $0.runs.last { !$0.isSealed } }
+            return runs.map { (id, $0.file, $0.offset) }.max { ($0.1, $0.2) < ($1.1, $1.2) }
         }
         return ends.sorted { ($0.file, $0.offset, $0.id) < ($1.file, $1.offset, $1.id) }.map(\.id)
     }

@@ -25,9 +25,9 @@ struct OpenSegment: ~Copyable {
         } catch {
             throw .storage(error)
         }
-        let place = SegmentPlace(space: space, name: entry.name, count: entry.count)
+        let place = SegmentPlace(entry, of: space)
         let reader = try read(place, segment, sidecar, store.segments.types)
-        try check(reader.header, reader.sidecarHeader, entry, place)
+        try check(reader.header, reader.index, reader.sidecarHeader, entry, place)
         return OpenSegment(entry, place, reader)
     }
 
@@ -60,12 +60,13 @@ struct OpenSegment: ~Copyable {
 
     private static func check(
         _ header: SegmentHeader,
+        _ index: SegmentIndex,
         _ sidecar: SegmentHeader?,
         _ entry: SegmentEntry,
         _ place: SegmentPlace
     ) throws(LogError) {
         let isNamed =
-            header.identity == entry.identity && header.firstPosition == entry.first
+            header.identity == entry.identity && entry.isPlace(of: header, index)
             && header.eventCount == entry.count && header.fileSize == entry.segmentSize
         guard isNamed else {
             throw place.fault(.segment, "this is another segment than the manifest names")
@@ -84,27 +85,55 @@ struct OpenSegment: ~Copyable {
     }
 }
 
+extension SegmentEntry {
+    /// Whether a segment that says this of itself holds the events that are listed.
+    fileprivate func isPlace(of header: SegmentHeader, _ index: SegmentIndex) -> Bool {
+        guard let replica else { return header.firstPosition == first }
+        let run = SegmentRun(first: first, last: last, isRefused: false)
+        return !header.isPositioned
+            && index.replicas == [SegmentReplica(replica: replica, runs: [run])]
+    }
+}
+
 /// Tells in which file something is wrong.
 struct SegmentPlace {
     let space: SpaceID
-    let name: SegmentName
-    let count: Int
+    let entry: SegmentEntry
     let failure = SegmentOnDisk.Failure()
+
+    init(_ entry: SegmentEntry, of space: SpaceID) {
+        self.entry = entry
+        self.space = space
+    }
+
+    /// The place of a pair that no manifest tells of.
+    init(_ name: SegmentName, of space: SpaceID) {
+        let entry = SegmentEntry(
+            name: name,
+            count: 1,
+            segmentSize: 0,
+            sidecarSize: 0,
+            rowSize: 0,
+            identity: SegmentIdentity(first: 0, second: 0),
+            sidecarChecksum: 0
+        )
+        self.init(entry, of: space)
+    }
 
     func path(_ file: SegmentFile) -> String {
         switch file {
-        case .segment: LogPaths.segment(name, of: space)
-        case .sidecar: LogPaths.sidecar(name, of: space)
+        case .segment: LogPaths.segment(entry.name, of: space)
+        case .sidecar: LogPaths.sidecar(entry.name, of: space)
         }
     }
 
     func fault(_ file: SegmentFile, at offset: Int = 0, _ what: String) -> LogError {
-        let last = name.first + UInt64(count) - 1
+        let numbers = entry.replica.map { "sequences of \($0.text)," } ?? "positions"
         return .corrupt(
             Fault(
                 file: path(file),
                 offset: offset,
-                what: "\(what) (positions \(name.first) to \(last))"
+                what: "\(what) (\(numbers) \(entry.first) to \(entry.last))"
             )
         )
     }

@@ -128,7 +128,8 @@ extension LogStore {
     /// Reads all of its segments but the salts, one after the other.
     package func sealedSizes(of space: SpaceID) throws(LogError) -> SealedSizes {
         var sizes = SealedSizes()
-        for entry in try SpaceHome.readManifest(space, in: shared.directory).segments {
+        let manifest = try SpaceHome.readManifest(space, in: shared.directory)
+        for entry in manifest.segments + manifest.lanes {
             // One that another process replaced meanwhile is left out.
             guard var segment = try OpenSegment.open(entry, of: space, in: shared) else { continue }
             try sizes.add(&segment)

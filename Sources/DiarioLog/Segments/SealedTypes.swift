@@ -9,23 +9,30 @@ import Synchronization
 struct SealedTypes {
     private let store: LogShared
     private let space: SpaceID
-    private var known: [TypeEntry: EventType] = [:]
+    /// What was found before, for any space: reading a pack costs as much as sealing a short run.
+    private var known: [TypeEntry: EventType]
+    private var hasOwn = false
     /// Adopted packs that were not read yet, the newest last.
     private var packs: [Adoption]?
 
     init(_ store: LogShared, _ space: SpaceID) {
         self.store = store
         self.space = space
-        for type in store.types { note(type) }
+        known = store.segments.types
     }
 
-    private mutating func note(_ type: EventType) {
-        let entry = TypeEntry(
-            name: type.nameBytes,
-            version: type.version,
-            fingerprint: Fingerprint.schema(type)
-        )
-        if known[entry] == nil { known[entry] = type }
+    private mutating func note(_ types: [EventType]) {
+        var new: [TypeEntry: EventType] = [:]
+        for type in types {
+            let entry = TypeEntry(
+                name: type.nameBytes,
+                version: type.version,
+                fingerprint: Fingerprint.schema(type)
+            )
+            if known[entry] == nil { new[entry] = type }
+        }
+        known.merge(new) { known, _ in known }
+        store.segments.keep(new)
     }
 
     /// The type that a row has.
@@ -33,6 +40,11 @@ struct SealedTypes {
     /// - Throws: `.noSchema` if its schema is nowhere here.
     mutating func type(_ entry: TypeEntry) throws(LogError) -> EventType {
         if let type = known[entry] { return type }
+        if !hasOwn {
+            hasOwn = true
+            note(store.types)
+            if let type = known[entry] { return type }
+        }
         var rest = packs ?? store.index.withLock { $0[space].adoptions }
         while let adoption = rest.popLast() {
             packs = rest
@@ -43,7 +55,7 @@ struct SealedTypes {
                 continue
             }
             guard let pack = try? Pack(files: files) else { continue }
-            for type in pack.types { note(type) }
+            note(pack.types)
             if let type = known[entry] { return type }
         }
         packs = rest
@@ -57,10 +69,10 @@ struct SealedTypes {
     /// The type as a segment carries it.
     private mutating func carried(_ entry: TypeEntry) throws(LogError) -> EventType? {
         // A list or a segment that is damaged is no help; repair comes here too.
-        guard let list = try? store.segments.readList(of: space, in: store.directory) else {
+        guard let lists = try? store.segments.readLists(of: space, in: store.directory) else {
             return nil
         }
-        for segment in list.reversed() {
+        for segment in lists.lanes.reversed() + lists.segments.reversed() {
             guard var open = try? OpenSegment.open(segment, of: space, in: store) else { continue }
             guard let index = open.reader.index.types.firstIndex(where: { $0.entry == entry })
             else { continue }

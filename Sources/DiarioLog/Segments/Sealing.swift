@@ -11,8 +11,8 @@ final class Sealing: Sendable {
         var plan: (space: SpaceID, plan: SegmentPlan)?
         /// Why sealing in the background failed last.
         var failure: LogError?
-        /// Spaces in which it failed, and the head from which on it is tried again.
-        var retryHeads: [SpaceID: UInt64] = [:]
+        /// Spaces in which it failed, and the mark from which on it is tried again.
+        var retryMarks: [SpaceID: UInt64] = [:]
         /// True if the write-ahead log holds too much.
         var isCrowded = false
         /// True once the thread was called for what is due.
@@ -20,6 +20,9 @@ final class Sealing: Sendable {
     }
 
     private let state = Mutex(State())
+
+    /// True while the write-ahead log holds far too much: it is written faster than sealed.
+    let isBehind = Atomic(false)
 
     /// Whether the thread has to be called for what is due; says so once.
     func takeCall() -> Bool {
@@ -32,26 +35,26 @@ final class Sealing: Sendable {
 
     var isCrowded: Bool { state.withLock { $0.isCrowded } }
 
-    /// Notes that a space has something to seal at this head; if that failed lately, only after
-    /// `step` more events.
-    func note(_ space: SpaceID, head: UInt64, step: UInt64) {
+    /// Notes that a space has something to seal, at a mark that grows with its events; if that
+    /// failed lately, only after `step` more of them.
+    func note(_ space: SpaceID, mark: UInt64, step: UInt64) {
         state.withLock { state in
-            if let retryHead = state.retryHeads[space] {
-                guard head >= retryHead else { return }
-                state.retryHeads[space] = head + step
+            if let retryMark = state.retryMarks[space] {
+                guard mark >= retryMark else { return }
+                state.retryMarks[space] = mark + step
             }
             state.due.insert(space)
         }
     }
 
-    func note(_ space: SpaceID, failure: LogError, head: UInt64, step: UInt64) {
+    func note(_ space: SpaceID, failure: LogError, mark: UInt64, step: UInt64) {
         state.withLock { state in
             state.failure = failure
-            state.retryHeads[space] = head + step
+            state.retryMarks[space] = mark + step
         }
     }
 
-    func noteSuccess(_ space: SpaceID) { state.withLock { $0.retryHeads[space] = nil } }
+    func noteSuccess(_ space: SpaceID) { state.withLock { $0.retryMarks[space] = nil } }
 
     func noteCrowded() {
         state.withLock { state in

@@ -6,15 +6,18 @@ import DiarioStorage
 
 /// Gathers rows and writes them as segments, whose files are durable when `finish` returns.
 ///
-/// Holds the rows of one segment in memory. Each segment is read back from its files and compared
+/// With a replica they are private segments of its pending events. Holds the rows of one segment in
+/// memory. Each segment is read back from its files and compared
 /// with what went in before it is believed.
 struct SegmentFiles: ~Copyable {
     private let store: LogShared
     private let space: SpaceID
+    /// Who wrote the events, if they are pending.
+    private let replica: ReplicaID?
     private var types: SealedTypes
     /// How columns were written best, kept from segment to segment.
-    private(set) var plan: SegmentPlan
-    /// What was written so far, in order of position.
+    private var plan: SegmentPlan
+    /// What was written so far, in order of position, or of sequence.
     private(set) var entries: [SegmentEntry] = []
 
     private let expected: Int
@@ -37,23 +40,25 @@ struct SegmentFiles: ~Copyable {
         let index: Int
     }
 
+    /// What was learned of columns when the space was sealed last is made use of.
+    ///
     /// `expected` is how many rows will come, of which each segment takes what it can.
     init(
         _ store: LogShared,
         _ space: SpaceID,
-        _ types: consuming SealedTypes,
-        _ plan: SegmentPlan,
+        of replica: ReplicaID? = nil,
         expected: Int = 0
     ) {
         self.expected = expected
         self.store = store
         self.space = space
-        self.types = types
-        self.plan = plan
+        self.replica = replica
+        types = SealedTypes(store, space)
+        plan = store.sealing.plan(of: space)
         seeds = Seeds(store: store, space: space)
     }
 
-    /// Takes canonical events that follow those taken before.
+    /// Takes events that follow those taken before.
     mutating func append(_ events: StoredEvents) throws(LogError) {
         seeds.segment = events.salts
         let bytes = events.bytes.span
@@ -95,20 +100,24 @@ struct SegmentFiles: ~Copyable {
         _ entry: TypeEntry,
         _ type: EventType
     ) throws(FormatError) {
-        guard let position = stored.position, let acceptedAt = stored.acceptedAt,
-            acceptedAt.milliseconds >= lastAcceptedAt
-        else { throw .malformed(.acceptedTimes, at: 0) }
         let row = stored.row
-        guard row.sequence > lastSequences.updateValue(row.sequence, forKey: row.replica) ?? 0
-        else { throw .malformed(.sequence, at: 0) }
-        lastAcceptedAt = acceptedAt.milliseconds
-        if builder == nil {
-            builder = SegmentBuilder(firstPosition: position, expected: expected)
-            first = position
+        let last = lastSequences.updateValue(row.sequence, forKey: row.replica) ?? 0
+        guard row.sequence > last else { throw .malformed(.sequence, at: 0) }
+        if let replica {
+            guard row.replica == replica, last == 0 || row.sequence == last + 1 else {
+                throw .malformed(.sequence, at: 0)
+            }
+            begin(row.sequence, isPositioned: false)
+        } else {
+            guard let position = stored.position, let acceptedAt = stored.acceptedAt,
+                acceptedAt.milliseconds >= lastAcceptedAt
+            else { throw .malformed(.acceptedTimes, at: 0) }
+            lastAcceptedAt = acceptedAt.milliseconds
+            begin(position, isPositioned: true)
         }
         typesSeen.insert(entry)
         try builder?.append(
-            SegmentEvent(row, isAuthority: stored.isAuthority, acceptedAt: acceptedAt),
+            SegmentEvent(row, isAuthority: stored.isAuthority, acceptedAt: stored.acceptedAt),
             of: bytes,
             type: type
         )
@@ -127,6 +136,16 @@ struct SegmentFiles: ~Copyable {
         digest.add(stored, bytes, entry)
     }
 
+    /// Begins a segment with this position or sequence, unless one is begun.
+    private mutating func begin(_ number: UInt64, isPositioned: Bool) {
+        guard builder == nil else { return }
+        builder = SegmentBuilder(
+            firstPosition: isPositioned ? number : nil,
+            expected: expected
+        )
+        first = number
+    }
+
     /// Writes what was gathered, if there is something.
     mutating func finish() throws(LogError) {
         guard let builder = builder.take() else { return }
@@ -138,7 +157,11 @@ struct SegmentFiles: ~Copyable {
         let name = SegmentName(first: first, number: store.entropy.next())
         let (space, directory) = (space, store.directory)
         try storing { () throws(StorageError) in
-            try directory.makeDirectoryDurably(LogPaths.segments(space))
+            // The space lasts: the manifest was changed, or looked at, before (`writableHome`).
+            try directory.makeDirectoryDurably(
+                LogPaths.segments(space),
+                below: LogPaths.space(space)
+            )
             try Self.write(sealed.segment, to: LogPaths.segment(name, of: space), in: directory)
             try Self.write(sealed.sidecar, to: LogPaths.sidecar(name, of: space), in: directory)
             try directory.syncDirectory(LogPaths.segments(space))
@@ -150,7 +173,8 @@ struct SegmentFiles: ~Copyable {
             sidecarSize: sealed.sidecar.count,
             rowSize: rowSize,
             identity: SegmentIdentity(first: 0, second: 0),
-            sidecarChecksum: 0
+            sidecarChecksum: 0,
+            replica: replica
         )
         try readBack(&entry)
         entries.append(entry)
@@ -159,6 +183,7 @@ struct SegmentFiles: ~Copyable {
         rowCount = 0
         rowSize = 0
         digest = RowDigest()
+        store.sealing.keep(plan, of: space)
     }
 
     private static func write(
@@ -173,7 +198,7 @@ struct SegmentFiles: ~Copyable {
 
     /// Reads the files as any reader does, and takes their marks.
     private func readBack(_ entry: inout SegmentEntry) throws(LogError) {
-        let place = SegmentPlace(space: space, name: entry.name, count: entry.count)
+        let place = SegmentPlace(entry, of: space)
         var found = RowDigest()
         let (segment, sidecar) = try storing { () throws(StorageError) in
             (

@@ -9,7 +9,7 @@ import Synchronization
 /// Bounded: one small entry for each segment, and the indexes of those that were asked for last.
 final class SegmentShelf: Sendable {
     private struct State: Sendable {
-        var lists: [SpaceID: [SegmentEntry]] = [:]
+        var lists: [SpaceID: SegmentLists] = [:]
         /// Positions whose events were lost, of the spaces that have some.
         var lost: [SpaceID: [LostPositions]] = [:]
         var indexes: [SegmentName: Known] = [:]
@@ -36,11 +36,11 @@ final class SegmentShelf: Sendable {
     // MARK: Lists
 
     /// The segments of a space, as far as they are known.
-    func known(of space: SpaceID) -> [SegmentEntry]? { state.withLock { $0.lists[space] } }
+    func known(of space: SpaceID) -> SegmentLists? { state.withLock { $0.lists[space] } }
 
     func set(_ manifest: Manifest) {
         state.withLock { state in
-            state.lists[manifest.space] = manifest.segments
+            state.lists[manifest.space] = SegmentLists(manifest)
             state.lost[manifest.space] = manifest.lost.isEmpty ? nil : manifest.lost
         }
     }
@@ -57,40 +57,31 @@ final class SegmentShelf: Sendable {
         lost(of: space).first { $0.positions.contains(position) }
     }
 
-    /// Reads the list of a space from its manifest; a space that is gone has none.
-    func readList(
+    /// Reads the lists of a space from its manifest; a space that is gone has none.
+    func readLists(
         of space: SpaceID,
         in directory: any LogDirectory
-    ) throws(LogError) -> [SegmentEntry] {
+    ) throws(LogError) -> SegmentLists {
         do throws(LogError) {
             let manifest = try SpaceHome.readManifest(space, in: directory)
             set(manifest)
-            return manifest.segments
+            return SegmentLists(manifest)
         } catch {
             guard case .unknownSpace = error else { throw error }
-            return []
+            return SegmentLists()
         }
     }
 
-    /// The segment that holds a position; looked for in the manifest if it is not known.
+    /// The segment that holds a position, or the private one that holds a sequence of `replica`;
+    /// looked for in the manifest if it is not known.
     func entry(
-        at position: UInt64,
+        at number: UInt64,
+        by replica: ReplicaID? = nil,
         of space: SpaceID,
         in directory: any LogDirectory
     ) throws(LogError) -> SegmentEntry? {
-        if let list = known(of: space), let found = Self.find(position, in: list) { return found }
-        return Self.find(position, in: try readList(of: space, in: directory))
-    }
-
-    private static func find(_ position: UInt64, in list: [SegmentEntry]) -> SegmentEntry? {
-        var low = 0
-        var high = list.count
-        while low < high {
-            let middle = (low + high) / 2
-            if list[middle].last < position { low = middle + 1 } else { high = middle }
-        }
-        guard low < list.count, list[low].first <= position else { return nil }
-        return list[low]
+        if let found = known(of: space)?.find(number, by: replica) { return found }
+        return try readLists(of: space, in: directory).find(number, by: replica)
     }
 
     // MARK: Indexes
@@ -136,6 +127,43 @@ final class SegmentShelf: Sendable {
     var counters: SegmentCounters { state.withLock { $0.counters } }
 
     func count(_ new: SegmentCounters) { state.withLock { $0.counters.add(new) } }
+}
+
+/// The segments that a manifest lists.
+struct SegmentLists: Sendable {
+    /// In order of position.
+    var segments: [SegmentEntry] = []
+    /// In order of replica and sequence.
+    var lanes: [SegmentEntry] = []
+
+    init() {}
+
+    init(_ manifest: Manifest) {
+        segments = manifest.segments
+        lanes = manifest.lanes
+    }
+
+    /// The segment that holds a position, or a sequence of a replica.
+    func find(_ number: UInt64, by replica: ReplicaID?) -> SegmentEntry? {
+        let list = replica == nil ? segments : lanes
+        var low = 0
+        var high = list.count
+        while low < high {
+            let middle = (low + high) / 2
+            let entry = list[middle]
+            let isBefore: Bool
+            if let replica, let other = entry.replica, other != replica {
+                isBefore = other < replica
+            } else {
+                isBefore = entry.last < number
+            }
+            if isBefore { low = middle + 1 } else { high = middle }
+        }
+        guard low < list.count, list[low].replica == replica, list[low].first <= number else {
+            return nil
+        }
+        return list[low]
+    }
 }
 
 /// What reading sealed events has cost so far.

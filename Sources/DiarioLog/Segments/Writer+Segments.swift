@@ -16,7 +16,7 @@ extension Writer {
     /// From then on readers find the new segments.
     mutating func changeSegments(
         of space: SpaceID,
-        _ body: (inout Manifest) -> Void
+        _ body: (inout Manifest) throws(LogError) -> Void
     ) throws(LogError) -> Manifest {
         try begin()
         defer { end() }
@@ -25,10 +25,11 @@ extension Writer {
         _ = try writableHome(space)
         var manifest = try SpaceHome.readManifest(space, in: store.directory)
         let old = manifest
-        body(&manifest)
+        try body(&manifest)
         guard manifest != old else { return manifest }
         // Before, because an older program must not find a manifest that it cannot read.
-        try DirectoryFormat.upgrade(in: store.directory)
+        let version = manifest.lanes.isEmpty ? DirectoryFormat.sealed : DirectoryFormat.lanes
+        try DirectoryFormat.upgrade(to: version, in: store.directory)
         try replaceManifest(manifest)
         store.segments.set(manifest)
         return manifest

@@ -34,6 +34,8 @@ struct LogIndex: Sendable {
         var clock = HybridTime(rawValue: 0)
         var bytesSinceState = 0
         var released: UInt64 = 0
+        /// Events of the longest lane that lie in blocks of the log.
+        var unsealed: UInt64 = 0
     }
 
     func brief(of space: SpaceID) -> Brief { spaces.read(space) { $0.brief() } ?? Brief() }
@@ -118,6 +120,14 @@ struct LogIndex: Sendable {
                 lane: rows.run,
                 &live
             )
+        }
+    }
+
+    /// Takes up rows that are in private segments.
+    mutating func apply(_ rows: SealedRows, of space: SpaceID, file: UInt64) {
+        update(space) { index, live in
+            index.note(rows.replica, sequence: rows.lastSequence, isAuthority: false)
+            index.take(rows, file: file, &live)
         }
     }
 
@@ -223,16 +233,39 @@ extension SpaceIndex {
             promotedAt: nil
         )
         if position != nil {
-            guard run.last > released else { return }
-            live.add(Int(run.liveBytes), to: place.file)
-            canonical.insert(run) { LogIndex.drop($0, &live) }
-            if let acceptedAt { self.acceptedAt = max(self.acceptedAt, acceptedAt) }
-            head = max(head, run.last)
-            if first <= released { drop(through: released, &live) }
+            put(run, acceptedAt: acceptedAt, &live)
         } else if let lane {
             live.add(Int(run.liveBytes), to: place.file)
             insert(run, of: lane.replica, clock: clock, &live)
         }
+    }
+
+    /// Takes up rows in private segments, whose replica is noted already.
+    fileprivate mutating func take(_ rows: SealedRows, file: UInt64, _ live: inout LiveBytes) {
+        let run = Run(
+            sealed: laneNumber(of: rows.replica),
+            first: rows.placed?.firstPosition ?? rows.firstSequence,
+            count: rows.count,
+            firstSequence: rows.firstSequence,
+            file: UInt32(file),
+            promotedAt: rows.placed?.acceptedAt
+        )
+        if let placed = rows.placed {
+            put(run, acceptedAt: placed.acceptedAt, &live)
+        } else {
+            live.add(Int(run.liveBytes), to: file)
+            insert(run, of: rows.replica, clock: rows.clock, &live)
+        }
+    }
+
+    /// Puts canonical events in order of position; a copy replaces what it is a copy of.
+    private mutating func put(_ run: Run, acceptedAt: Int64?, _ live: inout LiveBytes) {
+        guard run.last > released else { return }
+        live.add(Int(run.liveBytes), to: UInt64(run.file))
+        canonical.insert(run) { LogIndex.drop($0, &live) }
+        if let acceptedAt { self.acceptedAt = max(self.acceptedAt, acceptedAt) }
+        head = max(head, run.last)
+        if run.first <= released { drop(through: released, &live) }
     }
 
     /// Lets go of positions up to `position`, and of the seeds that only they needed.

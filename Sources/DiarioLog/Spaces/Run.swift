@@ -1,23 +1,29 @@
 import DiarioCore
 import DiarioFormat
 
-/// Consecutive events that lie in one block of the write-ahead log.
+/// Consecutive events that one record of the write-ahead log speaks of: their rows lie in its
+/// block, or, if they are sealed, in private segments.
 ///
 /// `first` is a position for canonical events, a sequence for pending ones.
 package struct Run: Hashable, Sendable {
     package var first: UInt64
     package var count: UInt32
-    /// Rows of the block before the first of these.
+    /// Rows of the record before the first of these.
     package var skip: UInt32
-    /// The number of the log file, and where in it the block starts.
+    /// The number of the log file, and where in it the block starts; of sealed rows offset and size
+    /// are the two halves of the record's first sequence.
     package var file: UInt32
     package var offset: UInt32
     package var blockSize: UInt32
-    /// The part of the block's bytes on disk that these rows keep alive.
+    /// The part of the record's bytes on disk that these rows keep alive.
     package var liveBytes: UInt32
-    /// When they were accepted, if they were pending when the block was written; else nil, and the
+    /// When they were accepted, if they were pending when the record was written; else nil, and the
     /// block itself says it.
     package var promotedAt: Int64?
+    /// Of sealed rows the number of their replica in the space's index, from 1; 0 for a block.
+    ///
+    /// It fits in bytes that were between two runs in memory anyway.
+    package private(set) var lane: UInt32
 
     package init(
         first: UInt64,
@@ -37,6 +43,44 @@ package struct Run: Hashable, Sendable {
         self.blockSize = blockSize
         self.liveBytes = liveBytes
         self.promotedAt = promotedAt
+        lane = 0
+    }
+
+    /// Rows in private segments, `first` of which has the sequence `firstSequence`.
+    package init(
+        sealed lane: UInt32,
+        first: UInt64,
+        count: UInt32,
+        firstSequence: UInt64,
+        file: UInt32,
+        promotedAt: Int64?
+    ) {
+        precondition(lane > 0, "the lanes of sealed rows count from 1")
+        self.init(
+            first: first,
+            count: count,
+            skip: 0,
+            file: file,
+            offset: UInt32(truncatingIfNeeded: firstSequence >> 32),
+            blockSize: UInt32(truncatingIfNeeded: firstSequence),
+            liveBytes: UInt32(SealedRows.recordSize),
+            promotedAt: promotedAt
+        )
+        self.lane = lane
+    }
+
+    package var isSealed: Bool { lane > 0 }
+
+    /// The sequence of the first of these rows, which are sealed.
+    package var firstSequence: UInt64 {
+        precondition(isSealed, "a block says itself which sequences it holds")
+        return UInt64(offset) << 32 + UInt64(blockSize) + UInt64(skip)
+    }
+
+    /// The sequences of these rows, which are sealed.
+    package var sequences: ClosedRange<UInt64> {
+        let start = firstSequence
+        return start...start + UInt64(count) - 1
     }
 
     package var last: UInt64 { first + UInt64(count) - 1 }
@@ -90,6 +134,24 @@ package struct RunList: Sendable {
 
     package var isEmpty: Bool { runs.isEmpty }
     package var eventCount: Int { runs.reduce(0) { $0 + Int($1.count) } }
+
+    /// The index of the first run that is not sealed: a lane is sealed from its start on.
+    package var firstUnsealed: Int {
+        var low = 0
+        var high = runs.count
+        while low < high {
+            let middle = (low + high) / 2
+            if runs[middle].isSealed { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Events that lie in blocks of the log, if there are no gaps.
+    package var unsealedCount: UInt64 {
+        let index = firstUnsealed
+        guard index < runs.count, let last = runs.last else { return 0 }
+        return last.last - runs[index].first + 1
+    }
 
     /// The index of the first run that ends at or after `value`.
     package func firstIndex(endingFrom value: UInt64) -> Int {

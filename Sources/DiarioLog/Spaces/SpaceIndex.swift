@@ -9,6 +9,8 @@ struct SpaceIndex: Sendable {
     ///
     /// Usually there is one lane; more after a change of id.
     var lanes: [Lane] = []
+    /// Replicas with rows in private segments, in the order of the numbers that runs have of them.
+    private(set) var sealedReplicas: [ReplicaID] = []
     /// The last position.
     var head: UInt64 = 0
     /// Positions up to this one are kept elsewhere.
@@ -83,8 +85,24 @@ struct SpaceIndex: Sendable {
             acceptedAt: acceptedAt,
             clock: clock,
             bytesSinceState: bytesSinceState,
-            released: released
+            released: released,
+            unsealed: lanes.reduce(0) { max($0, $1.runs.unsealedCount) }
         )
+    }
+
+    // MARK: Private segments
+
+    /// The number that runs of sealed rows have for a replica.
+    mutating func laneNumber(of replica: ReplicaID) -> UInt32 {
+        if let known = sealedReplicas.firstIndex(of: replica) { return UInt32(known) + 1 }
+        sealedReplicas.append(replica)
+        return UInt32(sealedReplicas.count)
+    }
+
+    /// Who wrote the rows of a run that is sealed.
+    func replica(of run: Run) -> ReplicaID {
+        precondition(run.isSealed, "a block says itself who wrote its rows")
+        return sealedReplicas[Int(run.lane) - 1]
     }
 
     func lastSequence(of replica: ReplicaID) -> UInt64 {

@@ -101,13 +101,25 @@ extension Writer {
     /// Notes the spaces in which the frame completes a run of events that can be sealed.
     private mutating func noteSealable() {
         let step = UInt64(store.sizes.segmentCount)
-        if let (id, space) = lastStaged, space.head >= space.sealHead {
-            store.sealing.note(id, head: space.head, step: step)
-            lastStaged?.1.sealHead = space.head + step
+        if let (id, space) = lastStaged, space.sealMark >= space.sealMarkNext {
+            store.sealing.note(id, mark: space.sealMark, step: step)
+            lastStaged?.1.sealMarkNext = space.sealMark + step
         }
-        for (id, space) in staged where space.head >= space.sealHead {
-            store.sealing.note(id, head: space.head, step: step)
+        for (id, space) in staged where space.sealMark >= space.sealMarkNext {
+            store.sealing.note(id, mark: space.sealMark, step: step)
         }
+    }
+
+    /// Notes if the log holds too much, whichever spaces that is of.
+    ///
+    /// Looked at from time to time is enough for a bound of so many bytes.
+    private mutating func noteCrowded() {
+        bytesToLook -= frame.count
+        guard bytesToLook <= 0 else { return }
+        bytesToLook = store.sizes.stateInterval
+        let liveBytes = store.index.withLock { $0.liveBytesTotal }
+        if liveBytes > store.sizes.liveMax { store.sealing.noteCrowded() }
+        store.sealing.isBehind.store(liveBytes > store.sizes.paceMax, ordering: .relaxed)
     }
 
     /// Writes the frame under construction, and shows it if it is synced.
@@ -117,6 +129,7 @@ extension Writer {
         bodyEnd = frame.count
         try log.append(&frame, recordCount: recordCount)
         noteSealable()
+        noteCrowded()
         // While this thread waits for the disk there is a processor to hash with.
         if let hasher, store.hashes.isDue { hasher.call() }
         guard isSynced else { return }

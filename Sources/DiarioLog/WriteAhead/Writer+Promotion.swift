@@ -19,10 +19,10 @@ extension Writer {
         recordCount += 1
         try finishFrame(isSynced: true)
         _ = try store.hashes.range(of: id, in: store)
-        let brief = store.index.withLock { $0.brief(of: id) }
+        let space = store.index.withLock { $0[id] }
         let step = UInt64(store.sizes.segmentCount)
-        guard brief.head >= brief.released + step else { return }
-        store.sealing.note(id, head: brief.head, step: step)
+        guard space.head >= space.released + step else { return }
+        store.sealing.note(id, mark: space.sealMark, step: step)
     }
 
     private func check(_ runs: [PromotedRun], in id: SpaceID) throws(LogError) {

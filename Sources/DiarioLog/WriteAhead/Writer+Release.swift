@@ -26,6 +26,34 @@ extension Writer {
         try copyForward()
     }
 
+    /// Lets go of pending rows in the log that private segments of the manifest hold: what readers
+    /// see of them from now on is there.
+    mutating func releaseLanes(of id: SpaceID) throws(LogError) {
+        try begin()
+        defer { end() }
+        try syncPrevious()
+        _ = try writableHome(id)
+        let listed = try SpaceHome.readManifest(id, in: store.directory).lanes
+        let rows = store.index.withLock { $0[id].unsealed(in: listed) }
+        guard !rows.isEmpty else { return }
+        let range = try store.hashes.range(of: id, in: store)
+        beginFrame()
+        // First, because the rows will not tell any more what the highest clock is.
+        appendState(of: id, range, released: nil)
+        for rows in rows {
+            try makeRoom(SealedRows.recordSize)
+            append(rows, of: id)
+        }
+        try finishFrame(isSynced: true)
+        recycle()
+        try copyForward()
+    }
+
+    private mutating func append(_ rows: SealedRows, of id: SpaceID) {
+        Record.append(.sealed, id, to: &frame) { rows.append(to: &$0) }
+        recordCount += 1
+    }
+
     /// Forgets a space; durable when it returns.
     ///
     /// Its files are the caller's to remove.
@@ -85,7 +113,7 @@ extension Writer {
             }
             for lane in space.lanes {
                 for run in lane.runs.runs where UInt64(run.file) == file {
-                    try copy(run, lane: lane.replica, of: id)
+                    try copy(run, lane: lane, of: id)
                 }
             }
         }
@@ -100,7 +128,12 @@ extension Writer {
     }
 
     /// Writes the events of a run again, with their positions if they have any by now.
-    private mutating func copy(_ run: Run, lane: ReplicaID?, of id: SpaceID) throws(LogError) {
+    private mutating func copy(_ run: Run, lane: Lane?, of id: SpaceID) throws(LogError) {
+        if run.isSealed {
+            try makeRoom(SealedRows.recordSize)
+            let replica = store.index.withLock { $0[id].replica(of: run) }
+            return append(SealedRows(run, by: replica, clock: lane?.clock), of: id)
+        }
         try makeRoom(Int(run.blockSize) + store.sizes.frameMax / 16)
         let bytes = try store.block(of: run)
         do throws(FormatError) {
@@ -109,7 +142,7 @@ extension Writer {
             let key = BlockKey(
                 space: id,
                 isAuthority: head.summary.isAuthority,
-                laneReplica: lane
+                laneReplica: lane?.replica
             )
             open = OpenBlock(key: key, position: lane == nil ? run.first : nil)
             var cursor = RowCursor(block, head.summary)

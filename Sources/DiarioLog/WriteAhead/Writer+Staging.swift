@@ -22,24 +22,32 @@ extension Writer {
         var lastSeeded: SpaceIndex.SeedKey?
         /// So many bytes of rows may follow before a state does.
         var bytesToState: Int
-        /// With so many positions there is something to seal.
-        var sealHead: UInt64
+        /// With this mark there is something to seal.
+        var sealMarkNext: UInt64
 
+        /// `lastSequence` is the last one of this replica.
         init(
             home: SpaceHome,
             _ brief: LogIndex.Brief,
+            lastSequence: UInt64,
             bytesToState: Int,
             segmentCount: Int
         ) {
             self.home = home
-            sealHead = brief.released + UInt64(segmentCount)
             self.bytesToState = bytesToState
             head = brief.head
             acceptedAt = brief.acceptedAt
             clock = brief.clock
+            ownSequence = lastSequence
+            let unsealed = max(brief.head - brief.released, brief.unsealed)
+            sealMarkNext = 0
+            sealMarkNext = sealMark + UInt64(segmentCount) - min(unsealed, UInt64(segmentCount))
         }
 
         var isAuthority: Bool { home.manifest.authority != nil }
+
+        /// Grows with each event that may be sealed one day.
+        var sealMark: UInt64 { head + (isAuthority ? 0 : ownSequence ?? 0) }
 
         func lastSequence(of replica: ReplicaID) -> UInt64? {
             replica == home.replica ? ownSequence ?? sequences[replica] : sequences[replica]
@@ -156,13 +164,11 @@ extension Writer {
             // Waits for the hashes, which are a few frames behind at the most.
             appendState(of: id, try store.hashes.range(of: id, in: store), released: nil)
             bytesToState = store.sizes.stateInterval
-            // Looked at from time to time is enough for a bound of so many bytes.
-            let liveBytes = store.index.withLock { $0.liveBytesTotal }
-            if liveBytes > store.sizes.liveMax { store.sealing.noteCrowded() }
         }
         return Staged(
             home: home,
             brief,
+            lastSequence: store.index.withLock { $0.lastSequence(of: home.replica, in: id) },
             bytesToState: bytesToState,
             segmentCount: store.sizes.segmentCount
         )

@@ -34,6 +34,8 @@ struct Writer: ~Copyable {
     var time = Timestamp(milliseconds: 0)
     /// The rows of the frame under construction, as long as it holds nothing else.
     var ownRows: [OwnRows] = []
+    /// Bytes of frames after which it is looked whether the log holds too much.
+    var bytesToLook = 0
     /// What reading the log found.
     private(set) var report = RecoveryReport()
     /// True while what was read of the log may lack what others wrote.
@@ -289,6 +291,9 @@ extension LogIndex {
         case .state:
             guard let state = SpaceState(content) else { return false }
             apply(state, of: record.space, file: place.file, size: record.size)
+        case .sealed:
+            guard let rows = SealedRows(content) else { return false }
+            apply(rows, of: record.space, file: place.file)
         case .dropped:
             guard record.content.isEmpty else { return false }
             drop(record.space)

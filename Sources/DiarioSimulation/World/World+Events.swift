@@ -14,11 +14,14 @@ extension World {
         let events: [ModelEvent]
     }
 
-    func append(_ process: Int32) throws {
+    /// Appends to a space, or to several that are drawn.
+    func append(_ process: Int32, to chosen: SpaceID? = nil) throws {
         let store = try store(process)
         var planned: [Planned] = []
         for _ in 0..<(random.oneIn(3) ? 1 + random.below(4) : 1) {
-            guard let id = drawSpace(settled), let space = current.spaces[id] else { return }
+            guard let id = chosen ?? drawSpace(settled), let space = current.spaces[id] else {
+                return
+            }
             planned.append(plan(id, space))
         }
         let outcomes: [Result<AppendedBatches, LogError>]
@@ -195,9 +198,12 @@ extension World {
 
     // MARK: Promoting and releasing
 
-    func promote(_ process: Int32) throws {
+    /// Promotes the start of a lane, of a space or of one that is drawn.
+    func promote(_ process: Int32, in chosen: SpaceID? = nil) throws {
         let state = current
-        let lanes = state.ids.filter { state.spaces[$0]?.pending.isEmpty == false }
+        let lanes = state.ids.filter {
+            state.spaces[$0]?.pending.isEmpty == false && $0 == chosen ?? $0
+        }
         guard !lanes.isEmpty else { return }
         let id = lanes[random.below(lanes.count)]
         guard let space = state.spaces[id] else { return }
@@ -205,6 +211,7 @@ extension World {
         guard !runs.isEmpty else { return }
         let effect = Effect.promote(id, runs)
         let store = try store(process)
+        let sealed = store.sealedPendingCount(of: id)
         do throws(LogError) {
             try store.promote(runs, in: id)
         } catch {
@@ -212,6 +219,7 @@ extension World {
             note(effect, lostBy: error)
             return try judge(error, of: process, "promote")
         }
+        if store.sealedPendingCount(of: id) < sealed { sealedPromotionCount += 1 }
         let texts = runs.map { "\($0.firstSequence)+\($0.count)@\($0.firstPosition)" }
         trace.add("p\(process) promote \(id.text.suffix(3)) \(texts.joined(separator: " "))")
         settled = current
@@ -230,7 +238,9 @@ extension World {
             guard !pending.isEmpty else { break }
             let replica = pending[random.below(pending.count)].replica
             let own = pending.filter { $0.replica == replica }
-            let count = random.oneIn(2) ? own.count : 1 + random.below(own.count)
+            let isWhole = random.oneIn(hasLongLanes ? 12 : 2)
+            let most = hasLongLanes ? min(own.count, 12) : own.count
+            let count = isWhole ? own.count : 1 + random.below(most)
             acceptedAt += Int64(random.below(1000))
             runs.append(
                 PromotedRun(
@@ -277,10 +287,11 @@ extension World {
 
     // MARK: Spaces and packs
 
-    func makeSpace(_ process: Int32) throws {
+    /// Makes a space, of a kind that is drawn if none is given.
+    func makeSpace(_ process: Int32, isAuthority kind: Bool? = nil) throws {
         let store = try store(process)
         guard settled.spaces.count < 3 else { return }
-        let isAuthority = random.oneIn(2)
+        let isAuthority = kind ?? random.oneIn(hasLongLanes ? 4 : 2)
         do throws(LogError) {
             if random.oneIn(2) { try store.removeRemains() }
             let id = try store.makeSpace(isAuthority: isAuthority).space

@@ -5,9 +5,9 @@ import DiarioStorage
 // Sealing, which changes where events lie and nothing of what is shown.
 
 extension World {
-    /// Seals a space, all of it or what fills runs.
-    func seal(_ process: Int32) throws {
-        guard let id = drawSpace(settled) else { return }
+    /// Seals a space, or one that is drawn: all of it, or what fills runs.
+    func seal(_ process: Int32, _ chosen: SpaceID? = nil) throws {
+        guard let id = chosen ?? drawSpace(settled) else { return }
         let store = try store(process)
         let all = random.oneIn(3)
         // Also if it fails: nobody may say any more which positions are released.
@@ -16,7 +16,8 @@ extension World {
             let report = try store.seal(id, all: all)
             trace.add(
                 "p\(process) seal \(id.text.suffix(3)) \(all ? "all " : "")to \(report.sealedEnd): "
-                    + "\(report.segmentCount) for \(report.replacedCount)"
+                    + "\(report.segmentCount) for \(report.replacedCount), "
+                    + "\(report.sealedPending) pending"
             )
         } catch {
             trace.add("p\(process) seal \(id.text.suffix(3)): \(name(error))")
@@ -44,7 +45,7 @@ extension World {
         } catch {
             throw Violation("the files of segments cannot be listed: \(error)")
         }
-        let named = manifest.segments.map(\.name) + manifest.retired.map(\.name)
+        let named = (manifest.segments + manifest.lanes).map(\.name) + manifest.retired.map(\.name)
         let expected = named.flatMap {
             [LogPaths.segment($0, of: id), LogPaths.sidecar($0, of: id)]
         }

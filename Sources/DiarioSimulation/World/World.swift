@@ -17,6 +17,10 @@ package final class World {
     let entropy: SeededEntropy
     let kinds: EventKinds
     let sizes: LogSizes
+    /// True if most spaces have lanes, of which little is accepted at a time, so that they seal.
+    let hasLongLanes: Bool
+    /// Promotions that took events out of private segments.
+    var sealedPromotionCount = 0
     /// The running processes that use the directory.
     var stores: [Int32: LogStore] = [:]
     /// What certainly holds.
@@ -68,7 +72,8 @@ package final class World {
         sizes.quietMax = sizes.fileMax * (1 + random.below(4))
         sizes.stateInterval = 2048 << random.below(3)
         sizes.reserve = 4096
-        sizes.segmentCount = 4 << random.below(3)
+        hasLongLanes = random.oneIn(2)
+        sizes.segmentCount = 4 << random.below(hasLongLanes ? 2 : 3)
         sizes.mergedCount = sizes.segmentCount * (1 + random.below(4))
         if random.oneIn(3) { sizes.segmentMax = 500 + random.below(3000) }
         sizes.retirementMilliseconds = 1000
@@ -94,6 +99,7 @@ package final class World {
         seed = original.seed
         kinds = original.kinds
         sizes = original.sizes
+        hasLongLanes = original.hasLongLanes
         random = SeededRandom(seed: original.random.next())
         entropy = SeededEntropy(seed: original.random.next())
         trace = Trace(lineCountMax: 20)

@@ -60,7 +60,7 @@ class DataDirectory:
         if manifest.lost:
             self.ledgers.setdefault(space, Ledger(self.catalogue, self.problems))
             self.ledgers[space].lost = manifest.lost
-        for listed in manifest.segments:
+        for listed in manifest.segments + manifest.private:
             where = f"space {id_text(space)}: segment {listed.name}"
             try:
                 segment = open_segment(listed, self.directory.read(*folder, f"{listed.name}.dseg"),
@@ -70,8 +70,9 @@ class DataDirectory:
                 continue
             if space not in self.ledgers:
                 self.ledgers[space] = Ledger(self.catalogue, self.problems)
-            self.ledgers[space].sealed.append((where, segment))
-        known = {listed.name for listed in manifest.segments}
+            ledger = self.ledgers[space]
+            (ledger.private if listed.replica else ledger.sealed).append((where, segment))
+        known = {listed.name for listed in manifest.segments + manifest.private}
         known |= {segment_name(first, number) for first, number, _ in manifest.retired}
         for name in self.directory.names(*folder):
             if os.path.splitext(name)[0] not in known:
@@ -152,15 +153,26 @@ def open_segment(listed, data, sidecar_data):
     if int.from_bytes(sidecar_data[60:64], "little") != listed.sidecar_crc:
         raise FormatError("the sidecar is another")
     segment = Segment(data, sidecar_data)
-    if (segment.first_position, segment.count) != (listed.first_position, listed.count):
-        raise FormatError(f"{segment.count} events from position {segment.first_position}")
     if segment.file.identity != listed.identity:
         raise FormatError("the identity is another")
-    if (listed.first_position - 1) // WINDOW_COUNT != (listed.end - 2) // WINDOW_COUNT:
+    if listed.replica:
+        check_private(listed, segment)
+    elif (segment.first_position, segment.count) != (listed.first, listed.count):
+        raise FormatError(f"{segment.count} events from position {segment.first_position}")
+    elif (listed.first - 1) // WINDOW_COUNT != (listed.end - 2) // WINDOW_COUNT:
         raise FormatError("more than one window")
     if segment.row_bytes() != listed.row_bytes:
         raise FormatError(f"{segment.row_bytes()} bytes of rows, {listed.row_bytes} listed")
     return segment
+
+
+def check_private(listed, segment):
+    """Pending events of the one replica, whose sequences follow without gaps."""
+    wanted = [(listed.replica, sequence) for sequence in range(listed.first, listed.end)]
+    if segment.first_position is not None:
+        raise FormatError("positions in a private segment")
+    if [(event.replica, event.sequence) for event in segment.events] != wanted:
+        raise FormatError(f"other events than {listed.count} from {listed.first} on")
 
 
 def run(folder, packs, export, only_space):

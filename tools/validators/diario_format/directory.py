@@ -37,9 +37,9 @@ class Manifest:
         self.epoch = reader.u64()
         self.authority_replica = reader.u64()
         self.replaces = reader.u64()
-        self.segments, self.retired = [], []
-        if version == 2:
-            self.read_segments(reader)
+        self.segments, self.private, self.retired = [], [], []
+        if version > 1:
+            self.read_segments(reader, version)
         reader.zeros(4)
         reader.raw(4)
         reader.end()
@@ -48,28 +48,38 @@ class Manifest:
 
     @property
     def version(self):
+        if self.private:
+            return 3
         return 2 if self.segments or self.retired else 1
 
-    def read_segments(self, reader):
-        count, retired_count = reader.u32(), reader.u32()
-        if count + retired_count == 0:
-            raise FormatError("version 2 without segments")
-        if reader.left != SEGMENT_SIZE * count + RETIRED_SIZE * retired_count + 8:
+    def read_segments(self, reader, version):
+        count, retired_count, private_count = reader.u32(), reader.u32(), 0
+        if version == 3:
+            private_count = reader.u32()
+            reader.zeros(4)
+        if count + retired_count + private_count == 0 or (version == 3) != (private_count > 0):
+            raise FormatError(f"version {version} with {private_count} private segments and "
+                              f"{count + retired_count} others")
+        if reader.left != SEGMENT_SIZE * (count + private_count) + RETIRED_SIZE * retired_count + 8:
             raise FormatError("the counts of segments and the size of the manifest disagree")
         self.segments = [ListedSegment(reader) for _ in range(count)]
+        self.private = [ListedSegment(reader, is_private=True) for _ in range(private_count)]
+        for before, after in zip(self.private, self.private[1:]):
+            if (before.replica, before.end) > (after.replica, after.first):
+                raise FormatError("private segments that overlap, or are not in order")
         self.retired = [(reader.u64(), reader.u64(), reader.i64()) for _ in range(retired_count)]
         for before, after in zip(self.segments, self.segments[1:]):
-            if before.end > after.first_position or (
-                    before.end < after.first_position and not self.has_lost):
-                raise FormatError(f"a segment begins at {after.first_position}, the one before "
+            if before.end > after.first or (
+                    before.end < after.first and not self.has_lost):
+                raise FormatError(f"a segment begins at {after.first}, the one before "
                                   f"ends at {before.end}")
 
 
 class ListedSegment:
-    """What a manifest says of a segment."""
+    """What a manifest says of a segment; of a private one `first` is a sequence."""
 
-    def __init__(self, reader):
-        self.first_position = reader.u64()
+    def __init__(self, reader, is_private=False):
+        self.first = reader.u64()
         self.number = reader.u64()
         self.count = reader.u32()
         self.sidecar_crc = reader.u32()
@@ -77,17 +87,17 @@ class ListedSegment:
         self.sidecar_length = reader.u64()
         self.row_bytes = reader.u64()
         self.identity = reader.raw(16)
-        reader.zeros(8)
-        if self.first_position == 0 or not 1 <= self.count <= BLOCK_COUNT_MAX:
-            raise FormatError(f"a segment of {self.count} events at {self.first_position}")
+        self.replica = reader.id() if is_private else reader.zeros(8)
+        if self.first == 0 or not 1 <= self.count <= BLOCK_COUNT_MAX:
+            raise FormatError(f"a segment of {self.count} events at {self.first}")
 
     @property
     def end(self):
-        return self.first_position + self.count
+        return self.first + self.count
 
     @property
     def name(self):
-        return segment_name(self.first_position, self.number)
+        return segment_name(self.first, self.number)
 
 
 def segment_name(first_position, number):
@@ -101,7 +111,8 @@ def manifest_reader(data):
     version = data[4]
     if version == 1:
         return sized_reader(data, MANIFEST_SIZE, b"DMAN"), 1
-    return sized_reader(data, len(data), b"DMAN", 2), 2
+    version = 3 if version == 3 else 2
+    return sized_reader(data, len(data), b"DMAN", version), version
 
 
 class LostRange:
@@ -219,7 +230,7 @@ class Directory:
             self.problems.append(f"format: {error}")
             return
         match = FORMAT_LINE.fullmatch(line)
-        if not match or match.groups() not in (("1", "1"), ("2", "2"), ("3", "3")):
+        if not match or match.groups() not in (("1", "1"), ("2", "2"), ("3", "3"), ("4", "4")):
             self.problems.append(f"format: {line!r}")
         else:
             self.format_version = int(match.group(1))
@@ -240,8 +251,9 @@ class Directory:
         manifest = Manifest(self.read("spaces", name, "manifest"))
         if parse_id(name) != manifest.space:
             raise FormatError(f"the manifest is that of {id_text(manifest.space)}")
-        if manifest.version > self.format_version:
-            self.problems.append(f"spaces/{name}: segments in a directory of format 1")
+        if (4 if manifest.version == 3 else manifest.version) > self.format_version:
+            self.problems.append(f"spaces/{name}: a manifest of version {manifest.version} in a "
+                                 f"directory of format {self.format_version}")
         if manifest.has_lost:
             if self.format_version < 3:
                 self.problems.append(f"spaces/{name}: lost positions below format 3")

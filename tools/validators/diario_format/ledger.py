@@ -16,6 +16,7 @@ KIND_PROMOTION = 3
 KIND_STATE = 4
 KIND_DROPPED = 5
 KIND_LOST = 6
+KIND_SEALED = 7
 PROMOTION_SIZE = 40
 ADOPTION_TYPE = "engine.pack.adopted"
 
@@ -68,6 +69,8 @@ class Ledger:
         self.hashes = {}        # (replica, sequence): event hash
         self.payloads = {}      # (replica, sequence): payload
         self.sealed = []        # (where, segment), in order of position
+        self.private = []       # (where, segment), in order of replica and sequence
+        self.sealed_rows = []   # what sealed records say, in order
         self.lost = []          # ranges of positions whose events are gone
 
     def problem(self, where, reason):
@@ -81,6 +84,7 @@ class Ledger:
             KIND_SEED: self.apply_seed,
             KIND_PROMOTION: self.apply_promotion,
             KIND_STATE: self.apply_state,
+            KIND_SEALED: self.apply_sealed,
         }
         try:
             kinds[record.kind](record)
@@ -131,6 +135,17 @@ class Ledger:
                 raise FormatError("a promotion with a zero")
             self.promotions.append((record.where, replica, first, length, position, accepted_at))
 
+    def apply_sealed(self, record):
+        reader = Reader(record.content)
+        replica, first, count, position = reader.id(), reader.u64(), reader.u64(), reader.u64()
+        accepted_at, clock = reader.i64(), reader.u64()
+        reader.end()
+        if first == 0 or not 1 <= count < 1 << 32:
+            raise FormatError(f"a sealed record of {count} events from {first} on")
+        if clock if position else accepted_at:
+            raise FormatError("a sealed record with a clock and positions, or a time and none")
+        self.sealed_rows.append((record.where, replica, first, count, position, accepted_at))
+
     def apply_state(self, record):
         self.states.append(State(record.content, record.where))
 
@@ -153,6 +168,37 @@ class Ledger:
         for replica, group, level, _, value in segment.nodes:
             if level == 0 and self.seeds.get((replica, group), value) != value:
                 self.problem(where, f"another seed of {id_text(replica)} than in the log")
+
+    def apply_private(self):
+        """Takes the events of private segments that sealed records speak of (W7, W10)."""
+        held = {}
+        for where, segment in self.private:
+            for index, event in enumerate(segment.events):
+                key = (event.replica, event.sequence)
+                held[key] = (event, segment.types[segment.type_indexes[index]])
+                if key in self.events and not self.is_same(self.events[key], event):
+                    self.problem(where, f"W7: {event.origin} is another in the log")
+            for replica, group, level, _, value in segment.nodes:
+                if level == 0 and self.seeds.get((replica, group), value) != value:
+                    self.problem(where, f"another seed of {id_text(replica)} than in the log")
+        for where, replica, first, count, position, accepted_at in self.sealed_rows:
+            for place in range(count):
+                key = (replica, first + place)
+                if key in held:
+                    self.events[key], self.types[key] = held[key]
+                    self.ordinary.add(replica)
+                if position:
+                    self.put(key, position + place, accepted_at)
+        self.missing = {(replica, first + place): where
+                        for where, replica, first, count, *_ in self.sealed_rows
+                        for place in range(count) if (replica, first + place) not in held}
+
+    def check_private(self):
+        """W10: what a sealed record speaks of is at hand, unless it was released."""
+        for key, where in self.missing.items():
+            if key not in self.events and self.place.get(key, (self.released + 1,))[0] \
+                    > self.released:
+                self.problem(where, f"W10: {origin_text(*key)} is in no private segment")
 
     def is_same(self, ours, sealed):
         same = encode_public_part(ours) == encode_public_part(sealed)
@@ -183,8 +229,12 @@ class Ledger:
         return max(max(self.positions, default=0), size)
 
     def pending(self):
-        """Keys of events without a position, by replica and sequence."""
-        return sorted(key for key in self.events if key not in self.place)
+        """Keys of events without a position, lane by lane, in order of sequence."""
+        keys = sorted(key for key in self.events if key not in self.place)
+        clocks = {}
+        for key in keys:
+            clocks.setdefault(key[0], self.events[key].clock)
+        return sorted(keys, key=lambda key: (clocks[key[0]], key))
 
     def ordered(self):
         """Keys of all events at hand: positions, then pending ones."""
@@ -195,7 +245,9 @@ class Ledger:
         """All checks; the compact range of the whole log, or None if leaves are missing."""
         for where, segment in self.sealed:
             self.apply_segment(where, segment)
+        self.apply_private()
         self.promote()
+        self.check_private()
         self.check_positions()
         for replica in sorted(self.authority & self.ordinary):
             self.problem("blocks", f"{id_text(replica)} is an authority's, and is not")

@@ -112,18 +112,23 @@ def weight(number, **keys):
     return json.dumps({"type": "meals.weight.recorded", "payload": payload} | keys)
 
 
-def main(name, description, check):
-    """Calls `check(program, folder)` in an empty folder; tells how it ended."""
-    if len(sys.argv) != 2:
-        sys.exit(f"use: {name} DIARIO\n\n{description}")
-    program = pathlib.Path(sys.argv[1])
+def main(name, description, check, takes_count=False):
+    """Calls `check(program, folder)` in an empty folder; tells how it ended.
+
+    With `takes_count` a number after the program is handed on.
+    """
+    words = sys.argv[1:]
+    numbers = [int(word) for word in words[1:] if takes_count and word.isdecimal()]
+    if not words or len(words) != 1 + len(numbers) or len(numbers) > 1:
+        sys.exit(f"use: {name} DIARIO{' [N]' if takes_count else ''}\n\n{description}")
+    program = pathlib.Path(words[0])
     if not os.access(program, os.X_OK):
         sys.exit(f"{name}: {program} is not there; build it first")
     began = time.monotonic()
     # Paths are compared as the program prints them, so links are resolved first.
     with tempfile.TemporaryDirectory() as folder:
         try:
-            told = check(program.resolve(), pathlib.Path(folder).resolve())
+            told = check(program.resolve(), pathlib.Path(folder).resolve(), *numbers)
         except Failed as error:
             sys.exit(f"{name}: {error}")
         except subprocess.TimeoutExpired as error:

@@ -1,12 +1,12 @@
 import DiarioCore
 import DiarioSchema
-import DiarioStorage
+package import DiarioStorage
 
 /// The events of a JSON array of CloudEvents, one by one; memory is bounded by the largest that is
 /// allowed.
 ///
 /// Finds where each element begins and ends, and leaves what is in it to `CloudEventReader`.
-struct CloudEventBatch: EventInput {
+package struct CloudEventBatch: EventInput {
     private let file: any LogFile
     private var reader: CloudEventReader
     private var fileOffset = 0
@@ -14,23 +14,23 @@ struct CloudEventBatch: EventInput {
     /// What was not yet read of the buffer.
     private var start = 0
     private var line = 1
-    private(set) var number = 0
+    package private(set) var number = 0
     private var isFinished = false
 
     private static let chunkSize = 256 * 1024
 
-    var offset: Int { fileOffset - (buffer.count - start) }
-    var ignoredNames: [String] { reader.ignoredNames.sorted() }
+    package var offset: Int { fileOffset - (buffer.count - start) }
+    package var ignoredNames: [String] { reader.ignoredNames.sorted() }
 
     /// Whether the event that was read last was recorded by another program.
     var isForeign: Bool { reader.isForeign }
 
-    init(_ file: any LogFile, _ reader: CloudEventReader) {
+    package init(_ file: any LogFile, _ reader: CloudEventReader) {
         self.file = file
         self.reader = reader
     }
 
-    mutating func next(
+    package mutating func next(
         _ body: (Span<UInt8>, InputPlace) throws(DiarioError) -> Void
     ) throws(DiarioError) -> Bool {
         guard !isFinished, try findElement() else { return false }

@@ -1,12 +1,12 @@
 import DiarioCore
 import DiarioCrypto
-import DiarioSchema
+package import DiarioSchema
 
 /// Turns a CloudEvent into the line of an export: schema/format/cloudevents.md, section 4.
 ///
 /// Events of other programs get an origin made of their source and id, so that each is recorded
 /// once, however often it is imported.
-struct CloudEventReader {
+package struct CloudEventReader {
     private let catalog: TypeCatalog
     /// Whether events that other programs recorded are taken.
     private let takesForeign: Bool
@@ -21,7 +21,7 @@ struct CloudEventReader {
     /// The bits of a sequence that is made of an id.
     private static let sequenceMask: UInt64 = 1 << 61 - 1
 
-    init(_ catalog: TypeCatalog, takesForeign: Bool) {
+    package init(_ catalog: TypeCatalog, takesForeign: Bool) {
         self.catalog = catalog
         self.takesForeign = takesForeign
     }

@@ -1,0 +1,57 @@
+import DiarioFormat
+import DiarioLog
+
+/// Small files of a data directory, with checksums that are right: what is read is written again as
+/// the same bytes.
+enum FileSubject {
+    static func header(_ input: [UInt8]) {
+        var bytes = Array(input.prefix(60))
+        bytes += [UInt8](repeating: 0, count: 60 - bytes.count)
+        bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
+        bytes += [UInt8](repeating: 0, count: LogFileHeader.size - bytes.count)
+        guard let header = LogFileHeader(bytes.span) else { return }
+        precondition(header.encoded() == bytes, "a header has one form")
+    }
+
+    static func manifest(_ input: [UInt8]) {
+        let bytes = sealed(input)
+        guard let manifest = Manifest(bytes.span) else { return }
+        precondition(manifest.encoded() == bytes, "a manifest has one form")
+    }
+
+    static func replica(_ input: [UInt8]) {
+        let bytes = sealed(input)
+        guard let file = ReplicaFile(bytes.span) else { return }
+        precondition(file.encoded() == bytes, "a replica file has one form")
+    }
+
+    static func mark(_ input: [UInt8]) {
+        var bytes = Array(input.prefix(24))
+        bytes += [UInt8](repeating: 0, count: 24 - bytes.count)
+        bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
+        bytes.append(littleEndian: UInt32(0))
+        guard let mark = SyncedMark(bytes.span) else { return }
+        precondition(mark.encoded() == bytes, "a mark has one form")
+    }
+
+    static func tileMark(_ input: [UInt8]) {
+        let bytes = sealed(input)
+        guard let mark = TileMark(bytes.span) else { return }
+        precondition(mark.encoded() == bytes, "a mark has one form")
+    }
+
+    static func state(_ input: [UInt8]) {
+        guard let state = SpaceState(input.span) else { return }
+        var bytes: [UInt8] = []
+        state.append(to: &bytes)
+        precondition(bytes == input, "a state has one form")
+    }
+
+    /// Four bytes of zero and a checksum over all end most of these files.
+    private static func sealed(_ input: [UInt8]) -> [UInt8] {
+        var bytes = input
+        bytes.append(littleEndian: UInt32(0))
+        bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
+        return bytes
+    }
+}

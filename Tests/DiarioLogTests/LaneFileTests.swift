@@ -1,0 +1,258 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSimulation
+import DiarioStorage
+import Testing
+
+/// Files and records of private segments: schema/format/log.md, sections 7 to 9.
+@Suite struct LaneFileTests {
+    // MARK: Versions
+
+    @Test func theFirstSealOfALaneIsAnUpgrade() throws {
+        var lane = try LaneLog()
+        try lane.append(20)
+        let disk = lane.log.disk
+        func line() throws -> String {
+            String(decoding: try disk.contents(of: LogPaths.format, sizeMax: 100), as: UTF8.self)
+        }
+        func manifest() throws -> [UInt8] {
+            try disk.contents(of: LogPaths.manifest(lane.space), sizeMax: 10_000)
+        }
+        #expect(try line() == "diario format 1 readable by 1\n")
+        _ = try lane.seal()
+        #expect(try line() == "diario format 4 readable by 4\n")
+        let bytes = try manifest()
+        #expect(bytes[4] == 3)
+        #expect(Manifest(bytes.span)?.encoded() == bytes)
+        #expect(Manifest(bytes.span)?.lanes.map(\.replica) == [lane.replica])
+        for index in bytes.indices {
+            var flipped = bytes
+            flipped[index] ^= 1
+            #expect(Manifest(flipped.span) == nil, "byte \(index)")
+        }
+        for count in bytes.indices {
+            #expect(Manifest(bytes.span.extracting(0..<count)) == nil)
+        }
+        // Without private segments it is of version 2 again; the directory stays what it is.
+        try lane.promote(20)
+        _ = try lane.seal(all: true)
+        #expect(try manifest()[4] == 2)
+        #expect(try line() == "diario format 4 readable by 4\n")
+    }
+
+    /// What is sealed of an authority's events makes no directory one of version 3.
+    @Test func withoutALaneADirectoryStaysOfVersionTwo() throws {
+        let sealed = try SealedLog()
+        try sealed.fill(0..<20)
+        _ = try sealed.store.seal(sealed.space, all: true)
+        let line = try sealed.log.disk.contents(of: LogPaths.format, sizeMax: 100)
+        #expect(String(decoding: line, as: UTF8.self) == "diario format 2 readable by 2\n")
+    }
+
+    /// In whatever order, and however they overlap, private segments that are wrong are refused.
+    @Test func privateSegmentsAreInOrder() throws {
+        let (small, large) = (
+            try #require(ReplicaID(rawValue: 3)), try #require(ReplicaID(rawValue: 9))
+        )
+        func isRead(_ entries: [(ReplicaID, UInt64, Int)]) throws -> Bool {
+            var manifest = Manifest(
+                space: try #require(SpaceID(rawValue: 1)),
+                lineage: Lineage(high: 1, low: 2),
+                epoch: 0,
+                authority: nil,
+                isStaging: false,
+                replaces: nil
+            )
+            manifest.lanes = entries.map { replica, first, count in
+                SegmentEntry(
+                    name: SegmentName(first: first, number: 5),
+                    count: count,
+                    segmentSize: 1,
+                    sidecarSize: 2,
+                    rowSize: 3,
+                    identity: SegmentIdentity(first: 4, second: 5),
+                    sidecarChecksum: 6,
+                    replica: replica
+                )
+            }
+            let bytes = manifest.encoded()
+            let read = Manifest(bytes.span)
+            #expect(read == nil || read == manifest)
+            return read != nil
+        }
+        #expect(try isRead([(small, 1, 8), (small, 20, 8), (large, 1, 3)]))
+        #expect(try isRead([(large, 1, 8), (large, 9, 1)]))
+        #expect(try !isRead([(large, 1, 8), (small, 1, 8)]))
+        #expect(try !isRead([(small, 9, 8), (small, 1, 8)]))
+        #expect(try !isRead([(small, 1, 8), (small, 8, 8)]))
+    }
+
+    @Test func aSealedRecordIsReadAsItWasWritten() throws {
+        let replica = try #require(ReplicaID(rawValue: 77))
+        let placed = SealedRows.Placed(firstPosition: 12, acceptedAt: -5)
+        for rows in [
+            SealedRows(
+                replica: replica,
+                firstSequence: 9,
+                count: 4,
+                placed: nil,
+                clock: HybridTime(rawValue: 1 << 40)
+            ),
+            SealedRows(
+                replica: replica,
+                firstSequence: 1 << 40,
+                count: .max,
+                placed: placed,
+                clock: HybridTime(rawValue: 0)
+            ),
+        ] {
+            var bytes: [UInt8] = []
+            rows.append(to: &bytes)
+            #expect(bytes.count + Record.headerSize == SealedRows.recordSize)
+            #expect(SealedRows(bytes.span) == rows)
+            for count in bytes.indices {
+                #expect(SealedRows(bytes.span.extracting(first: count)) == nil)
+            }
+            // No replica, no events, too many, and a clock with positions or a time without.
+            for (offset, value) in [(0, UInt8(0)), (16, 0), (20, 1), (15, 0xff), (24, 1)] {
+                var changed = bytes
+                changed[offset] = value
+                if offset == 16 {
+                    changed.replaceSubrange(16..<24, with: [UInt8](repeating: 0, count: 8))
+                }
+                if offset == 24, rows.placed != nil { changed[40] = 1 }
+                #expect(SealedRows(changed.span) == nil, "offset \(offset)")
+            }
+        }
+    }
+
+    /// A run of sealed rows knows the sequences of its parts, and is no larger than others.
+    @Test func partsOfASealedRunKeepTheirSequences() {
+        let start: UInt64 = 1 << 33 + 5
+        var run = Run(
+            sealed: 2,
+            first: 100,
+            count: 50,
+            firstSequence: start,
+            file: 3,
+            promotedAt: nil
+        )
+        let rest = run.split(at: 120)
+        #expect(run.sequences == start...start + 19)
+        #expect(rest.sequences == start + 20...start + 49)
+        #expect(run.liveBytes + rest.liveBytes == UInt32(SealedRows.recordSize))
+        #expect(run.isSealed && rest.isSealed && rest.lane == 2)
+        #expect(MemoryLayout<Run>.stride == 48)
+    }
+
+    // MARK: Files
+
+    @Test func privateSegmentsThatAreNotNeededStayForTenMinutes() throws {
+        var lane = try LaneLog()
+        try lane.append(16)
+        _ = try lane.seal()
+        let entry = try #require(try lane.store.laneSegments(of: lane.space).first)
+        let paths = [
+            LogPaths.segment(entry.name, of: lane.space),
+            LogPaths.sidecar(entry.name, of: lane.space),
+        ]
+        try lane.promote(15)
+        _ = try lane.seal(all: true)
+        // One event of it is pending still.
+        #expect(try lane.segments() == [[1, 16]])
+        try lane.promote(1)
+        _ = try lane.seal(all: true)
+        #expect(try lane.segments() == [])
+        lane.log.clock.advance(milliseconds: 599_000)
+        _ = try lane.seal()
+        #expect(try paths.allSatisfy { try lane.log.disk.exists($0) })
+        lane.log.clock.advance(milliseconds: 2000)
+        _ = try lane.seal()
+        #expect(try paths.allSatisfy { try !lane.log.disk.exists($0) })
+        #expect(try lane.sequences() == Array(1...16))
+    }
+
+    /// Damage in a private segment is told with its place; all other events are read.
+    @Test func damageIsToldWithItsPlace() throws {
+        var lane = try LaneLog(mergedCount: 8)
+        for _ in 0..<5 { try lane.append(8) }
+        _ = try lane.seal()
+        try lane.promote(12)
+        let entry = try lane.store.laneSegments(of: lane.space)[1]
+        let path = LogPaths.segment(entry.name, of: lane.space)
+        try lane.log.disk.flipBit(3, at: entry.segmentSize - 3, of: path)
+        let result = try lane.store.verify(lane.space) { _ in nil }
+        #expect(result.faults.count == 1)
+        let fault = try #require(result.faults.first)
+        #expect(fault.file == path)
+        #expect(fault.offset > 64 && fault.offset < entry.segmentSize)
+        #expect(fault.what.contains("sequences of \(lane.replica.text), 9 to 16"))
+        #expect(result.rowCount == 32)
+        #expect(throws: LogError.self) { try lane.sequences() }
+        try lane.log.disk.flipBit(3, at: entry.segmentSize - 3, of: path)
+        #expect(try lane.store.verify(lane.space) { _ in nil }.faults == [])
+        #expect(try lane.sequences() == Array(1...40))
+    }
+
+    /// Each file of a private segment in which a bit is flipped is named, or nothing changes.
+    @Test func everyDamagedFileIsNamed() throws {
+        var lane = try LaneLog()
+        try lane.append(20)
+        _ = try lane.seal(all: true)
+        try lane.promote(5)
+        let before = try lane.view()
+        for entry in try lane.store.laneSegments(of: lane.space) {
+            for (path, size) in [
+                (LogPaths.segment(entry.name, of: lane.space), entry.segmentSize),
+                (LogPaths.sidecar(entry.name, of: lane.space), entry.sidecarSize),
+            ] {
+                for offset in stride(from: 0, to: size, by: 29) {
+                    try lane.log.disk.flipBit(5, at: offset, of: path)
+                    let result = try lane.store.verify(lane.space) { _ in nil }
+                    #expect(result.faults.contains { $0.file == path }, "\(path) \(offset)")
+                    try lane.log.disk.flipBit(5, at: offset, of: path)
+                }
+            }
+        }
+        #expect(try lane.view() == before)
+    }
+
+    // MARK: In the background
+
+    @Test func longLanesAreSealedInTheBackground() throws {
+        let lane = try LaneLog(sizes: .standard, background: .thread)
+        var count = 0
+        // The thread seals while others append; at the latest it is done at some append.
+        while try lane.store.status(of: lane.space).sealedPending < 64, count < 40_000 {
+            try lane.append(4)
+            count += 4
+            #expect(try lane.sequences().count == count)
+        }
+        #expect(lane.store.sealFailure == nil)
+        #expect(try lane.store.status(of: lane.space).sealedPending >= 64)
+        try lane.store.close()
+        let again = try lane.log.open(process: 1)
+        #expect(try lane.view(in: again).pending.count == count)
+    }
+
+    /// When the log holds too much, lanes are sealed short.
+    @Test func crowdedLanesAreSealedShort() throws {
+        var sizes = TestLog.small
+        sizes.liveMax = 100_000
+        let lane = try LaneLog(
+            segmentCount: 4096,
+            mergedCount: 65_536,
+            sizes: sizes,
+            background: .thread
+        )
+        var count = 0
+        while try lane.store.status(of: lane.space).sealedPending == 0, count < 40_000 {
+            try lane.append(10, textSize: 500)
+            count += 10
+        }
+        #expect(try lane.store.status(of: lane.space).sealedPending > 0)
+        #expect(lane.store.sealFailure == nil)
+        try lane.store.close()
+    }
+}

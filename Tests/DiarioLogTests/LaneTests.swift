@@ -1,0 +1,291 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+import DiarioSimulation
+import DiarioStorage
+import Testing
+
+/// Lanes are sealed into private segments; nothing that a reader sees changes by that.
+@Suite struct LaneTests {
+    /// However a lane is sealed, merged and promoted, a reader sees the same events.
+    @Test(arguments: UInt64(0)..<8) func aSealedLaneEqualsAnUnsealedOne(seed: UInt64) throws {
+        var lane = try LaneLog(seed: seed)
+        var draws = lane.log.random
+        for _ in 0..<8 {
+            try lane.fill(1 + draws.below(30))
+            let pending = try lane.store.status(of: lane.space).pending
+            if draws.oneIn(2) { try lane.promote(UInt64(1 + draws.below(pending))) }
+            let before = try lane.view()
+            let root = try lane.store.root(of: lane.space)
+            let all = draws.oneIn(2)
+            let report = try lane.seal(all: all)
+            let status = try lane.store.status(of: lane.space)
+            #expect(status.sealedPending == report.sealedPending)
+            #expect(status.pending - status.sealedPending < (all ? 1 : 8))
+            if draws.oneIn(3) { try lane.reopen() }
+            #expect(try lane.view() == before)
+            #expect(try lane.store.root(of: lane.space) == root)
+            #expect(try lane.log.plainRoot(lane.space, in: lane.store) == root)
+            #expect(lane.store.validate() == [])
+            let verification = try lane.store.verify(lane.space) { _ in nil }
+            #expect(verification.faults == [])
+            #expect(verification.root == root)
+            #expect(verification.rowCount == before.events.count)
+        }
+        let reader = try lane.log.open(process: 1, access: .readOnly)
+        #expect(try lane.view(in: reader) == lane.view())
+    }
+
+    /// 24 pending events in segments of 16 and 8: each cut in two promotions, over both.
+    @Test(arguments: [false, true]) func promotionCutsAnywhere(isReopened: Bool) throws {
+        for cut in UInt64(1)...24 {
+            var lane = try LaneLog(seed: cut, segmentCount: 4, mergedCount: 16)
+            try lane.append(12)
+            try lane.append(12)
+            let before = try lane.view().pending
+            #expect(try lane.seal().segmentCount == 2)
+            try lane.promote(cut)
+            if isReopened { try lane.reopen() }
+            let half = try lane.view()
+            #expect(half.canonical.map(\.position) == (1...cut).map(Optional.some))
+            #expect(half.canonical.allSatisfy { $0.acceptedAt == lane.acceptedAt })
+            #expect(half.events.map(\.hash) == before.map(\.hash))
+            #expect(half.pending.count == Int(24 - cut))
+            #expect(
+                try lane.store.root(of: lane.space)
+                    == lane.log.plainRoot(lane.space, in: lane.store)
+            )
+            if cut < 24 { try lane.promote(24 - cut) }
+            if isReopened { try lane.reopen() }
+            #expect(try lane.view().events.map(\.hash) == before.map(\.hash))
+            #expect(try lane.view().pending == [])
+            #expect(lane.store.validate() == [])
+            #expect(try lane.seal().sealedEnd == 24)
+            #expect(try lane.view().events.map(\.hash) == before.map(\.hash))
+            #expect(try lane.segments() == [])
+        }
+    }
+
+    @Test func runsAreSealedAndMerged() throws {
+        var lane = try LaneLog()
+        for _ in 0..<3 {
+            try lane.append(9)
+            _ = try lane.seal()
+        }
+        #expect(try lane.segments() == [[1, 8], [9, 8], [17, 8]])
+        try lane.append(9)
+        _ = try lane.seal()
+        // Four runs are one segment, and 4 events are in none.
+        #expect(try lane.segments() == [[1, 32]])
+        _ = try lane.seal(all: true)
+        #expect(try lane.segments() == [[1, 32], [33, 4]])
+        try lane.append(1)
+        #expect(try lane.seal(all: true).replacedCount == 1)
+        #expect(try lane.segments() == [[1, 32], [33, 5]])
+        // Of what was short the first two are not needed any more.
+        try lane.promote(34)
+        #expect(try lane.seal(all: true).sealedEnd == 34)
+        #expect(try lane.segments() == [[33, 5]])
+        try lane.append(70)
+        #expect(try lane.seal().segmentCount == 3)
+        #expect(try lane.segments() == [[35, 32], [67, 32], [99, 8]])
+        #expect(try lane.sequences() == Array(1...107))
+        #expect(try lane.seal().segmentCount == 0)
+    }
+
+    /// What a lane needs of the log does not grow with it.
+    @Test func theLogStaysBoundedWhileALaneGrows() throws {
+        var lane = try LaneLog(segmentCount: 64, mergedCount: 1024)
+        var largest = 0
+        for round in 0..<30 {
+            try lane.append(60, textSize: 300)
+            if round.isMultiple(of: 3) { try lane.promote(10) }
+            _ = try lane.seal()
+            largest = max(largest, try lane.store.logBytes())
+        }
+        let status = try lane.store.status(of: lane.space)
+        #expect(status.pending == 1700)
+        #expect(status.liveBytes < 64 * 400 + 8000)
+        #expect(largest <= TestLog.small.quietMax + TestLog.small.fileMax)
+        let before = try lane.view()
+        try lane.reopen()
+        #expect(try lane.view() == before)
+        #expect(before.events.map(\.origin.sequence) == Array(1...1800))
+        #expect(lane.store.validate() == [])
+    }
+
+    /// A promotion is one small record, which has to last as long as the private segment is needed,
+    /// whatever else turns the log over.
+    @Test func promotionsOfSealedRowsSurviveATurnover() throws {
+        var lane = try LaneLog(segmentCount: 8, mergedCount: 64)
+        try lane.append(30)
+        _ = try lane.seal(all: true)
+        try lane.promote(3)
+        try lane.promote(2)
+        let before = try lane.view()
+        let clock = try lane.store.status(of: lane.space).clock
+        let other = try lane.store.makeSpace(isAuthority: true).space
+        for _ in 0..<40 {
+            _ = try lane.store.append(lane.log.append(20, textSize: 1000, to: other))
+            let head = try lane.store.status(of: other).head
+            try lane.store.release(other, upTo: head)
+        }
+        let raw = try RawLog(lane.log.disk)
+        #expect(raw.entries.allSatisfy { $0.kind != .promotion })
+        #expect(try lane.view() == before)
+        #expect(lane.store.validate() == [])
+        try lane.reopen()
+        #expect(try lane.view() == before)
+        try lane.promote(20)
+        #expect(try lane.view().canonical.count == 25)
+        // The clock that was highest is known still, though the rows were not read.
+        #expect(try lane.store.status(of: lane.space).clock == clock)
+        try lane.append(1)
+        #expect(try lane.view().pending.last?.origin.sequence == 31)
+    }
+
+    // MARK: Reading
+
+    @Test func everyRangeIsReadInBothDirections() throws {
+        var lane = try LaneLog()
+        try lane.append(45)
+        _ = try lane.seal()
+        try lane.promote(21)
+        try lane.promote(9)
+        #expect(try lane.sequences() == Array(1...45))
+        #expect(try lane.sequences(isReversed: true) == (1...45).reversed())
+        #expect(try lane.sequences(.pending, isReversed: true) == (31...45).reversed())
+        for first: UInt64 in 1...30 {
+            for last in stride(from: first, through: 30, by: 3) {
+                for isReversed in [false, true] {
+                    var cursor = try lane.store.cursor(
+                        lane.space,
+                        positions: first...last,
+                        .canonical,
+                        isReversed: isReversed
+                    )
+                    var found: [UInt64?] = []
+                    while let events = try cursor.next() { found += events.rows.map(\.position) }
+                    let expected = (first...last).map(Optional.some)
+                    #expect(found == (isReversed ? expected.reversed() : expected))
+                }
+            }
+        }
+    }
+
+    @Test func filtersSkipPrivateSegments() throws {
+        var lane = try LaneLog(mergedCount: 8)
+        for _ in 0..<10 { try lane.append(8) }
+        #expect(try lane.seal().segmentCount == 10)
+        try lane.promote(20)
+        var filter = LogFilter()
+        filter.origin = Origin(replica: lane.replica, sequence: 50)
+        _ = try lane.sequences()
+        var before = lane.store.segmentCounters
+        #expect(try lane.sequences(filter: filter) == Array(49...56))
+        #expect(lane.store.segmentCounters.since(before).segments == 1)
+        filter.origin = Origin(replica: lane.replica, sequence: 18)
+        #expect(try lane.sequences(filter: filter) == [17, 18, 19, 20] + Array(21...24))
+        filter = LogFilter()
+        filter.wantsType = { $0 == Array("sim.item.counted".utf8) }
+        #expect(try lane.sequences(filter: filter) == [])
+        filter = LogFilter()
+        filter.since = Timestamp(milliseconds: lane.acceptedAt)
+        before = lane.store.segmentCounters
+        #expect(try lane.sequences(filter: filter) == Array(1...20))
+        #expect(lane.store.segmentCounters.since(before).segments == 3)
+        filter.since = Timestamp(milliseconds: lane.acceptedAt + 1)
+        #expect(try lane.sequences(filter: filter) == [])
+    }
+
+    /// Another process, which has not heard of it, finds sealed events where they were, and where
+    /// they are.
+    @Test func staleReadersFindEventsThatMoved() throws {
+        var lane = try LaneLog(mergedCount: 16)
+        try lane.append(20)
+        let reader = try lane.log.open(process: 1, access: .readOnly)
+        let before = try lane.view(in: reader)
+        var cursor = try reader.cursor(lane.space)
+        _ = try lane.seal()
+        #expect(try lane.view(in: reader) == before)
+        #expect(try reader.refresh())
+        #expect(try lane.view(in: reader) == before)
+        // Promoted, sealed again, and the private segments are gone from the disk.
+        try lane.promote(16)
+        #expect(try lane.seal(all: true).sealedEnd == 16)
+        lane.log.clock.advance(milliseconds: 601_000)
+        _ = try lane.seal(all: true)
+        #expect(try lane.view(in: lane.log.open(process: 2)).canonical.count == 16)
+        let seen = try cursor.next()
+        #expect(seen?.rows.count == 20)
+        #expect(throws: LogError.self) { try lane.view(in: reader) }
+        #expect(try lane.view(in: reader) == lane.view())
+    }
+
+    // MARK: Several writers
+
+    @Test func twoProcessesPromoteAndSealOneLane() throws {
+        var lane = try LaneLog()
+        let other = try lane.log.open(process: 1)
+        for round in 0..<6 {
+            try lane.append(9)
+            _ = try other.seal(lane.space, all: round.isMultiple(of: 2))
+            try lane.promote(5, in: round.isMultiple(of: 3) ? other : nil)
+            _ = try lane.seal()
+        }
+        #expect(try lane.sequences() == Array(1...54))
+        try other.sync()
+        #expect(try lane.view(in: other) == lane.view())
+        #expect(lane.store.validate() == [] && other.validate() == [])
+    }
+
+    /// A copied directory goes on under an id of its own; the lane that it came with stays sealed,
+    /// and is shown first.
+    @Test func aCopySealsBothLanes() throws {
+        let lane = try LaneLog()
+        try lane.append(20)
+        _ = try lane.seal()
+        try lane.store.close()
+        let copy = TestLog(disk: lane.log.disk.copy(), seed: 9)
+        copy.sizes = lane.log.sizes
+        let cloned = try copy.open()
+        let batches = try cloned.append(copy.append(9, secret: true, to: lane.space))
+        let replica = try #require(batches.first).firstOrigin.replica
+        #expect(replica != lane.replica)
+        #expect(try cloned.seal(lane.space, all: true).sealedPending == 29)
+        let entries = try cloned.laneSegments(of: lane.space)
+        #expect(Set(entries.compactMap(\.replica)) == [replica, lane.replica])
+        let pending = try copy.kinds.view(of: lane.space, in: cloned).pending
+        #expect(
+            pending.map(\.origin.replica)
+                == Array(repeating: lane.replica, count: 20) + Array(repeating: replica, count: 9)
+        )
+        try cloned.promote(
+            [
+                PromotedRun(
+                    replica: replica,
+                    firstSequence: 1,
+                    count: 4,
+                    firstPosition: 1,
+                    acceptedAt: Timestamp(milliseconds: 5)
+                ),
+                PromotedRun(
+                    replica: lane.replica,
+                    firstSequence: 1,
+                    count: 11,
+                    firstPosition: 5,
+                    acceptedAt: Timestamp(milliseconds: 6)
+                ),
+            ],
+            in: lane.space
+        )
+        let view = try copy.kinds.view(of: lane.space, in: cloned)
+        #expect(view.canonical.map(\.hash) == (pending[20..<24] + pending[0..<11]).map(\.hash))
+        #expect(try cloned.root(of: lane.space) == copy.plainRoot(lane.space, in: cloned))
+        try cloned.close()
+        let again = try copy.open()
+        #expect(try copy.kinds.view(of: lane.space, in: again) == view)
+        #expect(try again.verify(lane.space) { _ in nil }.faults == [])
+    }
+}
