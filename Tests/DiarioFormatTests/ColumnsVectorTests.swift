@@ -4,7 +4,7 @@ import DiarioFormat
 import DiarioSchema
 import Testing
 
-/// Golden segments: schema/vectors/segments-1.json.
+/// Golden segments: schema/vectors/segments-1.json and segments-2.json.
 @Suite struct ColumnsVectorTests {
     struct Vectors: Codable {
         var comment: String
@@ -111,5 +111,28 @@ import Testing
         let last = try Hex.bytes(try #require(vectors.segments.last).segment)
         let reader = try SegmentReader(SegmentMemory(.segment, last), sidecar: nil)
         #expect(Set(reader.index.blocks.map(\.kind)) == Set(1...15))
+    }
+
+    /// Segments that have what segments-1.json was written without.
+    @Test func laterGoldenSegmentsGiveTheirRows() throws {
+        let vectors = try VectorFile.load("segments-2.json") {
+            Vectors(
+                comment: Self.comment,
+                segments: [
+                    try Self.content(
+                        "a column that three types share",
+                        ColumnsSharedSample(seed: 1, count: 80).sample.seal()
+                    )
+                ]
+            )
+        }
+        let vector = try #require(vectors.segments.first)
+        #expect(vectors.segments.count == 1 && vector.rows.count == 80)
+        let sealed = SealedSegment(
+            segment: try Hex.bytes(vector.segment),
+            sidecar: try Hex.bytes(vector.sidecar)
+        )
+        #expect(try Self.content(vector.shows, sealed) == vector)
+        #expect(try sealed.reader().index.block(.shared) != nil)
     }
 }

@@ -6,6 +6,8 @@ struct FieldsPart {
     var gathered: GatheredFields
     /// By the place of the column: how it uses a pool.
     var pools: [Int: TextPools.Use] = [:]
+    /// How the subject uses a column that other types have as well.
+    var shared: SharedUse?
     /// The field whose texts may have heads in a block of their own, or -1.
     var subjectField = -1
 }
@@ -35,6 +37,8 @@ extension ColumnEncoder {
             let source: KeySource.Codes?
             var distinctCount = 0
             switch column.field.kind {
+            case .string where part.shared?.field == column.field.index:
+                (source, distinctCount) = encode(part.shared)
             case .string, .nested, .bytes, .uuid:
                 (source, distinctCount) = try encode(
                     column.strings,
@@ -156,6 +160,15 @@ extension ColumnEncoder {
 }
 
 extension ColumnEncoder {
+    /// Refers to a shared column; gives the codes by which it can be a key.
+    private mutating func encode(_ shared: SharedUse?) -> (KeySource.Codes?, Int) {
+        guard let shared else { return (nil, 0) }
+        writer.put(TextMethod.sharedTag)
+        writer.put(varint: shared.number)
+        needs.note(shared: shared.number)
+        return (.numbers(shared.codes), shared.distinctCount)
+    }
+
     /// Strings that are all different; those of subjects with heads where they have a pattern.
     private mutating func put(
         _ strings: ByteStrings,

@@ -247,10 +247,13 @@ struct BlockNeeds: Equatable {
     static let times: UInt8 = 4
     static let publicFields: UInt8 = 8
     static let heads: UInt8 = 16
+    static let shared: UInt8 = 32
 
     var flags: UInt8 = 0
     /// Numbers of pools, ascending.
     var pools: [Int] = []
+    /// Numbers of shared blocks, ascending.
+    var sharedBlocks: [Int] = []
     /// The columns of public fields, while those of personal ones are written.
     var outerNames: Set<Int> = []
 
@@ -270,6 +273,13 @@ struct BlockNeeds: Equatable {
         guard !pools.contains(pool) else { return }
         pools.append(pool)
         pools.sort()
+    }
+
+    mutating func note(shared number: Int) {
+        flags |= Self.shared
+        guard !sharedBlocks.contains(number) else { return }
+        sharedBlocks.append(number)
+        sharedBlocks.sort()
     }
 }
 

@@ -41,6 +41,13 @@ extension ColumnReader {
                 throw .malformed(.body, at: start)
             }
             return try nextMixed(count, pool, isText: isText, scope, texts, &memory)
+        case TextMethod.sharedTag:
+            let number = try nextCount(0...SegmentLimits.eventCountMax)
+            // They are of all rows, so that a column that leaves some out has fewer.
+            guard isText, let values = texts.shared[number], values.count == count else {
+                throw .malformed(.body, at: start)
+            }
+            return values
         default: throw .malformed(.body, at: start)
         }
     }

@@ -11,6 +11,7 @@ enum TextMethod: Hashable, Sendable {
     static let dictionaryTag: UInt8 = 2
     static let poolTag: UInt8 = 3
     static let mixedTag: UInt8 = 4
+    static let sharedTag: UInt8 = 5
 }
 
 /// How byte strings are written.

@@ -100,6 +100,10 @@ struct ColumnWriter: ~Copyable {
         var head: [UInt8] = [needs.flags]
         head.append(varint: UInt64(needs.pools.count))
         for pool in needs.pools { head.append(varint: UInt64(pool)) }
+        if !needs.sharedBlocks.isEmpty {
+            head.append(varint: UInt64(needs.sharedBlocks.count))
+            for number in needs.sharedBlocks { head.append(varint: UInt64(number)) }
+        }
         bytes.insert(contentsOf: head, at: 0)
     }
 }

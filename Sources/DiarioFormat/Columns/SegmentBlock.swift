@@ -15,6 +15,7 @@ package enum SegmentBlockKind: UInt8, Sendable {
     case fields
     case filter
     case heads
+    case shared
 }
 
 /// What a block of a sidecar holds.
@@ -28,7 +29,7 @@ package enum SidecarBlockKind: UInt8, Sendable {
 package struct SegmentBlock: Equatable, Sendable {
     /// A `SegmentBlockKind`, or a `SidecarBlockKind`.
     package var kind: UInt8
-    /// The index of the type, or the number of the pool.
+    /// The index of the type, or the number of the pool or shared block.
     package var key: Int
     package var firstRow: Int
     package var rowCount: Int

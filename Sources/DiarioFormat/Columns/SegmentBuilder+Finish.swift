@@ -21,13 +21,15 @@ extension SegmentBuilder {
         var table = ReplicaTable(indexedReplicas.map(\.replica))
         let scope = ColumnScope(keys: KeyLayer(rowCount: eventCount))
         try writeEnvelope(&encoder, scope, &table, into: &segment)
-        let uses = try writePools(&encoder, &table, into: &segment)
+        let shared = try writeShared(&encoder, &table, into: &segment)
+        let uses = try writePools(&encoder, shared, &table, into: &segment)
         for index in types.indices {
             var subjects = SubjectChecksums()
             try writeFields(
                 &encoder,
                 index,
                 uses,
+                shared[index],
                 scope,
                 &table,
                 into: &segment,
@@ -47,6 +49,7 @@ extension SegmentBuilder {
 
     private func writePools(
         _ encoder: inout ColumnEncoder,
+        _ shared: [SharedUse?],
         _ table: inout ReplicaTable,
         into file: inout SegmentFileWriter
     ) throws(FormatError) -> PoolUses {
@@ -57,7 +60,9 @@ extension SegmentBuilder {
             for (index, type) in types.enumerated() {
                 for (number, chunk) in type.chunks.enumerated() {
                     for (place, column) in chunk.publicFields.columns.enumerated()
-                    where !column.strings.isEmpty && column.field.kind == .string {
+                    where !column.strings.isEmpty && column.field.kind == .string
+                        && shared[index]?.field != column.field.index
+                    {
                         let field = type.type.fields[column.field.index]
                         if isMention, let kind = field.referenceKind {
                             uses[index][number][place] = pools.add(
@@ -95,6 +100,7 @@ extension SegmentBuilder {
         _ encoder: inout ColumnEncoder,
         _ index: Int,
         _ uses: PoolUses,
+        _ shared: SharedUse?,
         _ scope: ColumnScope,
         _ table: inout ReplicaTable,
         into segment: inout SegmentFileWriter,
@@ -113,6 +119,7 @@ extension SegmentBuilder {
                     entry: type.entry,
                     gathered: chunk.publicFields,
                     pools: uses[index][number],
+                    shared: shared?.rows(range),
                     subjectField: type.type.subjectFieldIndex ?? -1
                 ),
                 inner,

@@ -40,9 +40,15 @@ extension SegmentIndex {
             }
             rest.removeFirst()
         }
-        for block in rest {
-            guard block.kind == SegmentBlockKind.heads.rawValue, block.key < types.count,
-                1...types[block.key].eventCount ~= block.rowCount
+        for block in rest where block.kind == SegmentBlockKind.heads.rawValue {
+            guard block.key < types.count, 1...types[block.key].eventCount ~= block.rowCount else {
+                throw fault
+            }
+            rest.removeFirst()
+        }
+        for (number, block) in rest.enumerated() {
+            guard block.kind == SegmentBlockKind.shared.rawValue, block.key == number,
+                block.firstRow == 0, 1...header.eventCount ~= block.rowCount
             else { throw fault }
         }
     }

@@ -22,6 +22,8 @@ struct ColumnName: Hashable, Sendable {
         case envelope(SegmentBlockKind, Int)
         case field(TypeEntry, Int)
         case presence(TypeEntry, Int)
+        /// The pack and the name of the field.
+        case shared(String)
     }
 
     var place: Place

@@ -22,6 +22,7 @@ extension SegmentReader {
         if needs.flags & BlockNeeds.times != 0 { _ = try numbers(.times) }
         if needs.isOfEnvelope { _ = try numbers(.types) }
         for pool in needs.pools { try readPool(pool, for: block) }
+        for number in needs.sharedBlocks { try readShared(number, for: block) }
         try readSchemas()
     }
 
@@ -44,6 +45,9 @@ extension SegmentReader {
             own.heads = heads
             own.replicas = texts.replicas
             for pool in needs.pools { own.pools[pool] = texts.pools[pool] }
+            for number in needs.sharedBlocks {
+                own.shared[number] = cache.shared[number]?.values(ofType: type, block.rows)
+            }
             var found = FieldColumns(
                 type: type,
                 rowCount: block.rowCount,
@@ -87,16 +91,26 @@ extension ColumnReader {
     mutating func nextNeeds() throws(FormatError) -> BlockNeeds {
         var needs = BlockNeeds()
         needs.flags = try nextByte()
-        guard needs.flags < 32 else { throw .malformed(.body, at: 0) }
-        let count = try nextCount(0...SegmentLimits.eventCountMax)
-        for _ in 0..<count {
-            let pool = try nextCount(0...SegmentLimits.eventCountMax)
-            guard needs.pools.last.map({ $0 < pool }) ?? true else {
-                throw .malformed(.body, at: 0)
-            }
-            needs.pools.append(pool)
-        }
+        guard needs.flags < 64 else { throw .malformed(.body, at: 0) }
+        needs.pools = try nextNumbers(least: 0)
+        if needs.flags & BlockNeeds.shared != 0 { needs.sharedBlocks = try nextNumbers(least: 1) }
         return needs
+    }
+
+    /// Numbers of blocks or types, ascending, with their count in front.
+    @_lifetime(self: copy self)
+    mutating func nextNumbers(least: Int) throws(FormatError) -> [Int] {
+        let start = offset
+        let count = try nextCount(least...SegmentLimits.eventCountMax)
+        var numbers: [Int] = []
+        for _ in 0..<count {
+            let number = try nextCount(0...SegmentLimits.eventCountMax)
+            guard numbers.last.map({ $0 < number }) ?? true else {
+                throw .malformed(.body, at: start)
+            }
+            numbers.append(number)
+        }
+        return numbers
     }
 
     /// Presence and values of one field; they become keys of `scope`.
@@ -168,6 +182,8 @@ extension ColumnReader {
         switch field.kind {
         case .string, .nested, .bytes, .uuid:
             let isText = field.kind == .string || field.kind == .nested
+            var texts = texts
+            if field.kind != .string { texts.shared = [:] }
             let values = try nextTexts(count, isText: isText, scope, texts, &memory)
             if field.kind == .uuid {
                 for index in 0..<values.strings.count where values.strings.range(index).count != 16

@@ -74,7 +74,7 @@ extension SegmentReader {
         }
         let bytes = try contents(own, of: .sidecar)
         let needs = try readNeeds(bytes, own, .sidecar)
-        guard needs.pools.isEmpty, needs.flags & BlockNeeds.heads == 0 else {
+        guard needs.pools.isEmpty, needs.flags & (BlockNeeds.heads | BlockNeeds.shared) == 0 else {
             throw fault(.body, block: own, of: .sidecar)
         }
         try load(needs, for: number)

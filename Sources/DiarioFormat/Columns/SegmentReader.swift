@@ -11,8 +11,8 @@ import DiarioZstd
 ///     try reader.mayContain(subject, type: 0)
 ///     var rows = SegmentRows(reader)          // all rows in order, as bytes
 ///
-/// What was read of the envelope and of pools is kept; blocks of fields are not. Each block is
-/// read in one piece, checked against its checksum, and counted.
+/// What was read of the envelope, of pools and of shared columns is kept; blocks of fields are not.
+/// Each block is read in one piece, checked against its checksum, and counted.
 package struct SegmentReader: ~Copyable {
     package let header: SegmentHeader
     package let index: SegmentIndex
@@ -301,6 +301,8 @@ struct SegmentCache {
     var actors: EnvelopeTexts?
     var subjects: EnvelopeTexts?
     var texts = TextScope()
+    /// By their number.
+    var shared: [Int: SharedColumn] = [:]
     var filters: [Int: SubjectFilter] = [:]
     /// By the number of their block.
     var heads: [Int: SubjectHeads] = [:]

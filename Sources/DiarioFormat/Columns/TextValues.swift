@@ -32,6 +32,8 @@ struct TextScope {
     var replicas: [ReplicaID] = []
     /// The pools that the block at hand names, by their number in the segment.
     var pools: [Int: ByteStrings] = [:]
+    /// What the shared blocks that the block at hand names have for its rows, by their number.
+    var shared: [Int: TextValues] = [:]
     /// The heads of the block at hand.
     var heads: SubjectHeads?
 }

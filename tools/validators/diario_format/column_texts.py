@@ -6,6 +6,7 @@ from .primitives import SEQUENCE_MAX, origin_text
 (FORM_BYTES, FORM_PATTERN, FORM_ORIGINS, FORM_FIXED, FORM_PARTS, FORM_HEADED,
  FORM_PIECES) = range(1, 8)
 FORMS_OF_PARTS = (FORM_BYTES, FORM_PATTERN, FORM_ORIGINS, FORM_FIXED, FORM_PIECES)
+TEXTS_PLAIN, TEXTS_DICTIONARY, TEXTS_POOL, TEXTS_MIXED, TEXTS_SHARED = range(1, 6)
 HEAD_SIZE = 3
 SEPARATOR_SIZE_MAX = 4
 PARTS_MAX = 4
@@ -70,12 +71,15 @@ class Heads:
 
 
 class TextReader(BlockReader):
-    """A block reader that knows what texts refer to: replicas (foreign ones too), pools, heads."""
+    """A block reader that knows what texts refer to: replicas, pools, shared blocks, heads."""
 
     def __init__(self, data, expanded_size, replicas=()):
         super().__init__(data, expanded_size)
         self.replicas = replicas
         self.pools = {}
+        # Words and the indices of the rows at hand; only for fields that are strings.
+        self.shared = {}
+        self.allows_shared = False
         # Only while the subject field is read; what was made of them is kept beside.
         self.heads = None
         self.headed_texts = None
@@ -175,13 +179,15 @@ class TextReader(BlockReader):
         """The texts, and the indices that make them a key, or None."""
         if count == 0:
             return [], []
-        method = self.choice("a method of texts", range(1, 5))
-        if method == 1:
+        method = self.choice("a method of texts", range(TEXTS_PLAIN, TEXTS_SHARED + 1))
+        if method == TEXTS_PLAIN:
             return self.strings(count), None
-        if method == 2:
+        if method == TEXTS_DICTIONARY:
             return self.dictionary(count, context)
+        if method == TEXTS_SHARED:
+            return self.shared_texts(count)
         pool = self.pool(self.varint())
-        if method == 3:
+        if method == TEXTS_POOL:
             indices = self.indices(count, len(pool), context, "an index of a pool")
             return [pool[index] for index in indices], indices
         return self.mixed(count, pool, context), None
@@ -190,6 +196,15 @@ class TextReader(BlockReader):
         words = self.strings(self.count_within(count))
         indices = self.indices(count, len(words), context, "an index of a dictionary")
         self.check_dictionary(words, indices)
+        return [words[index] for index in indices], indices
+
+    def shared_texts(self, count):
+        number = self.varint()
+        if number not in self.shared or not self.allows_shared:
+            raise self.error(f"shared block {number} is not named, or for no such field")
+        words, indices = self.shared[number]
+        if len(indices) != count:
+            raise self.error("a shared block for rows of which some have no value")
         return [words[index] for index in indices], indices
 
     def pool(self, number):

@@ -19,21 +19,31 @@ NEEDS_ACTORS = 2
 NEEDS_TIMES = 4
 NEEDS_PUBLIC = 8
 NEEDS_HEADS = 16
-NEEDS_ALL = 31
+NEEDS_SHARED = 32
+NEEDS_ALL = 63
 
 
 def read_needs(reader):
-    """The columns and the pools that must be read before a block of fields."""
+    """The columns, pools and shared blocks that must be read before a block of fields."""
     needs = reader.u8()
     if needs & ~NEEDS_ALL:
         raise reader.error(f"needs {needs}")
+    pools = read_numbers_in_order(reader, "pools")
+    shared = read_numbers_in_order(reader, "shared blocks") if needs & NEEDS_SHARED else []
+    if needs & NEEDS_SHARED and not shared:
+        raise reader.error("shared blocks are needed, and none is named")
+    return needs, pools, shared
+
+
+def read_numbers_in_order(reader, what):
+    """Numbers that ascend, with how many they are in front."""
     count = reader.varint()
     if count > reader.left:
-        raise reader.error(f"{count} pools")
-    pools = [reader.varint() for _ in range(count)]
-    if pools != sorted(set(pools)):
-        raise reader.error("pools that are not in order")
-    return needs, pools
+        raise reader.error(f"{count} {what}")
+    numbers = [reader.varint() for _ in range(count)]
+    if numbers != sorted(set(numbers)):
+        raise reader.error(f"{what} that are not in order")
+    return numbers
 
 
 def read_part(reader, event_type, fields, count, context, heads=None):
@@ -84,6 +94,7 @@ def spread(count, rows, ids):
 
 def read_values(reader, field, count, context):
     """The encoded values, and for columns that can be a key their indices."""
+    reader.allows_shared = field.kind == "string"
     if field.kind in ("string", "nested", "bytes"):
         texts, ids = reader.texts_and_ids(count, context)
         return [bytes_with_size(text) for text in texts], ids

@@ -21,7 +21,7 @@ FLAG_POSITIONED = 1
 IDENTITY_SIZE = 16
 
 SCHEMAS, TYPES, ORIGINS, CLOCKS, TIMES, ACCEPTED, BATCHES, BASES, FLAGS = range(1, 10)
-ACTORS, SUBJECTS, POOL, FIELDS, FILTER, HEADS = range(10, 16)
+ACTORS, SUBJECTS, POOL, FIELDS, FILTER, HEADS, SHARED = range(10, 17)
 SALTS, ERASED, PERSONAL = range(1, 4)
 
 
@@ -224,9 +224,10 @@ class SegmentFile(ColumnFile):
             raise FormatError("the blocks that stand there once are others")
         for entry in self.blocks:
             self.check_block(entry)
-        pools = [entry.key for entry in self.of_kind(POOL)]
-        if pools != list(range(len(pools))):
-            raise FormatError("pools that are not numbered from 0")
+        for kind, name in ((POOL, "pools"), (SHARED, "shared blocks")):
+            keys = [entry.key for entry in self.of_kind(kind)]
+            if keys != list(range(len(keys))):
+                raise FormatError(f"{name} that are not numbered from 0")
         next_row = dict.fromkeys(range(len(self.types)), 0)
         for entry in self.of_kind(FIELDS):
             if entry.first_row != next_row[entry.key]:
@@ -239,20 +240,20 @@ class SegmentFile(ColumnFile):
             raise FormatError("heads without a block of fields")
 
     def check_block(self, entry):
-        if not SCHEMAS <= entry.kind <= HEADS:
+        if not SCHEMAS <= entry.kind <= SHARED:
             raise FormatError(f"{entry}: an unknown kind")
         if entry.kind not in (FIELDS, HEADS) and entry.first_row:
             raise FormatError(f"{entry}: a first row")
         if entry.kind in (FIELDS, FILTER, HEADS):
             if entry.key >= len(self.types):
                 raise FormatError(f"{entry}: there are {len(self.types)} types")
-        elif entry.kind != POOL and entry.key:
+        elif entry.kind not in (POOL, SHARED) and entry.key:
             raise FormatError(f"{entry}: a key")
         rows = 0 if entry.kind in (SCHEMAS, FILTER) else self.event_count
         if entry.kind == POOL:
             if not 1 <= entry.row_count <= POOL_COUNT_MAX:
                 raise FormatError(f"{entry}: {entry.row_count} texts")
-        elif entry.kind in (FIELDS, HEADS):
+        elif entry.kind in (FIELDS, HEADS, SHARED):
             if entry.row_count == 0:
                 raise FormatError(f"{entry}: no rows")
         elif entry.row_count != rows:

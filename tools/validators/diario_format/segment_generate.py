@@ -54,12 +54,15 @@ def probe_schemas():
     personal = {f"p{name}": {**schema, "x-diario-personal": True}
                 for name, schema in KINDS.items()}
     few = {name: KINDS[name] for name in ("anInteger", "aDate", "aTime")}
+    key = {"type": "string", "minLength": 1, "maxLength": 32}
     return [
         probe_schema("thing.made", {"id": new_id, **KINDS}, "id", 3),
         probe_schema("thing.told", {"open": {"type": "integer"}, **personal}),
         probe_schema("thing.both", {"zMade": new_id, **KINDS, **personal}, version=65535),
         probe_schema("number.seen", {"about": {"type": "integer"}, **few}, "about"),
         probe_schema("uuid.seen", {"about": {"type": "string", "format": "uuid"}}, "about"),
+        probe_schema("point.seen", {"key": key, **few}, "key"),
+        probe_schema("point.left", {"key": key}, "key"),
         probe_schema("nothing.passed", {}),
         probe_schema("only.personal", {"pDay": personal["paDate"]}),
     ]
@@ -140,7 +143,11 @@ class LogGenerator(Generator):
             return self.random.randint(-10**4, 10**6) / self.random.choice((1, 10, 1000))
         if field.kind == "string" and "pattern" not in schema and self.words_likely:
             return self.words()[: schema.get("maxLength", 200)]
-        return self.remembered((event_type.name, field.name), lambda: self.value(schema))
+        owner = event_type.name
+        if field.kind == "string" and field.name == event_type.subject_field:
+            # Types with the same subject tell of the same things.
+            owner = event_type.pack_name, schema.get("pattern"), schema.get("maxLength")
+        return self.remembered((owner, field.name), lambda: self.value(schema))
 
     def thing(self, event_type, field):
         """An id: an earlier event's own one, one that was given, or one of elsewhere."""

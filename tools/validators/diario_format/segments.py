@@ -5,7 +5,7 @@ have the bytes that `log.md`, section 4, gives their rows.
 """
 
 from . import segment_file as layout
-from .column_texts import Heads
+from .column_texts import TEXTS_DICTIONARY, Heads
 from .columns import COLUMN_ACTOR, COLUMN_FIELDS, COLUMN_REPLICA, COLUMN_TYPE
 from .hashes import (
     HASH_SIZE, SALT_DEPTH, SALT_SIZE, commitment_of, leaf_of, salt_below, salt_group, salt_index,
@@ -15,7 +15,8 @@ from .primitives import SEQUENCE_MAX, FormatError
 from .row import check_subject, encode_public_part, event_hash
 from .segment_envelope import Envelope
 from .segment_fields import (
-    NEEDS_ACTORS, NEEDS_HEADS, NEEDS_PUBLIC, NEEDS_REPLICAS, NEEDS_TIMES, read_needs, read_part,
+    NEEDS_ACTORS, NEEDS_HEADS, NEEDS_PUBLIC, NEEDS_REPLICAS, NEEDS_TIMES,
+    read_needs, read_numbers_in_order, read_part,
 )
 from .segment_filter import check_filter, subject_of
 
@@ -91,6 +92,8 @@ class Segment(Envelope):
 
     def read_payloads(self):
         self.filter_subjects = [set() for _ in self.types]
+        self.shared = [self.guarded(self.file, entry, lambda reader, entry=entry: self.take_shared(
+            reader, entry.row_count)) for entry in self.file.of_kind(layout.SHARED)]
         self.heads = {(entry.key, entry.first_row): entry
                       for entry in self.file.of_kind(layout.HEADS)}
         rows_of_type = [[] for _ in self.types]
@@ -109,6 +112,21 @@ class Segment(Envelope):
         for event, type_index in zip(self.events, self.type_indexes):
             check_subject(event, self.types[type_index])
             event.payload(self.types[type_index])
+
+    def take_shared(self, reader, count):
+        """The dictionary of a shared block, and for each event of its types the index."""
+        types = read_numbers_in_order(reader, "types")
+        if not types or types[-1] >= len(self.types):
+            raise reader.error(f"a column of the types {types}")
+        rows = [row for row, index in enumerate(self.type_indexes) if index in types]
+        if len(rows) != count:
+            raise reader.error(f"{count} values of {len(rows)} events")
+        context = self.context.copied(rows, {COLUMN_REPLICA}, False)
+        reader.choice("a method of shared texts", (TEXTS_DICTIONARY,))
+        words = reader.strings(reader.count_within(count))
+        indices = reader.indices(count, len(words), context, "an index of a dictionary")
+        reader.check_dictionary(words, indices)
+        return words, dict(zip(rows, indices))
 
     def read_rows(self, entry, rows, personal_entry):
         event_type = self.types[entry.key]
@@ -132,10 +150,16 @@ class Segment(Envelope):
 
     def take_public(self, reader, entry, rows):
         event_type = self.types[entry.key]
-        needs, pools = read_needs(reader)
-        if needs & NEEDS_PUBLIC or max(pools, default=-1) >= len(self.pools):
-            raise reader.error(f"a need of {needs} and of the pools {pools}")
+        needs, pools, shared = read_needs(reader)
+        if (needs & NEEDS_PUBLIC or max(pools, default=-1) >= len(self.pools)
+                or max(shared, default=-1) >= len(self.shared)):
+            raise reader.error(f"a need of {needs}, of the pools {pools}, of shared {shared}")
         reader.pools = {number: self.pools[number] for number in pools}
+        for number in shared:
+            words, indices = self.shared[number]
+            if rows[0] not in indices:
+                raise reader.error(f"shared block {number}, which the type has no part in")
+            reader.shared[number] = words, [indices[row] for row in rows]
         context = self.context.copied(rows, self.needed(needs), bool(needs & NEEDS_TIMES))
         heads = self.read_heads(entry) if needs & NEEDS_HEADS else None
         parts = read_part(
@@ -154,9 +178,9 @@ class Segment(Envelope):
         return self.guarded(self.file, heads, lambda reader: Heads(reader, heads.row_count))
 
     def take_personal(self, reader, event_type, context, kept):
-        needs, pools = read_needs(reader)
-        if pools or needs & NEEDS_HEADS:
-            raise reader.error("a personal column that uses a pool or heads")
+        needs, pools, shared = read_needs(reader)
+        if pools or shared or needs & NEEDS_HEADS:
+            raise reader.error("a personal column that uses a pool, a shared block or heads")
         numbers = self.needed(needs)
         if needs & NEEDS_PUBLIC:
             numbers |= {number for number in context.columns if number >= COLUMN_FIELDS}
