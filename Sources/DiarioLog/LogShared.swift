@@ -51,14 +51,29 @@ final class LogShared: Sendable {
         _ body: Range<Int>,
         of place: FramePlace
     ) throws(LogError) {
+        try changeIndex { (index) throws(LogError) in
+            try index.takeUp(bytes, body, of: place, adoption: adoption)
+        }
+    }
+
+    /// Takes up frames of a piece, which are on disk, the first of them at `place`.
+    func takeUp(
+        _ piece: FramePiece,
+        _ group: FrameGroup,
+        of place: FramePlace
+    ) throws(LogError) {
+        try changeIndex { (index) throws(LogError) in
+            try index.takeUp(piece, group, of: place, adoption: adoption)
+        }
+    }
+
+    private func changeIndex(
+        _ body: (inout LogIndex) throws(LogError) -> Void
+    ) throws(LogError) {
         // The error is carried out as a value, because the lock's closure is not generic over it.
         var failure: LogError?
         index.withLock { index in
-            do throws(LogError) {
-                try index.takeUp(bytes, body, of: place, adoption: adoption)
-            } catch {
-                failure = error
-            }
+            do throws(LogError) { try body(&index) } catch { failure = error }
         }
         if let failure { throw failure }
     }

@@ -2,7 +2,7 @@ package import DiarioCrypto
 import DiarioCore
 import DiarioFormat
 package import DiarioSchema
-import DiarioStorage
+package import DiarioStorage
 
 // Packs that spaces adopted are kept by fingerprint, so that each event can be read for ever.
 
@@ -33,22 +33,23 @@ extension LogStore {
 
     /// The files of a pack that was kept, sorted by path, checked against the fingerprint.
     package func packFiles(_ fingerprint: Hash32) throws(LogError) -> [PackFile] {
-        try shared.packFiles(fingerprint)
+        try Self.packFiles(fingerprint, in: shared.directory)
     }
-}
 
-extension LogShared {
-    func packFiles(_ fingerprint: Hash32) throws(LogError) -> [PackFile] {
-        let directory = directory
+    /// The same, of a data directory whose log need not be open.
+    package static func packFiles(
+        _ fingerprint: Hash32,
+        in directory: any LogDirectory
+    ) throws(LogError) -> [PackFile] {
         let path = LogPaths.pack(fingerprint)
         let files = try storing { () throws(StorageError) in
             var files: [PackFile] = []
             for name in try directory.list(path) {
                 if name.contains(".") {
-                    files.append(try Self.packFile(name, in: path, of: directory))
+                    files.append(try packFile(name, in: path, of: directory))
                 } else {
                     for child in try directory.list(path + "/" + name) {
-                        files.append(try Self.packFile(name + "/" + child, in: path, of: directory))
+                        files.append(try packFile(name + "/" + child, in: path, of: directory))
                     }
                 }
             }

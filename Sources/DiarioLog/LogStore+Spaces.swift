@@ -112,6 +112,16 @@ extension LogStore {
         )
     }
 
+    /// The packs that a space adopted, in order of position; throws what `status` does.
+    package func adoptions(of space: SpaceID) throws(LogError) -> [Adoption] {
+        let (adoptions, released) = shared.index.withLock { index in
+            index.spaces.read(space) { ($0.adoptions, $0.released) } ?? ([], 0)
+        }
+        shared.segments.set(try SpaceHome.read(space, in: shared.directory).manifest)
+        _ = try shared.firstReadable(space, released: released)
+        return adoptions
+    }
+
     /// The Merkle root of all canonical events.
     package func root(of space: SpaceID) throws(LogError) -> Hash32 {
         try shared.hashes.root(of: space, in: shared)

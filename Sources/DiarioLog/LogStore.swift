@@ -103,6 +103,9 @@ package final class LogStore: Sendable {
 
     deinit { try? close() }
 
+    /// The types that this log was opened with.
+    package var broughtTypes: [EventType] { shared.types }
+
     /// Makes an empty data directory; does nothing if it is one already.
     package static func create(in directory: any LogDirectory) throws(LogError) {
         try DirectoryFormat.create(in: directory)

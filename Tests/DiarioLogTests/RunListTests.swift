@@ -65,6 +65,34 @@ import Testing
         }
     }
 
+    /// Many at once are taken where they follow what is there, and refused elsewhere.
+    @Test func runsAreAppendedBehindAllOthersOnly() {
+        func run(_ first: UInt64, _ count: UInt32) -> Run {
+            Run(
+                first: first,
+                count: count,
+                skip: 0,
+                file: 1,
+                offset: UInt32(first),
+                blockSize: 9,
+                liveBytes: 25,
+                promotedAt: nil
+            )
+        }
+        var list = RunList()
+        let others = [run(1, 1), run(4, 2), run(6, 1), run(7, 3)]
+        #expect(list.append(others[1...2]))
+        #expect(list.runs == Array(others[1...2]))
+        for wrong in [others[...0], others[2...], others[1...]] {
+            #expect(!list.append(wrong))
+            #expect(list.runs == Array(others[1...2]))
+        }
+        #expect(!list.append([]))
+        #expect(list.append(others[3...]))
+        for first in UInt64(10)..<10_000 { #expect(list.append([run(first, 1)])) }
+        #expect(list.runs.map(\.last) == [5, 6, 9] + Array(10..<10_000))
+    }
+
     private func check(_ list: RunList, _ model: [UInt64: Place], _ live: Int) {
         #expect(places(list) == model)
         // Shares of a block's bytes are neither lost nor doubled by splitting.

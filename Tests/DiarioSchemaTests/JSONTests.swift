@@ -77,6 +77,18 @@ import Testing
         #expect(canonical("{\"\u{e9}\":1,\"e\u{301}\":2}") != nil)
     }
 
+    /// Keys are compared in another way if there are many.
+    @Test(arguments: [1, 15, 16, 17, 40]) func noKeyComesTwice(count: Int) {
+        let members = (0..<count).map { "\"key\($0)\":0" }
+        let text = members.joined(separator: ",")
+        #expect(refusal(Array("{\(text)}".utf8)) == nil)
+        for repeated in [0, count / 2, count - 1] {
+            let error = refusal(Array("{\(text),\(members[repeated])}".utf8))
+            #expect(error?.kind == .duplicateKey)
+            #expect(error?.byteOffset == text.utf8.count + 2)
+        }
+    }
+
     @Test func depthIsLimited() {
         let limit = Limits.jsonDepthMax
         func nested(_ depth: Int) -> [UInt8] {

@@ -3,6 +3,7 @@ import DiarioCore
 import DiarioFormat
 import DiarioLog
 import DiarioSchema
+import DiarioStorage
 import DiarioTestSupport
 import Testing
 
@@ -41,6 +42,33 @@ import Testing
         let verification = try again.verify { _ in }
         #expect(verification.isOK, "\(verification.faults)")
         #expect(verification.root == root)
+    }
+
+    /// Packs are read while the log is; what nobody adopted does no harm, what is needed does.
+    @Test func aDamagedPackMattersIfItWasAdopted() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/diary"
+        let space = try Space.create(at: path, packs: PackSource.builtIn())
+        let catalog = space.catalog
+        let adoptions = try space.store.adoptions(of: space.id)
+        #expect(try adoptions == space.stats().status.adoptions)
+        try space.close()
+
+        let directory = try POSIXDirectory(path: path + "/.diario", access: .readWrite)
+        let other = LogPaths.packs + "/" + String(repeating: "ab", count: 32)
+        try directory.makeDirectory(other)
+        try directory.replace(other + "/pack.json", with: Array("{}".utf8))
+        try directory.makeDirectory(LogPaths.packs + "/rubbish")
+        let again = try Space.open(at: path, access: .readWrite)
+        #expect(again.catalog.types.map(\.canonicalSchema) == catalog.types.map(\.canonicalSchema))
+        try again.close()
+
+        let pack = LogPaths.pack(try #require(adoptions.last).fingerprint)
+        try directory.replace(pack + "/pack.json", with: Array("{}".utf8))
+        let error = #expect(throws: DiarioError.self) {
+            try Space.open(at: path, access: .readOnly)
+        }
+        #expect(error?.kind == .corrupt)
     }
 
     @Test func theFirstAppendOfADiaryIsDurableAndFound() async throws {

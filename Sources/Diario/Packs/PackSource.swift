@@ -6,12 +6,12 @@ import DiarioStorage
 package enum PackSource {
     /// The packs that come with the program, `engine` apart, by name.
     package static func builtIn() throws(DiarioError) -> [Pack] {
-        try load(groups: builtInGroups.filter { $0.name != engineName })
+        try load(groups: builtInGroups { $0 != engineName })
     }
 
     /// The engine's own pack, which every space has.
     package static func engine() throws(DiarioError) -> Pack {
-        guard let pack = try load(groups: builtInGroups.filter { $0.name == engineName }).first
+        guard let pack = try load(groups: builtInGroups { $0 == engineName }).first
         else { preconditionFailure("the program carries its own pack with it") }
         return pack
     }
@@ -75,10 +75,11 @@ package enum PackSource {
         }
     }
 
-    private static var builtInGroups: [Group] {
+    /// The packs that come with the program, as far as their names are wanted.
+    private static func builtInGroups(_ isWanted: (Substring) -> Bool) -> [Group] {
         var groups: [Group] = []
         for (path, text) in BuiltInPacks.files {
-            guard let slash = path.firstIndex(of: "/") else { continue }
+            guard let slash = path.firstIndex(of: "/"), isWanted(path[..<slash]) else { continue }
             let name = String(path[..<slash])
             if groups.last?.name != name { groups.append(Group(name: name, files: [])) }
             let file = PackFile(

@@ -33,10 +33,15 @@ package final class Space: Sendable {
     /// An empty draft of a batch, which need not get to know the types again.
     var emptyDraft: DraftBatch { types.withLock { $0.draft } }
 
-    init(store: LogStore, id: SpaceID) throws(DiarioError) {
+    /// `packs` are some of those that are kept, if they were read already.
+    init(
+        store: LogStore,
+        id: SpaceID,
+        packs: [Hash32: Pack] = [:]
+    ) throws(DiarioError) {
         self.store = store
         self.id = id
-        types = Mutex(Types(try Self.catalog(of: id, in: store)))
+        types = Mutex(Types(try Self.catalog(of: id, in: store, packs)))
     }
 
     /// Opens the space in the folder at `path`.
@@ -62,12 +67,13 @@ package final class Space: Sendable {
         access: LogStore.Access,
         path: String
     ) throws(DiarioError) -> Space {
+        let packs = PacksAhead(directory)
         let store = try openStore(directory, access: access)
         let manifests = try logging { () throws(LogError) in try store.manifests() }
         guard let manifest = manifests.first(where: { !$0.isStaging }) else {
             throw Self.noSpace(at: path)
         }
-        return try Space(store: store, id: manifest.space)
+        return try Space(store: store, id: manifest.space, packs: packs.wait())
     }
 
     static func openStore(
@@ -111,14 +117,20 @@ package final class Space: Sendable {
 
     private static func catalog(
         of id: SpaceID,
-        in store: LogStore
+        in store: LogStore,
+        _ packs: [Hash32: Pack] = [:]
     ) throws(DiarioError) -> TypeCatalog {
-        var types = try PackSource.engine().types
+        var types = store.broughtTypes
         // The first schema of a type and version in a space wins.
         var known = Set(types.map { TypeKey($0) })
-        for adoption in try logging({ () throws(LogError) in try store.status(of: id) }).adoptions {
-            for type in try adoptedPack(adoption.fingerprint, in: store).types
-            where known.insert(TypeKey(type)).inserted {
+        for adoption in try logging({ () throws(LogError) in try store.adoptions(of: id) }) {
+            let pack: Pack
+            if let known = packs[adoption.fingerprint] {
+                pack = known
+            } else {
+                pack = try adoptedPack(adoption.fingerprint, in: store)
+            }
+            for type in pack.types where known.insert(TypeKey(type)).inserted {
                 types.append(type)
             }
         }

@@ -20,46 +20,101 @@ package struct PlainRows: Sendable {
 extension PlainRows {
     /// Reads what is needed of a block in a frame.
     ///
-    /// Nil if it is another kind of block than this type stands for: those are parsed as a whole.
-    /// What lies behind the runs is not looked at: the frame's checksum is right, and who reads the
-    /// rows checks them.
+    /// Nil if it is another kind of block than this type stands for, or a very small one: those are
+    /// parsed as a whole. What lies behind the runs is not looked at: the frame's checksum is right,
+    /// and who reads the rows checks them.
     package init?(_ block: Span<UInt8>) {
-        var reader = ByteReader(block.raw)
-        do throws(FormatError) {
-            guard try reader.next(UInt32.self) == BlockHeader.magic,
-                try reader.next(UInt16.self) == UInt16(BlockHeader.version),
-                try reader.next(UInt16.self) == BlockFlags.positioned.rawValue
-            else { return nil }
-            let count = UInt64(try reader.next(UInt32.self))
-            let bodySize = try reader.next(UInt32.self)
-            guard try reader.next(UInt32.self) == bodySize,
-                Int(bodySize) == block.count - BlockHeader.size
-            else { return nil }
-            _ = try reader.next(UInt32.self)
-            let clock = try reader.next(UInt64.self)
-            let position = try reader.nextVarint()
-            // One time, one replica, one run: as most blocks have.
-            guard try reader.nextVarint() == 1, try reader.nextVarint() == count else { return nil }
-            let acceptedAt = try reader.nextZigzag()
-            guard try reader.nextVarint() == 1,
-                let replica = ReplicaID(rawValue: try reader.next(UInt64.self)),
-                try reader.nextVarint() == 1, try reader.nextVarint() == 0
-            else { return nil }
-            let run = BlockRun(
-                replica: replica,
-                firstSequence: try reader.nextVarint(),
-                count: try reader.nextVarint()
+        guard block.count >= HeadReader.readSizeMax else { return nil }
+        var reader = HeadReader(block.raw)
+        // Magic, version, no compression, and flags.
+        guard reader.word() == Self.start else { return nil }
+        let counts = reader.word()
+        let count = counts & 0xffff_ffff
+        let bodySize = counts >> 32
+        // What is stored, and the checksum.
+        guard reader.word() & 0xffff_ffff == bodySize,
+            bodySize == UInt64(block.count - BlockHeader.size)
+        else { return nil }
+        let clock = reader.word()
+        let position = reader.varint()
+        // One time, one replica, one run: as most blocks have.
+        guard reader.varint() == 1, reader.varint() == count else { return nil }
+        let acceptedAt = reader.varint()
+        guard reader.varint() == 1, let replica = ReplicaID(rawValue: reader.word()),
+            reader.varint() == 1, reader.varint() == 0
+        else { return nil }
+        let run = BlockRun(
+            replica: replica,
+            firstSequence: reader.varint(),
+            count: reader.varint()
+        )
+        guard !reader.isWrong, run.count == count, 1...UInt64(Limits.blockCountMax) ~= count,
+            run.firstSequence >= 1, position >= 1, clock >> 63 == 0
+        else { return nil }
+        self.run = run
+        self.clock = HybridTime(rawValue: clock)
+        self.position = position
+        self.acceptedAt = Int64(bitPattern: acceptedAt >> 1) ^ -Int64(bitPattern: acceptedAt & 1)
+    }
+
+    /// The first eight bytes of such a block.
+    private static let start =
+        UInt64(BlockHeader.magic) | UInt64(BlockHeader.version) << 32
+        | UInt64(BlockFlags.positioned.rawValue) << 48
+}
+
+/// Reads the start of a block without looking where it ends: there are bytes enough.
+///
+/// A long log has a million blocks, and all are read when it is opened.
+private struct HeadReader: ~Escapable {
+    private let bytes: RawSpan
+    private var offset = 0
+    /// True once a number was not in its shortest form, or as long as hardly any is.
+    private(set) var isWrong = false
+
+    /// What five words and nine numbers take at most, and a word more, which is read along.
+    static let readSizeMax = (5 + 9 + 1) * 8
+
+    @_lifetime(copy bytes)
+    init(_ bytes: RawSpan) {
+        precondition(bytes.byteCount >= Self.readSizeMax, "the start of a block is there")
+        self.bytes = bytes
+    }
+
+    @inline(__always)
+    private var next: UInt64 {
+        // Safe: each step moves on by eight bytes at most, and there are bytes for all steps.
+        UInt64(
+            littleEndian: unsafe bytes.unsafeLoadUnaligned(
+                fromUncheckedByteOffset: offset,
+                as: UInt64.self
             )
-            guard run.count == count, 1...UInt64(Limits.blockCountMax) ~= count,
-                run.firstSequence >= 1, run.firstSequence <= UInt64.max - count,
-                position >= 1, position <= UInt64.max - count, clock >> 63 == 0
-            else { return nil }
-            self.run = run
-            self.clock = HybridTime(rawValue: clock)
-            self.position = position
-            self.acceptedAt = acceptedAt
-        } catch {
-            return nil
+        )
+    }
+
+    @inline(__always)
+    @_lifetime(self: copy self)
+    mutating func word() -> UInt64 {
+        defer { offset += 8 }
+        return next
+    }
+
+    /// A number of at most 56 bits.
+    @inline(__always)
+    @_lifetime(self: copy self)
+    mutating func varint() -> UInt64 {
+        let word = next
+        if word & 0x80 == 0 {
+            offset += 1
+            return word & 0x7f
         }
+        let size = (~word & 0x8080_8080_8080_8080).trailingZeroBitCount / 8 + 1
+        // A last byte of zero says nothing: the number had a shorter form.
+        guard size <= 8, word >> UInt64(8 * size - 8) & 0xff != 0 else {
+            isWrong = true
+            return 0
+        }
+        offset += size
+        return ByteReader.gather(word & UInt64.max >> UInt64(64 - 8 * size))
     }
 }

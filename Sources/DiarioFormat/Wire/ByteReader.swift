@@ -90,7 +90,8 @@ package struct ByteReader: ~Escapable {
     }
 
     /// The lower seven bits of each of eight bytes, side by side.
-    private static func gather(_ word: UInt64) -> UInt64 {
+    @inline(__always)
+    static func gather(_ word: UInt64) -> UInt64 {
         let pairs = word & 0x007f_007f_007f_007f | word >> 1 & 0x3f80_3f80_3f80_3f80
         let quads = pairs & 0x0000_3fff_0000_3fff | pairs >> 2 & 0x0fff_c000_0fff_c000
         return quads & 0x0000_0000_0fff_ffff | quads >> 4 & 0x00ff_ffff_f000_0000

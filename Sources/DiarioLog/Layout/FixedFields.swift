@@ -5,6 +5,7 @@ import DiarioFormat
 
 extension Span where Element == UInt8 {
     /// The little-endian integer at `offset`.
+    @inline(__always)
     func littleEndian<Value: WireInteger>(_ type: Value.Type, at offset: Int) -> Value {
         precondition(
             offset >= 0 && offset + MemoryLayout<Value>.size <= count,

@@ -59,18 +59,24 @@ package struct FrameHeader: Equatable, Sendable {
         case none
     }
 
+    /// Whether a frame of this generation may start at `offset`, where there are bytes for a header.
+    @inline(__always)
+    static func mayStart(_ bytes: Span<UInt8>, at offset: Int, generation: UInt64) -> Bool {
+        bytes.littleEndian(UInt32.self, at: offset) == magic
+            && bytes.littleEndian(UInt64.self, at: offset + 8) == generation
+    }
+
     /// Reads the frame at `offset` of bytes that start at `origin` of their file.
     ///
     /// It has this generation, and any number.
+    @inline(__always)
     package static func read(
         _ bytes: Span<UInt8>,
         at offset: Int,
         origin: Int = 0,
         generation: UInt64
     ) -> Reading {
-        guard bytes.count - offset >= size,
-            bytes.littleEndian(UInt32.self, at: offset) == magic,
-            bytes.littleEndian(UInt64.self, at: offset + 8) == generation
+        guard bytes.count - offset >= size, mayStart(bytes, at: offset, generation: generation)
         else { return .none }
         let header = FrameHeader(
             generation: generation,

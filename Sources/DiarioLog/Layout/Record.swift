@@ -45,6 +45,7 @@ package struct Record: Sendable {
     }
 
     /// Reads the record at `offset`, which must end by `end`; nil if the bytes are none.
+    @inline(__always)
     package static func read(_ bytes: Span<UInt8>, at offset: Int, end: Int) -> Record? {
         guard end - offset >= headerSize,
             bytes.littleEndian(UInt32.self, at: offset) <= 0xff,

@@ -50,7 +50,7 @@ struct SealedTypes {
             packs = rest
             let files: [PackFile]
             do throws(LogError) {
-                files = try store.packFiles(adoption.fingerprint)
+                files = try LogStore.packFiles(adoption.fingerprint, in: store.directory)
             } catch .storage(.notFound) {
                 continue
             }

@@ -123,6 +123,14 @@ struct LogIndex: Sendable {
         }
     }
 
+    /// Takes up rows of one replica, which no authority wrote.
+    mutating func apply(_ rows: PlainStretch, _ runs: ArraySlice<Run>) {
+        update(rows.space) { index, live in
+            index.note(rows.replica, sequence: rows.lastSequence, isAuthority: false)
+            index.take(rows, runs, &live)
+        }
+    }
+
     /// Takes up rows that are in private segments.
     mutating func apply(_ rows: SealedRows, of space: SpaceID, file: UInt64) {
         update(space) { index, live in
@@ -238,6 +246,27 @@ extension SpaceIndex {
             live.add(Int(run.liveBytes), to: place.file)
             insert(run, of: lane.replica, clock: clock, &live)
         }
+    }
+
+    /// Takes up rows of one replica, which is noted already.
+    fileprivate mutating func take(
+        _ rows: PlainStretch,
+        _ runs: ArraySlice<Run>,
+        _ live: inout LiveBytes
+    ) {
+        clock = max(clock, rows.clock)
+        bytesSinceState += rows.size
+        guard let first = runs.first, let last = runs.last else { return }
+        guard first.first > released, canonical.append(runs) else {
+            // Times do not decrease, so the last one says it for all.
+            for run in runs {
+                put(run, acceptedAt: run.last == last.last ? rows.acceptedAt : nil, &live)
+            }
+            return
+        }
+        live.add(rows.liveBytes, to: UInt64(first.file))
+        acceptedAt = max(acceptedAt, rows.acceptedAt)
+        head = max(head, last.last)
     }
 
     /// Takes up rows in private segments, whose replica is noted already.

@@ -169,15 +169,30 @@ package struct RunList: Sendable {
     /// Puts `run` where it belongs; what was known of the same values is given to `replaced`.
     package mutating func insert(_ run: Run, replaced: (Run) -> Void) {
         guard let last = runs.last, last.last >= run.first else {
-            // Of a long log there may be millions; doubling would copy each of them once.
-            if runs.count == runs.capacity, runs.count >= Self.manyCount {
-                runs.reserveCapacity(4 * runs.count)
-            }
+            makeRoom(for: 1)
             runs.append(run)
             return
         }
         remove(from: run.first, through: run.last, removed: replaced)
         runs.insert(run, at: firstIndex(endingFrom: run.first))
+    }
+
+    /// Puts runs behind all others, which follow each other; false, and nothing is changed, if they
+    /// belong elsewhere.
+    package mutating func append(_ others: ArraySlice<Run>) -> Bool {
+        guard let first = others.first, (runs.last?.last ?? 0) < first.first else { return false }
+        makeRoom(for: others.count)
+        runs.append(contentsOf: others)
+        return true
+    }
+
+    /// Of a long log there may be a million: doubling would copy each of them once.
+    ///
+    /// Memory that was not written to yet costs nothing.
+    private mutating func makeRoom(for count: Int) {
+        guard runs.count >= Self.manyCount, runs.count + count > runs.capacity else { return }
+        let growth = runs.count < 16 * Self.manyCount ? 16 : 4
+        runs.reserveCapacity(growth * (runs.count + count))
     }
 
     /// Takes the values from `first` through `last` out, in order.

@@ -9,14 +9,12 @@ extension FrameLog {
     /// Decides whether frames end at `offset`, or a crash tore the last one, or bytes are damaged.
     func judge(
         _ offset: Int,
-        _ content: Span<UInt8>,
-        of file: any LogFile,
+        of file: FrameFile,
         next: NextFile,
         mayCut: Bool,
         _ report: inout RecoveryReport
     ) throws(LogError) {
-        let state = files[files.count - 1]
-        let path = LogPaths.logFile(state.number)
+        let path = LogPaths.logFile(file.number)
         switch next {
         case .none: break
         // The fault is in the next file, and is found there.
@@ -30,7 +28,7 @@ extension FrameLog {
             )
             return
         }
-        if let later = laterFrame(content, after: offset, generation: state.generation) {
+        if let later = try laterFrame(file, after: offset) {
             report.fault = Fault(
                 file: path,
                 offset: offset,
@@ -39,7 +37,7 @@ extension FrameLog {
             )
             return
         }
-        if let mark = try readMark(), mark.generation == state.generation,
+        if let mark = try readMark(), mark.generation == file.generation,
             mark.length > UInt64(offset)
         {
             report.fault = Fault(
@@ -50,69 +48,110 @@ extension FrameLog {
             )
             return
         }
-        guard
-            case .broken(let header) = FrameHeader.read(
-                content,
-                at: offset,
-                generation: state.generation
-            ),
-            header.number == nextFrame
-        else { return }
-        try cut(header, content, at: offset, of: state.number, file, mayCut: mayCut, &report)
+        try cut(file, at: offset, nextFrame, mayCut: mayCut, &report)
     }
 
-    /// Keeps the bytes of a torn frame aside, and reports it.
+    /// Keeps the bytes of a torn frame aside, and reports it, if `offset` is where frame `number`
+    /// starts and does not verify.
     func cut(
-        _ header: FrameHeader,
-        _ content: Span<UInt8>,
+        _ file: FrameFile,
         at offset: Int,
-        of number: UInt64,
-        _ file: any LogFile,
+        _ number: UInt64,
         mayCut: Bool,
         _ report: inout RecoveryReport
     ) throws(LogError) {
-        let size = min(header.frameSize, content.count - offset)
-        let kept = mayCut ? LogPaths.cut(number, offset: offset) : nil
+        var bytes: [UInt8] = []
+        let reading = try storing { () throws(StorageError) -> FrameHeader.Reading in
+            try file.file.read(at: offset, count: FrameHeader.size, into: &bytes)
+            let head = FrameHeader.read(
+                bytes.span,
+                at: 0,
+                origin: offset,
+                generation: file.generation
+            )
+            guard case .broken(let header) = head else { return head }
+            let size = min(header.frameSize, file.size - offset)
+            if size > bytes.count {
+                try file.file.read(
+                    at: offset + bytes.count,
+                    count: size - bytes.count,
+                    into: &bytes
+                )
+            }
+            return FrameHeader.read(bytes.span, at: 0, origin: offset, generation: file.generation)
+        }
+        guard case .broken(let header) = reading, header.number == number else { return }
+        let kept = mayCut ? LogPaths.cut(file.number, offset: offset) : nil
         if let kept {
-            var bytes: [UInt8] = []
-            bytes.append(contentsOf: content.extracting(offset..<offset + size).raw)
             try storing { () throws(StorageError) in
                 try Reserve.spending(in: directory) { () throws(StorageError) in
                     try directory.replace(kept, with: bytes)
                 }
                 // So that it is found once only; what it takes to be a frame goes.
                 let zeros = [UInt8](repeating: 0, count: FrameHeader.size)
-                try file.write(zeros.span, at: offset)
-                try file.sync()
+                try file.file.write(zeros.span, at: offset)
+                try file.file.sync()
             }
         }
         report.cut = RecoveryReport.Cut(
-            file: LogPaths.logFile(number),
+            file: LogPaths.logFile(file.number),
             offset: offset,
-            size: size,
+            size: bytes.count,
             keptIn: kept
         )
     }
 
     /// The offset of a valid frame of this generation with a later number, if there is one.
-    private func laterFrame(
-        _ content: Span<UInt8>,
-        after offset: Int,
-        generation: UInt64
-    ) -> Int? {
-        var candidate = offset
-        while content.count - candidate >= FrameHeader.size {
+    private func laterFrame(_ file: FrameFile, after offset: Int) throws(LogError) -> Int? {
+        guard let first = try startOfFrame(file, after: offset) else { return nil }
+        var content: [UInt8] = []
+        try storing { () throws(StorageError) in
+            try file.file.read(at: first, count: file.size - first, into: &content)
+        }
+        let bytes = content.span
+        var candidate = 0
+        while bytes.count - candidate >= FrameHeader.size {
             if case .frame(let header) = FrameHeader.read(
-                content,
+                bytes,
                 at: candidate,
-                generation: generation
+                origin: first,
+                generation: file.generation
             ), header.number > nextFrame {
-                return candidate
+                return first + candidate
             }
             candidate += FrameHeader.alignment
         }
         return nil
     }
+
+    /// Where bytes first look like the start of a frame of this generation, from `offset` on.
+    ///
+    /// Mostly all that follows is zeros or of an earlier use, and so it is read in small pieces.
+    private func startOfFrame(_ file: FrameFile, after offset: Int) throws(LogError) -> Int? {
+        var bytes: [UInt8] = []
+        var start = offset
+        while file.size - start >= FrameHeader.size {
+            bytes.removeAll(keepingCapacity: true)
+            // The last ones are looked at with those that follow.
+            let count = min(file.size - start, Self.windowSize + FrameHeader.size)
+            try storing { () throws(StorageError) in
+                try file.file.read(at: start, count: count, into: &bytes)
+            }
+            let window = bytes.span
+            var candidate = 0
+            while candidate < Self.windowSize, window.count - candidate >= FrameHeader.size {
+                if FrameHeader.mayStart(window, at: candidate, generation: file.generation) {
+                    return start + candidate
+                }
+                candidate += FrameHeader.alignment
+            }
+            start += Self.windowSize
+        }
+        return nil
+    }
+
+    /// Bytes that stay in the processor's cache.
+    private static var windowSize: Int { 256 * 1024 }
 
     func readMark() throws(LogError) -> SyncedMark? {
         try storing { () throws(StorageError) in

@@ -18,10 +18,9 @@ package struct RecoveryReport: Equatable, Sendable {
     package internal(set) var fault: Fault?
 }
 
-/// Takes each frame in turn: its place, and what is in it, if that is known already; if not, bytes
-/// of its file, and where its records lie in them.
-typealias FrameVisitor =
-    (FramePlace, Span<UInt8>, Range<Int>, OwnRows?) throws(LogError) -> Void
+/// Takes the frames in turn: the place of the first of a group, and the group, which is of that
+/// piece.
+typealias FrameVisitor = (FramePlace, FramePiece, FrameGroup) throws(LogError) -> Void
 
 extension FrameLog {
     /// Reads all frames, oldest first, as schema/format/log.md, section 8, "Recovery" says.
@@ -115,16 +114,10 @@ extension FrameLog {
             let file = try openFile(number, forWriting: false)
             // What has no header waits until it is its turn.
             guard let header = try readHeader(of: file, number: number) else { return }
-            sources.append(
-                try storing { () throws(StorageError) in
-                    try FrameSource(
-                        file,
-                        generation: header.generation,
-                        from: LogFileHeader.size,
-                        aheadWith: memory
-                    )
-                }
-            )
+            let frames = try storing { () throws(StorageError) in
+                try FrameFile(file, number: number, generation: header.generation)
+            }
+            sources.append(FrameSource(frames, from: LogFileHeader.size, aheadWith: memory))
         }
     }
 
@@ -139,18 +132,14 @@ extension FrameLog {
         _ report: inout RecoveryReport,
         _ visit: FrameVisitor
     ) throws(LogError) {
-        allocatedSize = source.fileSize
-        var end = source.fileSize
+        allocatedSize = source.file.size
+        var end = source.file.size
         if case .begun(let header) = next { end = Int(clamping: header.previousLength) }
         let last = try takeUp(&source, end: end, visit)
         let length = files[files.count - 1].length
         let isCutShort = try isCutShort(next, length)
         if length < end || isCutShort {
-            var content: [UInt8] = []
-            try storing { () throws(StorageError) in
-                try file.read(at: 0, count: source.fileSize, into: &content)
-            }
-            try judge(length, content.span, of: file, next: next, mayCut: mayCut, &report)
+            try judge(length, of: source.file.opened(as: file), next: next, mayCut: mayCut, &report)
         }
         guard let last else { return }
         if case .none = next {
@@ -192,23 +181,19 @@ extension FrameLog {
             return 0
         }
         let before = nextFrame
-        var source = try storing { () throws(StorageError) in
-            try FrameSource(
-                newest,
-                generation: state.generation,
-                from: state.length,
-                aheadWith: nil
-            )
+        let frames = try storing { () throws(StorageError) in
+            try FrameFile(newest, number: state.number, generation: state.generation)
         }
-        let last = try takeUp(&source, end: source.fileSize, visit)
-        allocatedSize = max(allocatedSize, source.fileSize)
+        var source = FrameSource(frames, from: state.length, aheadWith: nil)
+        let last = try takeUp(&source, end: frames.size, visit)
+        allocatedSize = max(allocatedSize, frames.size)
         guard let last else { return 0 }
         do throws(LogError) {
             try makeLast(trust)
         } catch {
             // It was not visited, so it is still to be read.
             files[files.count - 1].length = last.place.offset
-            nextFrame = last.frame.number
+            nextFrame = last.group.firstNumber
             lastOffset = nil
             throw error
         }
@@ -325,19 +310,10 @@ extension FrameLog {
         if files.isEmpty { firstNumber = number }
         guard let header else { return }
         if files.isEmpty { nextFrame = header.firstFrame }
-        var content: [UInt8] = []
-        try storing { () throws(StorageError) in
-            try file.read(at: 0, count: try file.size(), into: &content)
+        let frames = try storing { () throws(StorageError) in
+            try FrameFile(file, number: number, generation: header.generation)
         }
-        let start = LogFileHeader.size
-        guard
-            case .broken(let frame) = FrameHeader.read(
-                content.span,
-                at: start,
-                generation: header.generation
-            ), frame.number == header.firstFrame
-        else { return }
-        try cut(frame, content.span, at: start, of: number, file, mayCut: mayCut, &report)
+        try cut(frames, at: LogFileHeader.size, header.firstFrame, mayCut: mayCut, &report)
     }
 
     /// What is known of the file that follows one.
@@ -378,76 +354,65 @@ extension FrameLog {
         return nil
     }
 
-    /// The last frame of those that were read, which is not visited before it is on disk.
-    private struct LastFrame {
+    /// The last frames of those that were read, which are not visited before all of them are on
+    /// disk.
+    private struct LastFrames {
         let piece: FramePiece
-        let frame: CheckedFrame
+        let group: FrameGroup
         let place: FramePlace
 
-        func visit(_ visit: FrameVisitor) throws(LogError) {
-            try visit(place, piece.bytes.span, frame.body, frame.rows)
-        }
+        func visit(_ visit: FrameVisitor) throws(LogError) { try visit(place, piece, group) }
     }
 
-    /// Visits the frames that continue the log, up to `end` of the newest file, all but the last.
+    /// Visits the frames that continue the log, up to `end` of the newest file, all but the last
+    /// group.
     private mutating func takeUp(
         _ source: inout FrameSource,
         end: Int,
         _ visit: FrameVisitor
-    ) throws(LogError) -> LastFrame? {
+    ) throws(LogError) -> LastFrames? {
         var piece = FramePiece()
-        // What was taken up last: its last frame is not visited yet.
+        // What was taken up last: its last group is not visited yet.
         var before = FramePiece()
-        var last: (frame: CheckedFrame, place: FramePlace)?
+        var last: (group: FrameGroup, place: FramePlace)?
         while true {
-            try storing { () throws(StorageError) in try source.next(&piece) }
-            let count = countOfNext(piece, end: end)
+            try storing { () throws(StorageError) in try source.next(&piece, end: end) }
+            let count = countOfNext(piece)
             guard count > 0 else { break }
-            if let last {
-                try visit(last.place, before.bytes.span, last.frame.body, last.frame.rows)
+            if let last { try visit(last.place, before, last.group) }
+            for group in piece.groups[..<(count - 1)] {
+                try visit(place(of: group, in: piece), piece, group)
             }
-            try visitFrames(of: piece, count - 1, visit)
-            let frame = piece.frames[count - 1]
-            last = (frame, place(of: frame, in: piece))
-            lastOffset = piece.start + frame.offset
-            nextFrame = frame.number + 1
-            files[files.count - 1].length = piece.start + frame.end
+            let group = piece.groups[count - 1]
+            last = (group, place(of: group, in: piece))
+            lastOffset = piece.start + group.lastOffset
+            nextFrame = group.nextNumber
+            files[files.count - 1].length = piece.start + group.end
             swap(&piece, &before)
-            if count < before.frames.count { break }
+            if count < before.groups.count { break }
         }
-        return last.map { LastFrame(piece: before, frame: $0.frame, place: $0.place) }
+        return last.map { LastFrames(piece: before, group: $0.group, place: $0.place) }
     }
 
-    private func visitFrames(
-        of piece: FramePiece,
-        _ count: Int,
-        _ visit: FrameVisitor
-    ) throws(LogError) {
-        let frames = piece.frames.span
-        for index in 0..<count {
-            let frame = frames[index]
-            try visit(place(of: frame, in: piece), piece.bytes.span, frame.body, frame.rows)
-        }
-    }
-
-    /// How many frames of a piece continue the log and end at `end` at the latest.
-    private func countOfNext(_ piece: FramePiece, end: Int) -> Int {
+    /// How many groups of a piece continue the log.
+    private func countOfNext(_ piece: FramePiece) -> Int {
         var number = nextFrame
         var count = 0
-        for frame in piece.frames {
-            guard frame.number == number, piece.start + frame.end <= end else { break }
-            number += 1
+        for group in piece.groups {
+            guard group.firstNumber == number else { break }
+            number = group.nextNumber
             count += 1
         }
         return count
     }
 
-    private func place(of frame: CheckedFrame, in piece: FramePiece) -> FramePlace {
+    /// Where the first frame of a group lies.
+    private func place(of group: FrameGroup, in piece: FramePiece) -> FramePlace {
         let state = files[files.count - 1]
         return FramePlace(
             file: state.number,
             generation: state.generation,
-            offset: piece.start + frame.offset
+            offset: piece.start + group.offset
         )
     }
 }

@@ -2,43 +2,73 @@ import DiarioCore
 import DiarioFormat
 import DiarioStorage
 
+/// A file of the log whose frames are read.
+struct FrameFile: Sendable {
+    let file: any LogFile
+    let number: UInt64
+    let generation: UInt64
+    let size: Int
+
+    init(_ file: any LogFile, number: UInt64, generation: UInt64) throws(StorageError) {
+        self.file = file
+        self.number = number
+        self.generation = generation
+        size = try file.size()
+    }
+
+    private init(_ file: any LogFile, like other: FrameFile) {
+        self.file = file
+        number = other.number
+        generation = other.generation
+        size = other.size
+    }
+
+    /// The same by another opening of the file, such as one for writing.
+    func opened(as file: any LogFile) -> FrameFile { FrameFile(file, like: self) }
+}
+
 /// Some of a log file: whole frames, one behind the other, all of which verify.
 struct FramePiece: Sendable {
-    /// Of no meaning for frames of which `rows` are known.
+    /// Of no meaning if the piece is plain.
     private(set) var bytes: [UInt8] = []
     /// Where in the file `bytes` start.
     private(set) var start = 0
-    private(set) var frames: [CheckedFrame] = []
+    private var contents = FrameGroups()
+
+    var groups: [FrameGroup] { contents.list }
 
     /// True if it is known of each frame what is in it, so that nobody needs the bytes.
-    var isPlain: Bool { frames.allSatisfy { $0.rows != nil } }
+    var isPlain: Bool { groups.allSatisfy { $0.rows != nil } }
+
+    /// The runs of a group's rows.
+    func runs(of rows: PlainStretch) -> ArraySlice<Run> { contents.runs[rows.runs] }
 
     /// Gives the bytes away for other memory.
     mutating func exchange(_ memory: inout [UInt8]) { swap(&bytes, &memory) }
 
     /// Where in the file the bytes behind the last frame are.
-    var end: Int { (frames.last?.end).map { start + $0 } ?? start }
+    var end: Int { start + (groups.last?.end ?? 0) }
 
-    /// Reads the frames that follow `offset`; there are none if the first does not verify.
+    /// Reads the frames that follow `offset` and end at `limit` at the latest; there are none if
+    /// the first does not verify.
     ///
     /// So little that it is in the processor's cache still when it is checked and taken up; more
     /// only for a frame that is longer. What is in memory already is used again.
     mutating func read(
-        _ file: any LogFile,
+        _ file: FrameFile,
         from offset: Int,
-        fileSize: Int,
-        generation: UInt64
+        limit: Int
     ) throws(StorageError) {
         start = offset
         bytes.removeAll(keepingCapacity: true)
-        frames.removeAll(keepingCapacity: true)
-        var wanted = min(Self.size, fileSize - offset)
+        contents.removeAll()
+        var wanted = min(Self.size, limit - offset)
         while bytes.count < wanted {
-            try file.read(at: start + bytes.count, count: wanted - bytes.count, into: &bytes)
+            try file.file.read(at: start + bytes.count, count: wanted - bytes.count, into: &bytes)
             // Shorter than it was a moment ago: then its frames end here.
-            guard bytes.count >= wanted, let whole = check(generation: generation),
-                whole <= fileSize - start
-            else { return }
+            guard bytes.count >= wanted, let whole = check(file), whole <= limit - start else {
+                return
+            }
             wanted = whole
         }
     }
@@ -47,18 +77,24 @@ struct FramePiece: Sendable {
 
     /// Checks frames up to the first that does not verify; how many bytes there must be for that
     /// one, if it is only that they end within it.
-    private mutating func check(generation: UInt64) -> Int? {
+    private mutating func check(_ file: FrameFile) -> Int? {
         // Taken out, since the bytes are looked at meanwhile.
-        var checked: [CheckedFrame] = []
-        swap(&checked, &frames)
-        defer { swap(&checked, &frames) }
+        var checked = FrameGroups()
+        swap(&checked, &contents)
+        defer { swap(&checked, &contents) }
         let bytes = bytes.span
-        var offset = checked.last?.end ?? 0
+        var offset = checked.list.last?.end ?? 0
         while true {
-            switch FrameHeader.read(bytes, at: offset, origin: start, generation: generation) {
+            let reading = FrameHeader.read(
+                bytes,
+                at: offset,
+                origin: start,
+                generation: file.generation
+            )
+            switch reading {
             case .none: return nil
             case .frame(let header):
-                checked.append(CheckedFrame(header, bytes, at: offset))
+                checked.add(header, bytes, at: offset, origin: start, of: file.number)
                 offset += header.frameSize
             case .broken(let header):
                 guard header.bodySize <= Limits.frameSizeMax else { return nil }
@@ -66,46 +102,5 @@ struct FramePiece: Sendable {
                 return whole > bytes.count ? whole : nil
             }
         }
-    }
-}
-
-/// A frame that verifies, and what is in it if that is as plain as mostly.
-struct CheckedFrame: Sendable {
-    let number: UInt64
-    // Small numbers, since there can be many frames: where it starts in the bytes of its piece, and
-    // how long its records are.
-    private let start: UInt32
-    private let bodySize: UInt32
-    /// Nil if there is more in it than a plain block of rows.
-    let rows: OwnRows?
-
-    init(_ header: FrameHeader, _ bytes: Span<UInt8>, at offset: Int) {
-        number = header.number
-        start = UInt32(offset)
-        bodySize = UInt32(header.bodySize)
-        let body = offset + FrameHeader.size
-        guard header.recordCount == 1,
-            let record = Record.read(bytes, at: body, end: body + header.bodySize),
-            record.kind == .rows, record.content.upperBound == body + header.bodySize,
-            let rows = PlainRows(bytes.extracting(record.content)), LogNumber.areValid(rows)
-        else {
-            self.rows = nil
-            return
-        }
-        self.rows = OwnRows(
-            space: record.space,
-            offset: record.content.lowerBound - offset,
-            size: record.content.count,
-            rows: rows
-        )
-    }
-
-    var offset: Int { Int(start) }
-    var end: Int { offset + FrameHeader.frameSize(body: Int(bodySize)) }
-
-    /// Where its records lie in the bytes of its piece.
-    var body: Range<Int> {
-        let first = offset + FrameHeader.size
-        return first..<first + Int(bodySize)
     }
 }

@@ -3,40 +3,30 @@ import Synchronization
 
 /// Gives the frames of one log file, piece by piece.
 struct FrameSource {
-    private let file: any LogFile
-    private let generation: UInt64
-    let fileSize: Int
+    let file: FrameFile
     private var offset: Int
     /// Nil if nobody reads ahead.
     private let ahead: FramesAhead?
 
     /// `memory`, if given, is what a thread uses that reads ahead from now on.
-    init(
-        _ file: any LogFile,
-        generation: UInt64,
-        from offset: Int,
-        aheadWith memory: PieceMemory?
-    ) throws(StorageError) {
+    init(_ file: FrameFile, from offset: Int, aheadWith memory: PieceMemory?) {
         self.file = file
-        self.generation = generation
         self.offset = offset
-        fileSize = try file.size()
-        ahead = memory.map { [fileSize] in
-            FramesAhead(
-                file,
-                generation: generation,
-                from: offset,
-                fileSize: fileSize,
-                memory: $0
-            )
-        }
+        ahead = memory.map { FramesAhead(file, from: offset, memory: $0) }
     }
 
-    /// Puts the next frames into `piece`, whose memory is used again; none if there are no more.
-    mutating func next(_ piece: inout FramePiece) throws(StorageError) {
-        if let ahead { return try ahead.next(&piece) }
-        try piece.read(file, from: offset, fileSize: fileSize, generation: generation)
-        offset = piece.end
+    /// Puts the next frames into `piece`, whose memory is used again: those that end at `end` at the
+    /// latest; none if there are no more.
+    mutating func next(_ piece: inout FramePiece, end: Int) throws(StorageError) {
+        let limit = min(end, file.size)
+        guard let ahead else {
+            try piece.read(file, from: offset, limit: limit)
+            offset = piece.end
+            return
+        }
+        try ahead.next(&piece)
+        // Whoever reads ahead does not know the end.
+        if piece.end > limit { try piece.read(file, from: piece.start, limit: limit) }
     }
 
     /// To be called in any case, for else a thread may wait for ever.
@@ -74,17 +64,11 @@ final class FramesAhead: Sendable {
     /// As much as a file has, so that a second thread has work while the first file is taken up.
     private static let pieceCountMax = 64
 
-    init(
-        _ file: any LogFile,
-        generation: UInt64,
-        from offset: Int,
-        fileSize: Int,
-        memory: PieceMemory
-    ) {
+    init(_ file: FrameFile, from offset: Int, memory: PieceMemory) {
         self.memory = memory
         _ = WorkerThread(name: "diario-read") { [self] in
             do throws(StorageError) {
-                try read(file, generation: generation, from: offset, fileSize: fileSize)
+                try read(file, from: offset)
             } catch {
                 state.withLock { $0.failure = error }
             }
@@ -92,22 +76,17 @@ final class FramesAhead: Sendable {
         }
     }
 
-    private func read(
-        _ file: any LogFile,
-        generation: UInt64,
-        from start: Int,
-        fileSize: Int
-    ) throws(StorageError) {
+    private func read(_ file: FrameFile, from start: Int) throws(StorageError) {
         var offset = start
         var bytes: [UInt8] = []
         while waitForRoom() {
             var piece = memory.take()
             piece.exchange(&bytes)
-            try piece.read(file, from: offset, fileSize: fileSize, generation: generation)
+            try piece.read(file, from: offset, limit: file.size)
             offset = piece.end
             // Read over again, they stay in the processor's cache.
             if piece.isPlain { piece.exchange(&bytes) }
-            let isLast = piece.frames.isEmpty
+            let isLast = piece.groups.isEmpty
             // Moved in, not copied.
             var moved = Optional(piece)
             state.withLock { state in

@@ -162,8 +162,8 @@ struct Writer: ~Copyable {
         let wasDoubtful = isDoubtful
         // Until it came to its end: a sync that failed must not be taken for done by the next one.
         isDoubtful = true
-        let count = try log.readOn(trust) { (place, bytes, body, _) throws(LogError) in
-            try store.takeUp(bytes, body, of: place)
+        let count = try log.readOn(trust) { (place, piece, group) throws(LogError) in
+            try store.takeUp(piece, group, of: place)
         }
         isDoubtful = wasDoubtful
         return count
@@ -181,12 +181,8 @@ struct Writer: ~Copyable {
         var index = LogIndex()
         index.isSalvage = store.isSalvage
         let adoption = store.adoption
-        report = try log.recover(mayCut: mayCut) { (place, bytes, body, rows) throws(LogError) in
-            if let rows {
-                index.takeUp(rows, of: place)
-            } else {
-                try index.takeUp(bytes, body, of: place, adoption: adoption)
-            }
+        report = try log.recover(mayCut: mayCut) { (place, piece, group) throws(LogError) in
+            try index.takeUp(piece, group, of: place, adoption: adoption)
         }
         let found = index
         store.index.withLock { $0 = found }
@@ -235,6 +231,20 @@ extension LogIndex {
             }
             offset = record.content.upperBound
         }
+    }
+
+    /// Takes up frames of a piece, the first of which lies at `place`.
+    mutating func takeUp(
+        _ piece: FramePiece,
+        _ group: FrameGroup,
+        of place: FramePlace,
+        adoption: AdoptionReader
+    ) throws(LogError) {
+        guard let rows = group.rows else {
+            return try takeUp(piece.bytes.span, group.body, of: place, adoption: adoption)
+        }
+        note(place)
+        apply(rows, piece.runs(of: rows))
     }
 
     /// Takes up plain rows of a frame.

@@ -24,6 +24,11 @@ package indirect enum JSON: Sendable {
         /// The line of the key, counted from 1.
         package let line: Int
         package let item: Item
+
+        /// Compared byte by byte, because strings compare equal that differ in their code points.
+        func hasKey(_ other: String) -> Bool {
+            key.utf8.count == other.utf8.count && key.utf8.elementsEqual(other.utf8)
+        }
     }
 
     /// Reads all of `text`, strictly.
@@ -68,7 +73,7 @@ package indirect enum JSON: Sendable {
     /// The member named `key`, if this is an object that has one.
     package func member(_ key: String) -> Member? {
         guard case .object(let members) = self else { return nil }
-        return members.first { $0.key.utf8.elementsEqual(key.utf8) }
+        return members.first { $0.hasKey(key) }
     }
 
     /// What a person calls a value of this kind.
@@ -90,6 +95,8 @@ private struct JSONTreeParser: ~Escapable {
     private var line = 1
     /// The line feeds before this offset are counted in `line`.
     private var countedOffset = 0
+    /// Memory for the content of one string after the other.
+    private var content: [UInt8] = []
 
     @_lifetime(copy text)
     init(_ text: Span<UInt8>) { cursor = JSONCursor(text) }
@@ -161,14 +168,13 @@ private struct JSONTreeParser: ~Escapable {
         cursor.skipSpace()
         if cursor.take(0x7d) { return .object([]) }
         var members: [JSON.Member] = []
-        // As bytes, because strings compare equal that differ in their code points.
-        var keys: Set<[UInt8]> = []
+        var keys = KnownKeys()
         while true {
             cursor.skipSpace()
             let line = countLines()
             let start = cursor.offset
             let key = try parseString()
-            guard keys.insert(Array(key.utf8)).inserted else {
+            guard keys.insert(key, after: members) else {
                 throw Fault(.duplicateKey, at: start)
             }
             cursor.skipSpace()
@@ -184,9 +190,9 @@ private struct JSONTreeParser: ~Escapable {
     @_lifetime(self: copy self)
     private mutating func parseString() throws(Fault) -> String {
         let token = try cursor.readString()
-        var bytes: [UInt8] = []
-        cursor.appendContent(of: token, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        content.removeAll(keepingCapacity: true)
+        cursor.appendContent(of: token, to: &content)
+        return String(decoding: content, as: UTF8.self)
     }
 
     /// The line of the cursor.
@@ -199,5 +205,23 @@ private struct JSONTreeParser: ~Escapable {
             countedOffset += 1
         }
         return line
+    }
+}
+
+/// The keys of an object that is read.
+private struct KnownKeys {
+    /// As bytes, as in `Member.hasKey`; empty as long as there are few.
+    private var many: Set<[UInt8]> = []
+
+    /// Objects of a pack have a few members: those are compared with quicker than hashed.
+    private static let fewCount = 16
+
+    /// Notes a key; false if one of `members`, all of which were noted before, has it.
+    mutating func insert(_ key: String, after members: [JSON.Member]) -> Bool {
+        guard members.count >= Self.fewCount else {
+            return !members.contains { $0.hasKey(key) }
+        }
+        if many.isEmpty { many = Set(members.map { Array($0.key.utf8) }) }
+        return many.insert(Array(key.utf8)).inserted
     }
 }

@@ -123,12 +123,14 @@ struct PackReader {
             problems += error.problems
             return
         }
-        let place = (try? JSON.parse(file.bytes))?.value
-        let titleLine = place?.member("title")?.line
+        // Read again only if something is wrong: packs are read whenever a space is opened.
+        func line(of key: String) -> Int? {
+            (try? JSON.parse(file.bytes))?.value.member(key)?.line
+        }
         if let pack, type.pack != pack {
             problem(
                 file.path,
-                titleLine,
+                line(of: "title"),
                 "type-pack",
                 "\(type.name) does not belong to the pack \(pack); its name must start with "
                     + "\(pack)."
@@ -136,7 +138,7 @@ struct PackReader {
         } else if let named, type.name != "\(type.pack).\(named.name)" {
             problem(
                 file.path,
-                titleLine,
+                line(of: "title"),
                 "title-mismatch",
                 "the title \(type.name) disagrees with the file name; write "
                     + "\(type.pack).\(named.name), or rename the file"
@@ -145,7 +147,7 @@ struct PackReader {
         if let named, type.version != named.version {
             problem(
                 file.path,
-                place?.member("x-diario-version")?.line,
+                line(of: "x-diario-version"),
                 "version-mismatch",
                 "x-diario-version \(type.version) disagrees with the file name; write "
                     + "\(named.version), or rename the file"
@@ -154,7 +156,7 @@ struct PackReader {
         if types.contains(where: { $0.name == type.name && $0.version == type.version }) {
             problem(
                 file.path,
-                titleLine,
+                line(of: "title"),
                 "type-twice",
                 "version \(type.version) of \(type.name) is defined twice; remove one"
             )
