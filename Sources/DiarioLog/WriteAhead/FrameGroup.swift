@@ -34,6 +34,7 @@ struct FrameGroup: Sendable {
     }
 
     /// Takes one more frame in; false if it does not follow, or holds something else.
+    @inline(__always)
     mutating func extend(by header: FrameHeader, at offset: Int, _ own: OwnRows) -> Bool {
         guard header.number == nextNumber, rows?.extend(by: own) == true else { return false }
         nextNumber &+= 1
@@ -78,7 +79,8 @@ struct PlainStretch: Sendable {
     var liveBytes: Int { size + runs.count * Record.headerSize }
 
     /// Takes the rows of the next run in; false if they do not follow.
-    mutating func extend(by own: OwnRows) -> Bool {
+    @inline(__always)
+    fileprivate mutating func extend(by own: OwnRows) -> Bool {
         let rows = own.rows
         guard rows.position == nextPosition, let acceptedAt = rows.acceptedAt,
             acceptedAt >= self.acceptedAt, rows.run.replica == replica, own.space == space
@@ -104,6 +106,9 @@ struct FrameGroups: Sendable {
     }
 
     /// Takes in the frame at `offset` of bytes that start at `origin` of file `number`.
+    ///
+    /// Inlined as all that it calls, since there may be a million frames.
+    @inline(__always)
     mutating func add(
         _ header: FrameHeader,
         _ bytes: Span<UInt8>,
@@ -137,6 +142,7 @@ struct FrameGroups: Sendable {
 
 extension OwnRows {
     /// The rows of a frame that verifies; nil if there is more in it than a plain block of rows.
+    @inline(__always)
     fileprivate init?(_ header: FrameHeader, _ bytes: Span<UInt8>, at offset: Int) {
         let body = offset + FrameHeader.size
         guard header.recordCount == 1,

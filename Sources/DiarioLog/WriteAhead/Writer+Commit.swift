@@ -101,12 +101,13 @@ extension Writer {
     /// Notes the spaces in which the frame completes a run of events that can be sealed.
     private mutating func noteSealable() {
         let step = UInt64(store.sizes.segmentCount)
-        if let (id, space) = lastStaged, space.sealMark >= space.sealMarkNext {
-            store.sealing.note(id, mark: space.sealMark, step: step)
-            lastStaged?.1.sealMarkNext = space.sealMark + step
+        // Looked at where it is: each commit comes by here, and a copy would count references.
+        if let mark = lastStaged?.1.dueSealMark, let id = lastStaged?.0 {
+            store.sealing.note(id, mark: mark, step: step)
+            lastStaged?.1.sealMarkNext = mark + step
         }
-        for (id, space) in staged where space.sealMark >= space.sealMarkNext {
-            store.sealing.note(id, mark: space.sealMark, step: step)
+        for (id, space) in staged {
+            if let mark = space.dueSealMark { store.sealing.note(id, mark: mark, step: step) }
         }
     }
 

@@ -49,6 +49,9 @@ extension Writer {
         /// Grows with each event that may be sealed one day.
         var sealMark: UInt64 { head + (isAuthority ? 0 : ownSequence ?? 0) }
 
+        /// The mark, if there is something to seal.
+        var dueSealMark: UInt64? { sealMark >= sealMarkNext ? sealMark : nil }
+
         func lastSequence(of replica: ReplicaID) -> UInt64? {
             replica == home.replica ? ownSequence ?? sequences[replica] : sequences[replica]
         }
