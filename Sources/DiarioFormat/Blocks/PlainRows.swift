@@ -21,8 +21,8 @@ extension PlainRows {
     /// Reads what is needed of a block in a frame.
     ///
     /// Nil if it is another kind of block than this type stands for, or a very small one: those are
-    /// parsed as a whole. What lies behind the runs is not looked at: the frame's checksum is right,
-    /// and who reads the rows checks them.
+    /// parsed as a whole. What lies behind the runs is not looked at: the checksum of the frame is
+    /// right, and who reads the rows checks them.
     package init?(_ block: Span<UInt8>) {
         guard block.count >= HeadReader.readSizeMax else { return nil }
         var reader = HeadReader(block.raw)

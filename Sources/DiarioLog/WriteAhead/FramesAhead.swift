@@ -15,8 +15,8 @@ struct FrameSource {
         ahead = memory.map { FramesAhead(file, from: offset, memory: $0) }
     }
 
-    /// Puts the next frames into `piece`, whose memory is used again: those that end at `end` at the
-    /// latest; none if there are no more.
+    /// Puts the next frames into `piece`, whose memory is used again: those that end at `end` or
+    /// before; none if there are no more.
     mutating func next(_ piece: inout FramePiece, end: Int) throws(StorageError) {
         let limit = min(end, file.size)
         guard let ahead else {
