@@ -160,7 +160,8 @@ package struct LogCursor: Sendable {
                 leave(lost.first..<lost.last + 1)
                 return .empty
             }
-            switch try SegmentWalk.open(entry, of: space, in: shared, filter) {
+            switch try SegmentWalk.open(entry, of: space, in: shared, filter, only: positions)
+            {
             case .none: return nil
             case .nothingWanted:
                 leave(entry.first..<entry.last + 1)

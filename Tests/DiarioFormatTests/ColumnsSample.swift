@@ -246,9 +246,11 @@ extension SealedSegment {
         )
     }
 
-    /// All rows, with types by their index in `types`.
-    func rows(_ types: [EventType]) throws -> [ColumnsSample.Row] {
-        var rows = try SegmentRows(try reader())
+    /// All rows, or those of some events, with types by their index in `types`.
+    func rows(_ types: [EventType], of events: Range<Int>? = nil) throws -> [ColumnsSample.Row] {
+        var reader = try reader()
+        if let events { reader.want(events) }
+        var rows = try SegmentRows(reader)
         var found: [ColumnsSample.Row] = []
         while let row = try rows.next() {
             let name = rows.reader.index.types[row.typeIndex].entry.name

@@ -17,6 +17,8 @@ struct AssembledColumn {
 
     private let form: Form
     private let present: [Int32]?
+    /// The value that the arrays begin with.
+    private let firstValue: Int
     private var integers: [Int64] = []
     private var numbers: [Double] = []
     private var texts = TextValues(codes: nil, strings: ByteStrings())
@@ -29,6 +31,7 @@ struct AssembledColumn {
 
     init(_ column: FieldColumn, _ kind: Field.Kind) {
         present = column.present
+        firstValue = column.firstValue
         switch column.values {
         case .none: form = .none
         case .integers(let values):
@@ -45,55 +48,47 @@ struct AssembledColumn {
 
     /// Goes to the first value of a row or of those after it.
     mutating func seek(_ row: Int) {
-        guard let present else {
-            next = row
-            return
-        }
-        var low = 0
-        var high = present.count
-        while low < high {
-            let middle = (low + high) / 2
-            if Int(present[middle]) < row { low = middle + 1 } else { high = middle }
-        }
-        next = low
+        next = present?.firstPlace(notBefore: row) ?? row
     }
 
     /// Finds the values of a window, and adds what they take to the sizes of its rows.
     mutating func addSizes(_ window: Range<Int>, to sizes: inout [Int]) {
         precondition(sizes.count == window.count, "each row of the window has a size")
-        first = next
+        let start = next
         if let present {
             rows.removeAll(keepingCapacity: true)
             let source = present.span
-            let start = Int32(truncatingIfNeeded: window.lowerBound)
+            let firstRow = Int32(truncatingIfNeeded: window.lowerBound)
             while next < source.count, Int(source[next]) < window.upperBound {
-                rows.append(source[next] &- start)
+                rows.append(source[next] &- firstRow)
                 next += 1
             }
         } else {
             next += window.count
         }
-        count = next - first
+        count = next - start
+        first = start - firstValue
         // Rows ascend, and the loop ends with those of the window.
         precondition(
             present == nil ? count == window.count : rows.first.map { $0 >= 0 } ?? true,
             "the values of a window are those of its rows"
         )
         guard count > 0, form != .none else { return }
-        // Safe: rows are those of the window, which have a size each; `first..<next` are values
-        // that are there, as the slices check.
+        precondition(first >= 0, "values that were not asked for are not there")
+        // Safe: rows are those of the window, which have a size each; the slices check that the
+        // values are there.
         unsafe sizes.withUnsafeMutableBufferPointer { sizes in
             guard let sizes = sizes.baseAddress else { return }
             switch form {
             case .none: break
             case .varint:
-                let values = integers.span.extracting(first..<next)
+                let values = integers.span.extracting(first..<first + count)
                 unsafe each { row, index in
                     let value = UInt64(bitPattern: unsafe values[unchecked: index])
                     unsafe sizes[row] &+= Varint.size(value)
                 }
             case .zigzag:
-                let values = integers.span.extracting(first..<next)
+                let values = integers.span.extracting(first..<first + count)
                 unsafe each { row, index in
                     let value = unsafe values[unchecked: index]
                     unsafe sizes[row] &+= Varint.size(Varint.zigzag(value))

@@ -8,41 +8,98 @@ extension ByteStrings {
     ///
     /// Nil if they are too many bytes for a block. The codes are those of texts that are there.
     init?(_ codes: [UInt32], of pool: ByteStrings, orElse own: ByteStrings) {
-        var (next, total) = (0, 0)
-        var bounds: [UInt32] = [0]
-        bounds.reserveCapacity(codes.count + 1)
-        for code in codes {
-            let range = code == 0 ? own.range(next) : pool.range(Int(code) - 1)
-            next += code == 0 ? 1 : 0
-            total += range.count
-            guard total <= SegmentLimits.blockSizeMax else { return nil }
-            bounds.append(UInt32(truncatingIfNeeded: total))
+        let codes = codes.span
+        var highest: UInt32 = 0
+        var ownCount = 0
+        for index in codes.indices {
+            // Safe: the loop goes through the indices.
+            let code = unsafe codes[unchecked: index]
+            highest = max(highest, code)
+            ownCount &+= code == 0 ? 1 : 0
         }
-        var writer = ByteStringsWriter(size: total)
-        next = 0
-        for code in codes {
+        precondition(
+            Int(highest) <= pool.count && ownCount == own.count,
+            "a code names a text of the pool, or the next one of the column's own"
+        )
+        let (poolBounds, ownBounds) = (pool.bounds.span, own.bounds.span)
+        var total = 0
+        // Safe: one bound is written for each code, and one in front of them. The codes, and how
+        // many are 0, were checked just now; each list has a bound in front of its first text.
+        let bounds = unsafe [UInt32](count: codes.count + 1) { target in
+            unsafe poolBounds.withAddress { poolBounds in
+                unsafe ownBounds.withAddress { ownBounds in
+                    unsafe target[0] = 0
+                    var next = 0
+                    for index in codes.indices {
+                        let code = Int(unsafe codes[unchecked: index])
+                        // An address is chosen without a branch, since chance has none here.
+                        let place = unsafe code == 0 ? ownBounds + next : poolBounds + (code &- 1)
+                        total &+= Int(unsafe place[1]) &- Int(unsafe place[0])
+                        next &+= code == 0 ? 1 : 0
+                        unsafe target[index &+ 1] = UInt32(truncatingIfNeeded: total)
+                    }
+                }
+            }
+        }
+        // No more than 65,536 times what a block may hold, so this does not overflow.
+        guard total <= SegmentLimits.blockSizeMax else { return nil }
+        self.init(bytes: Self.bytes(codes, of: pool, orElse: own, size: total), bounds: bounds)
+    }
+
+    /// The bytes of those texts, whose sizes were added up and whose codes were checked.
+    private static func bytes(
+        _ codes: Span<UInt32>,
+        of pool: ByteStrings,
+        orElse own: ByteStrings,
+        size: Int
+    ) -> [UInt8] {
+        var writer = ByteStringsWriter(size: size)
+        var next = 0
+        for index in codes.indices {
+            let code = Int(codes[index])
             if code == 0 {
                 writer.append(own, next)
                 next += 1
             } else {
-                writer.append(pool, Int(code) - 1)
+                writer.append(pool, code - 1)
             }
         }
-        self.init(bytes: writer.finish(), bounds: bounds)
+        return writer.finish()
     }
 
     /// For each number the next string of that part; each part has as many as are asked for.
     init(_ kinds: [Int64], of parts: [ByteStrings]) {
-        var next = [Int](repeating: 0, count: parts.count)
-        let total = parts.reduce(0) { $0 + $1.bytes.count }
-        var bounds: [UInt32] = [0]
-        bounds.reserveCapacity(kinds.count + 1)
-        var writer = ByteStringsWriter(size: total)
+        // One behind the other, so that each string is one of a single list.
+        var all = ByteStrings()
+        var next: [Int] = []
+        for part in parts {
+            next.append(all.count)
+            all.append(part)
+        }
+        precondition(all.count == kinds.count, "each string is asked for once")
+        let starts = all.bounds.span
+        var places = next.mutableSpan
+        // Safe: one bound is written for each string, and one in front of them.
+        let bounds = unsafe [UInt32](count: kinds.count + 1) { target in
+            unsafe target[0] = 0
+            var total: UInt32 = 0
+            let kinds = kinds.span
+            for index in kinds.indices {
+                let kind = Int(unsafe kinds[unchecked: index])
+                let place = places[kind]
+                total &+= starts[place + 1] &- starts[place]
+                places[kind] = place + 1
+                unsafe target[index &+ 1] = total
+            }
+        }
+        var writer = ByteStringsWriter(size: all.bytes.count)
+        for place in places.indices.reversed() {
+            places[place] = place == 0 ? 0 : places[place - 1]
+        }
         for kind in kinds {
-            let part = Int(kind)
-            writer.append(parts[part], next[part])
-            next[part] += 1
-            bounds.append(UInt32(truncatingIfNeeded: writer.count))
+            let place = places[Int(kind)]
+            writer.append(all, place)
+            places[Int(kind)] = place + 1
         }
         self.init(bytes: writer.finish(), bounds: bounds)
     }

@@ -43,6 +43,14 @@ package struct ByteStrings: Equatable, Sendable {
         bounds.append(UInt32(bytes.count))
     }
 
+    /// All strings of others.
+    mutating func append(_ strings: ByteStrings) {
+        let start = UInt32(truncatingIfNeeded: bytes.count)
+        bytes += strings.bytes
+        bounds.reserveCapacity(bounds.count + strings.count)
+        for bound in strings.bounds.dropFirst() { bounds.append(start &+ bound) }
+    }
+
     /// Whether all strings are valid UTF-8 without U+0000.
     var areTexts: Bool {
         let content = bytes.span

@@ -6,85 +6,100 @@ struct IntegerColumn {
 }
 
 extension ColumnReader {
-    /// `count` numbers by whatever method they were written.
+    /// Numbers by whatever method they were written.
     @_lifetime(self: copy self)
     mutating func nextIntegers(
-        _ count: Int,
+        _ part: ColumnPart,
         _ scope: ColumnScope,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> IntegerColumn {
-        guard count > 0 else { return IntegerColumn(values: []) }
+        guard part.count > 0 else { return IntegerColumn(values: []) }
         let start = offset
         let tag = try nextByte()
         switch tag {
-        case IntegerMethod.runsTag:
-            return IntegerColumn(values: try nextRuns(count, &memory))
+        case IntegerMethod.runsTag: return IntegerColumn(values: try nextRuns(part, &memory))
         case IntegerMethod.sameTag:
-            let keys = try nextKeys(count, scope)
-            return IntegerColumn(values: try nextExceptions(count, keys, &memory))
+            let keys = try nextKeys(part, scope)
+            return IntegerColumn(values: try nextExceptions(part, keys, &memory))
         case IntegerMethod.lastTag:
-            let keys = try nextKeys(count, scope)
-            var values = try nextPacked(count, &memory)
+            let keys = try nextKeys(part, scope)
+            var values = try nextPacked(part.prefix, &memory)
             switch keys {
             case .column(let column): Self.addLast(of: column, to: &values)
             case .chain(let chain): Self.addLast(chain, to: &values)
             }
-            return IntegerColumn(values: values)
-        case IntegerMethod.distinctTag: return try nextDistinct(count, &memory)
+            return IntegerColumn(values: values.dropping(part.first))
+        case IntegerMethod.distinctTag: return try nextDistinct(part, &memory)
         case IntegerMethod.offsetTag:
             guard let column = OffsetColumn(rawValue: try nextByte()),
-                let offsets = scope.values(of: column), offsets.count == count
+                let offsets = scope.values(of: column, part.wanted)
             else { throw .malformed(.body, at: start) }
-            var values = try nextSimple(count, &memory)
+            var values = try nextSimple(part, &memory)
             Self.add(offsets, to: &values)
             return IntegerColumn(values: values)
-        default: return IntegerColumn(values: try nextSimple(count, tag: tag, at: start, &memory))
+        default: return IntegerColumn(values: try nextSimple(part, tag: tag, at: start, &memory))
         }
     }
 
-    /// `count` numbers by a method that needs nothing else.
+    /// Numbers as `nextIntegers` gives them; nil if all are zero and are written in the shortest
+    /// way, which takes no memory.
+    @_lifetime(self: copy self)
+    mutating func nextUnlessZeros(
+        _ part: ColumnPart,
+        _ scope: ColumnScope,
+        _ memory: inout ColumnMemory
+    ) throws(FormatError) -> [Int64]? {
+        var ahead = reader
+        if part.count > 0, try ahead.next(UInt8.self) == SimpleMethod.plain.rawValue,
+            try ahead.next(UInt8.self) == 0, try ahead.nextZigzag() == 0,
+            try ahead.nextVarint() >= 1
+        {
+            reader = ahead
+            return nil
+        }
+        return try nextIntegers(part, scope, &memory).values
+    }
+
+    /// All of `count` numbers by a method that needs nothing else.
     @_lifetime(self: copy self)
     mutating func nextSimple(
         _ count: Int,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [Int64] {
-        guard count > 0 else { return [] }
+        try nextSimple(ColumnPart(all: count), &memory)
+    }
+
+    /// Numbers by a method that needs nothing else.
+    @_lifetime(self: copy self)
+    mutating func nextSimple(
+        _ part: ColumnPart,
+        _ memory: inout ColumnMemory
+    ) throws(FormatError) -> [Int64] {
+        guard part.count > 0 else { return [] }
         let start = offset
         let tag = try nextByte()
-        return try nextSimple(count, tag: tag, at: start, &memory)
+        return try nextSimple(part, tag: tag, at: start, &memory)
     }
 
     @_lifetime(self: copy self)
     private mutating func nextSimple(
-        _ count: Int,
+        _ part: ColumnPart,
         tag: UInt8,
         at start: Int,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [Int64] {
         guard let method = SimpleMethod(rawValue: tag) else { throw .malformed(.body, at: start) }
         switch method {
-        case .plain: return try nextPacked(count, &memory)
+        case .plain: return try nextPacked(part, &memory)
         case .delta:
-            var values = try nextPacked(count, &memory)
-            var target = values.mutableSpan
-            var last: Int64 = 0
-            for index in target.indices {
-                // Safe: the loop goes through the indices.
-                last &+= unsafe target[unchecked: index]
-                unsafe target[unchecked: index] = last
-            }
-            return values
+            var values = try nextPacked(part.prefix, &memory)
+            Self.addUp(&values)
+            return values.dropping(part.first)
         case .new:
-            var next = Int64(bitPattern: try reader.nextVarint())
-            var values = try nextPacked(count, &memory)
-            var target = values.mutableSpan
-            for index in target.indices {
-                // Safe: the loop goes through the indices.
-                let code = unsafe target[unchecked: index]
-                unsafe target[unchecked: index] = code == 0 ? next : code &- 1
-                next &+= code == 0 ? 1 : 0
-            }
-            return values
+            let next = Int64(bitPattern: try reader.nextVarint())
+            var values = try nextPacked(part.prefix, &memory)
+            Self.count(&values, from: next)
+            return values.dropping(part.first)
         }
     }
 
@@ -99,9 +114,10 @@ extension ColumnReader {
     /// The keys of a column.
     @_lifetime(self: copy self)
     private mutating func nextKeys(
-        _ count: Int,
+        _ part: ColumnPart,
         _ scope: ColumnScope
     ) throws(FormatError) -> RowKeys {
+        let count = part.end
         let start = offset
         let keyCount = try nextByte()
         guard 1...2 ~= keyCount else { throw .malformed(.body, at: start) }
@@ -111,64 +127,85 @@ extension ColumnReader {
             guard let column = scope.keys.column(names[0]) else {
                 throw .malformed(.body, at: start)
             }
-            let own = scope.present.map(column.picked) ?? column
+            var own = scope.present.map(column.picked) ?? column
+            // Keys are there for all rows, though only some may be wanted.
+            if !part.isWhole, own.codes.count > count {
+                own.codes.removeLast(own.codes.count - count)
+            }
             guard own.codes.count == count else { throw .malformed(.body, at: start) }
             return .column(own)
         }
-        guard let chain = scope.keys.chain(names, present: scope.present), chain.count == count
-        else { throw .malformed(.body, at: start) }
+        guard var chain = scope.keys.chain(names, present: scope.present) else {
+            throw .malformed(.body, at: start)
+        }
+        if !part.isWhole, chain.count > count { chain.removeLast(chain.count - count) }
+        guard chain.count == count else { throw .malformed(.body, at: start) }
         return .chain(chain)
     }
 
     @_lifetime(self: copy self)
     private mutating func nextRuns(
-        _ count: Int,
+        _ part: ColumnPart,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [Int64] {
         let start = offset
-        let runCount = try nextCount(1...count)
+        let runCount = try nextCount(1...part.count)
         let heads = try nextSimple(runCount, &memory)
-        let lengths = try nextPacked(runCount, &memory)
-        var rest = count
+        let lengths = try nextPacked(ColumnPart(all: runCount), &memory)
+        var rest = part.count
         for length in lengths {
             guard length >= 0, length < Int64(rest) else { throw .malformed(.body, at: start) }
             rest -= Int(length) + 1
         }
         guard rest == 0 else { throw .malformed(.body, at: start) }
-        return Self.repeated(heads, lengths, count)
+        guard part.isWhole else { return Self.repeated(heads, lengths, part.wanted) }
+        return Self.repeated(heads, lengths, part.count)
     }
 
     @_lifetime(self: copy self)
     private mutating func nextExceptions(
-        _ count: Int,
+        _ part: ColumnPart,
         _ keys: RowKeys,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [Int64] {
         let start = offset
+        let count = part.count
         let bitmap = try nextBytes(size: (count + 7) / 8, &memory)
         guard count & 7 == 0 || bitmap[bitmap.count - 1] >> UInt8(count & 7) == 0 else {
             throw .malformed(.body, at: start)
         }
-        let exceptions = try nextSimple(Self.bitCount(bitmap), &memory)
+        let given = ColumnPart(
+            count: Self.bitCount(bitmap, count),
+            wanted: 0..<Self.bitCount(bitmap, part.end)
+        )
+        let exceptions = try nextSimple(given, &memory)
         let values =
             switch keys {
-            case .column(let column): Self.filled(bitmap, of: column, exceptions)
-            case .chain(let chain): Self.filled(bitmap, chain, exceptions)
+            case .column(let column): Self.filled(bitmap, of: column, exceptions, from: part.first)
+            case .chain(let chain):
+                Self.filled(bitmap, chain, exceptions).map { $0.dropping(part.first) }
             }
         guard let values else { throw .malformed(.body, at: start) }
         return values
     }
 
+    /// The numbers that are wanted, and the indices of all.
     @_lifetime(self: copy self)
     private mutating func nextDistinct(
-        _ count: Int,
+        _ part: ColumnPart,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> IntegerColumn {
         let start = offset
-        let distinctCount = try nextCount(1...count)
+        let distinctCount = try nextCount(1...part.count)
         let distinct = try nextSimple(distinctCount, &memory)
-        let codes = try nextSimple(count, &memory)
-        guard let values = Self.picked(distinct, codes) else { throw .malformed(.body, at: start) }
-        return IntegerColumn(values: values, indices: (codes, distinctCount))
+        let codes = try nextSimple(part.count, &memory)
+        guard Self.isBelow(UInt64(distinctCount), codes) else {
+            throw .malformed(.body, at: start)
+        }
+        let wanted = part.isWhole ? codes : Array(codes[part.wanted])
+        return IntegerColumn(
+            values: Self.picked(distinct, wanted),
+            indices: (codes, distinctCount)
+        )
     }
 }

@@ -34,6 +34,29 @@ extension ColumnReader {
         }
     }
 
+    /// Makes values out of the differences between them.
+    static func addUp(_ values: inout [Int64]) {
+        var target = values.mutableSpan
+        var last: Int64 = 0
+        for index in target.indices {
+            // Safe: the loop goes through the indices.
+            last &+= unsafe target[unchecked: index]
+            unsafe target[unchecked: index] = last
+        }
+    }
+
+    /// Makes values out of codes: 0 for the next number, which counts up, else 1 more than it is.
+    static func count(_ values: inout [Int64], from start: Int64) {
+        var next = start
+        var target = values.mutableSpan
+        for index in target.indices {
+            // Safe: the loop goes through the indices.
+            let code = unsafe target[unchecked: index]
+            unsafe target[unchecked: index] = code == 0 ? next : code &- 1
+            next &+= code == 0 ? 1 : 0
+        }
+    }
+
     static func add(_ offsets: [Int64], to values: inout [Int64]) {
         var target = values.mutableSpan
         let source = offsets.span
@@ -72,6 +95,24 @@ extension ColumnReader {
         }
     }
 
+    /// Some of the numbers that `repeated` gives.
+    static func repeated(
+        _ heads: [Int64],
+        _ lengths: [Int64],
+        _ wanted: Range<Int>
+    ) -> [Int64] {
+        var found: [Int64] = []
+        found.reserveCapacity(wanted.count)
+        var end = 0
+        for (head, length) in zip(heads, lengths) where end < wanted.upperBound {
+            let start = end
+            end += Int(length) + 1
+            let overlap = (start..<end).clamped(to: wanted)
+            found.append(contentsOf: repeatElement(head, count: overlap.count))
+        }
+        return found
+    }
+
     /// Exceptions where the bitmap has a bit, else the value that the chain names.
     ///
     /// Nil if a value is neither. `exceptions` are as many as there are bits.
@@ -81,11 +122,11 @@ extension ColumnReader {
         _ exceptions: [Int64]
     ) -> [Int64]? {
         precondition(
-            bitmap.count == (chain.count + 7) / 8 && exceptions.count == bitCount(bitmap),
+            bitmap.count * 8 >= chain.count && exceptions.count == bitCount(bitmap, chain.count),
             "the bitmap has a bit for each row, and there is an exception for each that is set"
         )
-        // One stands behind the last, where `next` is in the end.
-        let padded = exceptions + [0]
+        // One stands in front of the first, and one behind the last, where `next` is in the end.
+        let padded = Self.padded(exceptions)
         let (links, given, bits) = (chain.span, padded.span, bitmap.span)
         var missing = 0
         // Safe: the loop writes all rows in order, and reads only those it has written.
@@ -104,7 +145,7 @@ extension ColumnReader {
                     // chance, which no branch can foresee.
                     missing |= (isKnown ? 0 : 1) & (bit ^ 1)
                     let isGiven = bit == 1 || !isKnown
-                    let source = unsafe isGiven ? given + next : UnsafePointer(target + link)
+                    let source = unsafe isGiven ? given + next + 1 : UnsafePointer(target + link)
                     unsafe target[index] = source.pointee
                     next &+= bit
                 }
@@ -114,41 +155,43 @@ extension ColumnReader {
     }
 
     /// Exceptions where the bitmap has a bit, else the last value before whose row has the same
-    /// code.
+    /// code; from the row `first` on.
     ///
-    /// Nil if a value is neither. `exceptions` are as many as there are bits; two are added, in
-    /// front of the first and behind the last.
+    /// Nil if a value is neither. `exceptions` are as many as there are bits for rows; two are
+    /// added, in front of the first and behind the last.
     static func filled(
         _ bitmap: [UInt8],
         of column: KeyColumn,
-        _ exceptions: [Int64]
+        _ exceptions: [Int64],
+        from first: Int
     ) -> [Int64]? {
+        let count = column.codes.count
         precondition(
-            bitmap.count == (column.codes.count + 7) / 8
-                && exceptions.count == bitCount(bitmap),
+            bitmap.count * 8 >= count && 0...count ~= first
+                && exceptions.count == bitCount(bitmap, count),
             "the bitmap has a bit for each row, and there is an exception for each that is set"
         )
-        let padded = [0] + exceptions + [0]
+        let padded = Self.padded(exceptions)
         let (codes, given, bits) = (column.codes.span, padded.span, bitmap.span)
         // By code: the place of the last exception among those given; 0 if there was none.
         var table = [Int32](repeating: 0, count: column.cardinality)
         var lasts = table.mutableSpan
+        var next = Self.note(bits, codes, before: first, in: &lasts)
         var isWhole = true
-        // Safe: the loops write all rows in order.
-        let values = unsafe [Int64](count: codes.count) { target in
-            var next: Int32 = 1
-            var index = 0
-            while index < codes.count {
+        // Safe: the loops write all rows from the first on, in order.
+        let values = unsafe [Int64](count: count - first) { target in
+            var index = first
+            while index < count {
                 // Safe: the bitmap has a byte for each eight rows, and the codes were counted;
                 // the table checks them. `next` counts bits of the bitmap, of which there are as
                 // many as exceptions, so the table holds places of those given.
-                let byte = unsafe bits[unchecked: index &>> 3]
-                let end = min(index &+ 8, codes.count)
+                let byte = unsafe bits[unchecked: index &>> 3] &>> UInt8(index & 7)
+                let end = min((index | 7) &+ 1, count)
                 if byte == 0 {
                     while index < end {
                         let place = lasts[Int(unsafe codes[unchecked: index])]
                         isWhole = isWhole && place != 0
-                        unsafe target[index] = given[unchecked: Int(place)]
+                        unsafe target[index &- first] = given[unchecked: Int(place)]
                         index &+= 1
                     }
                     continue
@@ -162,7 +205,7 @@ extension ColumnReader {
                     let place = last ^ (last ^ next) & (0 &- bit)
                     unsafe lasts[unchecked: code] = place
                     isWhole = isWhole && place != 0
-                    unsafe target[index] = given[unchecked: Int(place)]
+                    unsafe target[index &- first] = given[unchecked: Int(place)]
                     next &+= bit
                     rest &>>= 1
                     index &+= 1
@@ -172,20 +215,56 @@ extension ColumnReader {
         return isWhole ? values : nil
     }
 
-    static func bitCount(_ bitmap: [UInt8]) -> Int {
-        var count = 0
-        for byte in bitmap { count += byte.nonzeroBitCount }
-        return count
+    /// A zero, the numbers, and another zero.
+    private static func padded(_ numbers: [Int64]) -> [Int64] {
+        let source = numbers.span
+        // Safe: each number is written, and one more at both ends.
+        return unsafe [Int64](count: source.count + 2) { target in
+            unsafe target[0] = 0
+            for index in source.indices { unsafe target[index &+ 1] = source[unchecked: index] }
+            unsafe target[source.count + 1] = 0
+        }
     }
 
-    /// The values that codes stand for; nil if there is none for one of them.
-    static func picked(_ values: [Int64], _ codes: [Int64]) -> [Int64]? {
-        guard !values.isEmpty, isBelow(UInt64(values.count), codes) else { return nil }
+    /// Notes the places of exceptions in front of a row by code, counted from 1; gives that of the
+    /// next one.
+    private static func note(
+        _ bits: Span<UInt8>,
+        _ codes: Span<UInt32>,
+        before end: Int,
+        in lasts: inout MutableSpan<Int32>
+    ) -> Int32 {
+        var next: Int32 = 1
+        for place in 0..<(end + 7) / 8 {
+            var byte = bits[place]
+            while byte != 0 {
+                let row = place &* 8 &+ byte.trailingZeroBitCount
+                guard row < end else { break }
+                lasts[Int(codes[row])] = next
+                next &+= 1
+                byte &= byte &- 1
+            }
+        }
+        return next
+    }
+
+    /// Bits that are set among the first `count`.
+    static func bitCount(_ bitmap: [UInt8], _ count: Int) -> Int {
+        var found = 0
+        let bits = bitmap.span
+        for place in 0..<count / 8 { found += bits[place].nonzeroBitCount }
+        guard count & 7 != 0 else { return found }
+        let rest = bits[count / 8] & (1 << UInt8(count & 7) - 1)
+        return found + rest.nonzeroBitCount
+    }
+
+    /// The values that codes stand for.
+    static func picked(_ values: [Int64], _ codes: [Int64]) -> [Int64] {
         let (source, indices) = (values.span, codes.span)
-        // Safe: all codes are indices of the values; each number is written.
+        // Safe: each number is written; the source checks the code.
         return unsafe [Int64](count: indices.count) { target in
             for index in 0..<indices.count {
-                unsafe target[index] = source[unchecked: Int(indices[unchecked: index])]
+                unsafe target[index] = source[Int(indices[unchecked: index])]
             }
         }
     }

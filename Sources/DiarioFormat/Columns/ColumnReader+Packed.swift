@@ -1,13 +1,13 @@
 import DiarioCore
 
 extension ColumnReader {
-    /// `count` numbers by base, factor and streams.
+    /// Numbers by base, factor and streams.
     @_lifetime(self: copy self)
     mutating func nextPacked(
-        _ count: Int,
+        _ part: ColumnPart,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [Int64] {
-        guard count > 0 else { return [] }
+        guard part.count > 0 else { return [] }
         let start = offset
         let mode = try nextByte()
         var form = PackedForm()
@@ -18,29 +18,33 @@ extension ColumnReader {
         form.factor = try reader.nextVarint()
         guard form.factor >= 1 else { throw .malformed(.body, at: start) }
         switch form.width {
-        case 0: return [Int64](repeating: form.base, count: count)
-        case 1...3: return try nextBits(count, form, &memory)
-        default: return try nextPlanes(count, form, &memory)
+        case 0: return [Int64](repeating: form.base, count: part.wanted.count)
+        case 1...3: return try nextBits(part, form, &memory)
+        default: return try nextPlanes(part, form, &memory)
         }
     }
 
     @_lifetime(self: copy self)
     private mutating func nextBits(
-        _ count: Int,
+        _ part: ColumnPart,
         _ form: PackedForm,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [Int64] {
         let start = offset
-        let bitCount = form.bitCount
-        let perByte = 8 / bitCount
+        let perByte = 8 / form.bitCount
+        let size = (part.count + perByte - 1) / perByte
+        guard !part.wanted.isEmpty else {
+            try skipStream(size: size)
+            return []
+        }
         memory.expanded.removeAll(keepingCapacity: true)
-        let place = try nextStream(size: (count + perByte - 1) / perByte, &memory)
+        let place = try nextStream(size: size, &memory)
         let output: [Int64]?
         if place.isExpanded {
             let packed = memory.expanded.span.extracting(place.range)
-            output = Self.unpack(packed, count, form)
+            output = Self.unpack(packed, part, form)
         } else {
-            output = Self.unpack(Span(bytes.extracting(place.range)), count, form)
+            output = Self.unpack(Span(bytes.extracting(place.range)), part, form)
         }
         guard let output else { throw .malformed(.body, at: start) }
         return output
@@ -49,26 +53,31 @@ extension ColumnReader {
     /// Nil if bits are set behind the last number.
     private static func unpack(
         _ packed: Span<UInt8>,
-        _ count: Int,
+        _ part: ColumnPart,
         _ form: PackedForm
     ) -> [Int64]? {
         let perByte = 8 / form.bitCount
-        precondition(packed.count == (count + perByte - 1) / perByte, "all bits are there")
-        let used = count & (perByte - 1)
+        precondition(packed.count == (part.count + perByte - 1) / perByte, "all bits are there")
+        let used = part.count & (perByte - 1)
         guard used == 0 || Int(packed[packed.count - 1]) >> (used * form.bitCount) == 0 else {
             return nil
         }
+        // From the first byte with a wanted number on.
+        let firstByte = part.first / perByte
+        let packed = packed.extracting(firstByte..<(part.end + perByte - 1) / perByte)
+        let count = part.end - firstByte * perByte
         // What each code stands for; there are few.
         let values = (0..<UInt64(1 << form.bitCount)).map(form.value)
         let codes = values.span
         // Safe: each loop writes all `count` numbers.
-        return unsafe [Int64](count: count) { target in
+        let numbers = unsafe [Int64](count: count) { target in
             switch form.bitCount {
             case 1: unsafe unpack(packed, codes, count, bitCount: 1, target)
             case 2: unsafe unpack(packed, codes, count, bitCount: 2, target)
             default: unsafe unpack(packed, codes, count, bitCount: 4, target)
             }
         }
+        return numbers.dropping(part.first - firstByte * perByte)
     }
 
     /// Inlined for each `bitCount`, so that the numbers of a byte are no loop.
@@ -103,40 +112,60 @@ extension ColumnReader {
 
     @_lifetime(self: copy self)
     private mutating func nextPlanes(
-        _ count: Int,
+        _ part: ColumnPart,
         _ form: PackedForm,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [Int64] {
-        if form.planeCount == 1 {
+        let count = part.wanted.count
+        if form.planeCount == 1, count > 0 {
             memory.expanded.removeAll(keepingCapacity: true)
-            let place = try nextStream(size: count, &memory)
+            let place = try nextStream(size: part.count, &memory)
             guard place.isExpanded else {
-                return Self.join(Span(bytes.extracting(place.range)), count, form)
+                let plane = bytes.extracting(place.range).extracting(part.wanted)
+                return Self.join(Span(plane), count, form)
             }
-        } else {
-            try gatherPlanes(form.planeCount, count: count, &memory)
+            return Self.join(memory.expanded.span.extracting(part.wanted), count, form)
         }
+        try gatherPlanes(form.planeCount, part, &memory)
         return Self.join(memory.expanded.span, count, form)
     }
 
-    /// Puts some streams of `count` bytes each into `memory.expanded`, one after the other, behind
-    /// those that are known.
+    /// Puts the wanted bytes of some streams into `memory.expanded`, stream by stream; those of
+    /// the `known` ones first.
     @_lifetime(self: copy self)
     mutating func gatherPlanes(
         _ planeCount: Int,
-        count: Int,
+        _ part: ColumnPart,
         _ memory: inout ColumnMemory,
         after known: [UInt8] = []
     ) throws(FormatError) {
+        let (count, wanted) = (part.count, part.wanted)
         // Memory is asked for only if the block may hold that much.
         guard planeCount * count <= expandedRest else { throw .malformed(.body, at: offset) }
         memory.expanded.removeAll(keepingCapacity: true)
-        memory.expanded.reserveCapacity(known.count + planeCount * count)
-        memory.expanded += known
+        if part.isWhole {
+            memory.expanded.reserveCapacity(known.count + planeCount * count)
+            memory.expanded += known
+        } else {
+            for start in stride(from: 0, to: known.count, by: max(1, count)) {
+                memory.expanded += known[start + wanted.lowerBound..<start + wanted.upperBound]
+            }
+        }
         for _ in 0..<planeCount {
+            guard !wanted.isEmpty else {
+                try skipStream(size: count)
+                continue
+            }
             let place = try nextStream(size: count, &memory)
-            guard !place.isExpanded else { continue }
-            memory.expanded.append(contentsOf: bytes.extracting(place.range))
+            if place.isExpanded {
+                memory.expanded.removeLast(count - wanted.upperBound)
+                let start = place.range.lowerBound
+                memory.expanded.removeSubrange(start..<start + wanted.lowerBound)
+            } else {
+                memory.expanded.append(
+                    contentsOf: bytes.extracting(place.range).extracting(wanted)
+                )
+            }
         }
     }
 

@@ -1,37 +1,38 @@
 import DiarioCore
 
 extension ColumnReader {
-    /// `count` texts by whatever method they were written.
+    /// Texts by whatever method they were written.
     ///
+    /// Those with codes all come out, since these can be keys.
     /// `isText` says that they must be text, not any bytes; texts of pools always are.
     @_lifetime(self: copy self)
     mutating func nextTexts(
-        _ count: Int,
+        _ part: ColumnPart,
         isText: Bool,
         _ scope: ColumnScope,
         _ texts: TextScope,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> TextValues {
-        guard count > 0 else { return TextValues(codes: nil, strings: ByteStrings()) }
+        guard part.count > 0 else { return TextValues(codes: nil, strings: ByteStrings()) }
         let start = offset
         let tag = try nextByte()
         switch tag {
         case TextMethod.plainTag:
-            let strings = try nextStrings(count, isText: isText, texts, &memory)
+            let strings = try nextStrings(part, isText: isText, texts, &memory)
             return TextValues(codes: nil, strings: strings)
         case TextMethod.dictionaryTag:
-            let distinctCount = try nextCount(1...count)
-            let strings = try nextStrings(distinctCount, isText: isText, texts, &memory)
-            let codes = try nextIntegers(count, scope, &memory).values
+            let distinct = ColumnPart(all: try nextCount(1...part.count))
+            let strings = try nextStrings(distinct, isText: isText, texts, &memory)
+            let codes = try nextIntegers(ColumnPart(all: part.count), scope, &memory).values
             return TextValues(
-                codes: try Self.indices(codes, below: distinctCount, at: start),
+                codes: try Self.indices(codes, below: distinct.count, at: start),
                 strings: strings
             )
         case TextMethod.poolTag:
             guard let pool = texts.pools[try nextCount(0...SegmentLimits.eventCountMax)] else {
                 throw .malformed(.body, at: start)
             }
-            let codes = try nextIntegers(count, scope, &memory).values
+            let codes = try nextIntegers(ColumnPart(all: part.count), scope, &memory).values
             return TextValues(
                 codes: try Self.indices(codes, below: pool.count, at: start),
                 strings: pool
@@ -40,11 +41,11 @@ extension ColumnReader {
             guard let pool = texts.pools[try nextCount(0...SegmentLimits.eventCountMax)] else {
                 throw .malformed(.body, at: start)
             }
-            return try nextMixed(count, pool, isText: isText, scope, texts, &memory)
+            return try nextMixed(part, pool, isText: isText, scope, texts, &memory)
         case TextMethod.sharedTag:
             let number = try nextCount(0...SegmentLimits.eventCountMax)
             // They are of all rows, so that a column that leaves some out has fewer.
-            guard isText, let values = texts.shared[number], values.count == count else {
+            guard isText, let values = texts.shared[number], values.count == part.count else {
                 throw .malformed(.body, at: start)
             }
             return values
@@ -54,7 +55,7 @@ extension ColumnReader {
 
     @_lifetime(self: copy self)
     private mutating func nextMixed(
-        _ count: Int,
+        _ part: ColumnPart,
         _ pool: ByteStrings,
         isText: Bool,
         _ scope: ColumnScope,
@@ -63,18 +64,31 @@ extension ColumnReader {
     ) throws(FormatError) -> TextValues {
         let start = offset
         let codes = try Self.indices(
-            try nextIntegers(count, scope, &memory).values,
+            try nextIntegers(ColumnPart(all: part.count), scope, &memory).values,
             below: pool.count + 1,
             at: start
         )
-        var ownCount = 0
-        for code in codes { ownCount += code == 0 ? 1 : 0 }
-        let own = try nextStrings(ownCount, isText: isText, texts, &memory)
+        let ownParts = Self.part(part) { codes[$0] == 0 }
+        let own = try nextStrings(ownParts, isText: isText, texts, &memory)
         // A short block cannot name a long text so often that memory would not hold it.
-        guard let strings = ByteStrings(codes, of: pool, orElse: own) else {
+        let wanted = part.isWhole ? codes : Array(codes[part.wanted])
+        guard let strings = ByteStrings(wanted, of: pool, orElse: own) else {
             throw .malformed(.body, at: start)
         }
         return TextValues(codes: nil, strings: strings)
+    }
+
+    /// The part of those values alone for which something holds.
+    private static func part(_ part: ColumnPart, _ isOne: (Int) -> Bool) -> ColumnPart {
+        var (count, first, end) = (0, 0, 0)
+        for index in 0..<part.count {
+            if index == part.first { first = count }
+            if index == part.end { end = count }
+            count += isOne(index) ? 1 : 0
+        }
+        if part.first == part.count { first = count }
+        if part.end == part.count { end = count }
+        return ColumnPart(count: count, wanted: first..<end)
     }
 
     private static func indices(
@@ -99,36 +113,35 @@ extension ColumnReader {
         return indices
     }
 
-    /// `count` byte strings, in the form in which they were written.
+    /// Byte strings, in the form in which they were written.
     @_lifetime(self: copy self)
     mutating func nextStrings(
-        _ count: Int,
+        _ part: ColumnPart,
         isText: Bool,
         _ texts: TextScope,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> ByteStrings {
-        guard count > 0 else { return ByteStrings() }
+        guard part.count > 0 else { return ByteStrings() }
         let start = offset
         let tag = try nextByte()
         guard tag == StringForm.parts.rawValue else {
-            return try nextWhole(count, tag: tag, isText: isText, texts, &memory)
+            return try nextWhole(part, tag: tag, isText: isText, texts, &memory)
         }
-        let kinds = try nextSimple(count, &memory)
-        var counts = [Int](repeating: 0, count: Self.partCountMax)
-        for kind in kinds {
-            guard counts.indices ~= Int(clamping: kind) else { throw .malformed(.body, at: start) }
-            counts[Int(kind)] += 1
-        }
-        var parts: [ByteStrings] = []
-        for partCount in counts {
-            guard partCount > 0 else { break }
-            let tag = try nextByte()
-            parts.append(try nextWhole(partCount, tag: tag, isText: isText, texts, &memory))
-        }
-        guard parts.reduce(0, { $0 + $1.count }) == count else {
+        let kinds = try nextSimple(part.count, &memory)
+        guard Self.isBelow(UInt64(Self.partCountMax), kinds) else {
             throw .malformed(.body, at: start)
         }
-        return ByteStrings(kinds, of: parts)
+        var parts: [ByteStrings] = []
+        var count = 0
+        for kind in 0..<Int64(Self.partCountMax) {
+            let own = Self.part(part) { kinds[$0] == kind }
+            guard own.count > 0 else { break }
+            let tag = try nextByte()
+            parts.append(try nextWhole(own, tag: tag, isText: isText, texts, &memory))
+            count += own.count
+        }
+        guard count == part.count else { throw .malformed(.body, at: start) }
+        return ByteStrings(part.isWhole ? kinds : Array(kinds[part.wanted]), of: parts)
     }
 
     /// Kinds of strings that `parts` keeps apart.
@@ -136,7 +149,7 @@ extension ColumnReader {
 
     @_lifetime(self: copy self)
     private mutating func nextWhole(
-        _ count: Int,
+        _ part: ColumnPart,
         tag: UInt8,
         isText: Bool,
         _ texts: TextScope,
@@ -145,15 +158,15 @@ extension ColumnReader {
         let start = offset
         let strings: ByteStrings
         switch StringForm(rawValue: tag) {
-        case .bytes: strings = try nextPlain(count, &memory)
-        case .pattern: return try nextPattern(count, &memory)
-        case .origins: return try nextOrigins(count, texts.replicas, &memory)
-        case .fixed: strings = try nextFixed(count, &memory)
+        case .bytes: strings = try nextPlain(part, &memory)
+        case .pattern: return try nextPattern(part, &memory)
+        case .origins: return try nextOrigins(part, texts.replicas, &memory)
+        case .fixed: strings = try nextFixed(part, &memory)
         case .pieces:
-            let (joined, areTexts) = try nextPieces(count, &memory)
+            let (joined, areTexts) = try nextPieces(part, &memory)
             if areTexts { return joined }
             strings = joined
-        case .headed: return try nextHeaded(count, texts.heads, &memory)
+        case .headed: return try nextHeaded(part, texts.heads, &memory)
         case .parts, nil: throw .malformed(.body, at: start)
         }
         if isText {
@@ -164,38 +177,53 @@ extension ColumnReader {
 
     @_lifetime(self: copy self)
     mutating func nextPlain(
-        _ count: Int,
+        _ part: ColumnPart,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> ByteStrings {
         let start = offset
-        let sizes = try nextSimple(count, &memory)
+        let sizes = try nextSimple(part.count, &memory)
         guard Self.isBelow(UInt64(expandedRest) + 1, sizes) else {
             throw .malformed(.body, at: start)
         }
         let source = sizes.span
+        let skipped = Self.sum(source.extracting(0..<part.first))
         // No more than 65,536 times what a block may hold, so this does not overflow.
         var total = 0
+        let wanted = source.extracting(part.wanted)
         // Safe: one bound is written for each size, and one in front of them.
-        let bounds = unsafe [UInt32](count: source.count + 1) { target in
+        let bounds = unsafe [UInt32](count: wanted.count + 1) { target in
             unsafe target[0] = 0
-            for index in source.indices {
-                total &+= Int(unsafe source[unchecked: index])
+            for index in wanted.indices {
+                total &+= Int(unsafe wanted[unchecked: index])
                 unsafe target[index &+ 1] = UInt32(truncatingIfNeeded: total)
             }
         }
-        guard total <= expandedRest else { throw .malformed(.body, at: start) }
-        return ByteStrings(bytes: try nextBytes(size: total, &memory), bounds: bounds)
+        let rest = Self.sum(source.extracting(part.end..<part.count))
+        let size = skipped + total + rest
+        guard size <= expandedRest else { throw .malformed(.body, at: start) }
+        let bytes = try nextBytes(size: size, wanted: skipped..<skipped + total, &memory)
+        return ByteStrings(bytes: bytes, bounds: bounds)
+    }
+
+    /// The sum of sizes that a block may hold.
+    private static func sum(_ sizes: Span<Int64>) -> Int {
+        var sum: Int64 = 0
+        for index in sizes.indices {
+            // Safe: the loop goes through the indices.
+            sum &+= unsafe sizes[unchecked: index]
+        }
+        return Int(sum)
     }
 
     @_lifetime(self: copy self)
     private mutating func nextPattern(
-        _ count: Int,
+        _ part: ColumnPart,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> ByteStrings {
         let start = offset
-        let pattern = try nextPattern(count: count)
-        try gatherPlanes(pattern.packedSize, count: count, &memory)
-        guard let strings = pattern.unpack(memory.expanded.span, count: count) else {
+        let pattern = try nextPattern(count: part.count)
+        try gatherPlanes(pattern.packedSize, part, &memory)
+        guard let strings = pattern.unpack(memory.expanded.span, count: part.wanted.count) else {
             throw .malformed(.text, at: start)
         }
         return strings
@@ -203,24 +231,24 @@ extension ColumnReader {
 
     @_lifetime(self: copy self)
     private mutating func nextFixed(
-        _ count: Int,
+        _ part: ColumnPart,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> ByteStrings {
         let size = try nextCount(1...TextPattern.sizeMax)
-        try gatherPlanes(size, count: count, &memory)
-        return ByteStrings(planes: memory.expanded.span, count: count, size: size)
+        try gatherPlanes(size, part, &memory)
+        return ByteStrings(planes: memory.expanded.span, count: part.wanted.count, size: size)
     }
 
     @_lifetime(self: copy self)
     private mutating func nextOrigins(
-        _ count: Int,
+        _ part: ColumnPart,
         _ replicas: [ReplicaID],
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> ByteStrings {
         let start = offset
-        let numbers = try nextSimple(count, &memory)
-        let sequences = try nextSimple(count, &memory)
-        for index in 0..<count {
+        let numbers = try nextSimple(part, &memory)
+        let sequences = try nextSimple(part, &memory)
+        for index in numbers.indices {
             guard replicas.indices ~= Int(clamping: numbers[index]), sequences[index] != 0 else {
                 throw .malformed(.identifier, at: start)
             }

@@ -54,19 +54,8 @@ struct ColumnReader: ~Escapable {
         size: Int,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> StreamPlace {
-        let start = offset
-        let code = try reader.nextVarint()
-        let storedSize = code >> 1
-        guard size <= expandedRest else { throw .malformed(.body, at: start) }
-        expandedRest -= size
-        guard code & 1 == 1 else {
-            guard storedSize == UInt64(size) else { throw .malformed(.body, at: start) }
-            return StreamPlace(isExpanded: false, range: try reader.nextRange(count: size))
-        }
-        guard try reader.nextVarint() == UInt64(size), storedSize < UInt64(size) else {
-            throw .malformed(.storedBody, at: start)
-        }
-        let stored = try reader.nextRange(count: Int(storedSize))
+        let (isCompressed, stored) = try nextStored(size: size)
+        guard isCompressed else { return StreamPlace(isExpanded: false, range: stored) }
         let place = memory.expanded.count
         do throws(ZstdError) {
             try memory.decompressor.decompress(
@@ -80,19 +69,51 @@ struct ColumnReader: ~Escapable {
         return StreamPlace(isExpanded: true, range: place..<place + size)
     }
 
-    /// A stream as bytes of its own.
+    /// Where the stored bytes of a stream of `size` bytes lie in the block.
+    @_lifetime(self: copy self)
+    private mutating func nextStored(
+        size: Int
+    ) throws(FormatError) -> (isCompressed: Bool, place: Range<Int>) {
+        let start = offset
+        let code = try reader.nextVarint()
+        let storedSize = code >> 1
+        guard size <= expandedRest else { throw .malformed(.body, at: start) }
+        expandedRest -= size
+        guard code & 1 == 1 else {
+            guard storedSize == UInt64(size) else { throw .malformed(.body, at: start) }
+            return (false, try reader.nextRange(count: size))
+        }
+        guard try reader.nextVarint() == UInt64(size), storedSize < UInt64(size) else {
+            throw .malformed(.storedBody, at: start)
+        }
+        return (true, try reader.nextRange(count: Int(storedSize)))
+    }
+
+    /// Goes past a stream of `size` bytes, of which none is wanted.
+    @_lifetime(self: copy self)
+    mutating func skipStream(size: Int) throws(FormatError) { _ = try nextStored(size: size) }
+
+    /// The `wanted` bytes of a stream as bytes of their own.
     @_lifetime(self: copy self)
     mutating func nextBytes(
         size: Int,
+        wanted: Range<Int>? = nil,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [UInt8] {
+        let wanted = wanted ?? 0..<size
         memory.expanded.removeAll(keepingCapacity: true)
+        guard !wanted.isEmpty || size == 0 else {
+            try skipStream(size: size)
+            return []
+        }
         let place = try nextStream(size: size, &memory)
         var content: [UInt8] = []
-        if place.isExpanded {
+        if place.isExpanded, wanted.count == size {
             swap(&content, &memory.expanded)
+        } else if place.isExpanded {
+            content += memory.expanded[wanted]
         } else {
-            content.append(contentsOf: bytes.extracting(place.range))
+            content.append(contentsOf: bytes.extracting(place.range).extracting(wanted))
         }
         return content
     }

@@ -25,6 +25,8 @@ package struct FieldColumn: Equatable, Sendable {
     /// The rows that have a value, counted from the first of the block; nil if all have one.
     package var present: [Int32]?
     package var values: ColumnValues
+    /// The value that `values` begin with; more than zero if those before were not asked for.
+    var firstValue = 0
     /// Bytes that the column takes in its block.
     package var storedSize = 0
 }

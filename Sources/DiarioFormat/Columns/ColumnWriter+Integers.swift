@@ -32,7 +32,8 @@ extension ColumnWriter {
             try put(packed: differences.span, isSigned: true)
         case .distinct(let first, let second): try put(distinct: values, first, second)
         case .offset(let column, let inner):
-            guard let offsets = scope.values(of: column) else { return false }
+            let all = 0..<values.count
+            guard let offsets = scope.values(of: column, all) else { return false }
             put(IntegerMethod.offsetTag)
             put(column.rawValue)
             var differences = [Int64](repeating: 0, count: values.count)

@@ -46,8 +46,11 @@ enum OffsetColumn: UInt8, Hashable, Sendable {
 struct ColumnScope {
     /// Columns that can be keys.
     var keys: KeyLayer
-    /// When the events of the rows happened; nil if that is not known here.
+    /// When the events of the rows happened, from the first wanted one on; nil if that is not
+    /// known here.
     var times: [Int64]?
+    /// The row that the times begin with.
+    var firstTime = 0
     /// The rows that the column at hand has values for; nil if all.
     var present: [Int32]?
 
@@ -56,10 +59,20 @@ struct ColumnScope {
         self.times = times
     }
 
-    /// The column named by `offset` for the rows that have a value.
-    func values(of offset: OffsetColumn) -> [Int64]? {
+    /// The column named by `offset` for some of the rows that have a value; nil if it is not known.
+    func values(of offset: OffsetColumn, _ wanted: Range<Int>) -> [Int64]? {
         guard let times else { return nil }
-        guard let present else { return times.map(offset.value) }
-        return present.map { offset.value(times[Int($0)]) }
+        let known = firstTime..<firstTime + times.count
+        guard let present else {
+            guard known.lowerBound <= wanted.lowerBound, wanted.upperBound <= known.upperBound
+            else { return nil }
+            return times[wanted.lowerBound - firstTime..<wanted.upperBound - firstTime]
+                .map(offset.value)
+        }
+        guard wanted.upperBound <= present.count else { return nil }
+        // Rows ascend.
+        let rows = present[wanted]
+        guard rows.allSatisfy({ known.contains(Int($0)) }) else { return nil }
+        return rows.map { offset.value(times[Int($0) - firstTime]) }
     }
 }

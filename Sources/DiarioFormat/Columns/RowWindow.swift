@@ -1,10 +1,15 @@
 import DiarioCore
 import DiarioCrypto
 
-/// The envelope of all rows of a segment.
+/// The envelope of the wanted rows of a segment.
 struct RowEnvelopes {
+    /// The first event that is wanted.
+    let first: Int
+    // Of all events.
     let types: [Int64]
     let replicas: [Int64]
+    let flags: [Int64]
+    // From the first one on.
     let sequences: [Int64]
     let clocks: [Int64]
     let times: [Int64]
@@ -12,11 +17,11 @@ struct RowEnvelopes {
     let batchOffsets: [Int64]
     let batchCounts: [Int64]
     let bases: [Int64]
-    let flags: [Int64]
-    let actors: TextValues
-    let subjects: TextValues
+    let actors: EnvelopeTexts
+    let subjects: EnvelopeTexts
 
     init(_ reader: inout SegmentReader) throws(SegmentError) {
+        first = reader.wanted.lowerBound
         types = try reader.numbers(.types)
         // Makes sure that each type has as many events as the index says.
         for type in reader.index.types.indices { _ = try reader.events(ofType: type) }
@@ -29,14 +34,14 @@ struct RowEnvelopes {
         batchCounts = try reader.numbers(.batchCounts)
         bases = try reader.numbers(.bases)
         flags = try reader.numbers(.flags)
-        actors = try reader.actors().values
-        subjects = try reader.subjects().values
+        actors = try reader.actors()
+        subjects = try reader.subjects()
     }
 
     /// Bytes that actor and subject of a row take with their lengths, at most.
     var textsSizeMax: Int {
-        (actors.count > 0 ? 2 + Limits.actorSizeMax : 0)
-            + (subjects.count > 0 ? 2 + Limits.subjectSizeMax : 0)
+        (actors.values.count > 0 ? 2 + Limits.actorSizeMax : 0)
+            + (subjects.values.count > 0 ? 2 + Limits.subjectSizeMax : 0)
     }
 }
 
@@ -163,14 +168,15 @@ struct RowWindow {
         _ personal: BlockRow.Personal
     ) -> SegmentRow {
         let isPositioned = header.isPositioned
+        let place = event - envelope.first
         return SegmentRow(
             index: event,
             typeIndex: Int(envelope.types[event]),
             position: isPositioned ? header.firstPosition + UInt64(event) : nil,
             event: SegmentEvent(
                 replica: replica,
-                sequence: UInt64(bitPattern: envelope.sequences[event]),
-                acceptedAt: isPositioned ? Timestamp(milliseconds: envelope.accepted[event]) : nil,
+                sequence: UInt64(bitPattern: envelope.sequences[place]),
+                acceptedAt: isPositioned ? Timestamp(milliseconds: envelope.accepted[place]) : nil,
                 isAuthority: envelope.flags[event] & EnvelopeColumns.authorityFlag != 0,
                 publicPart: publicPart,
                 personal: personal
@@ -186,9 +192,10 @@ struct RowWindow {
         _ texts: inout (actor: Int, subject: Int, erasure: Int),
         to output: inout OutputSpan<UInt8>
     ) {
-        let clock = envelope.clocks[event]
-        let (offset, count) = (envelope.batchOffsets[event], envelope.batchCounts[event])
-        let (base, time) = (envelope.bases[event], envelope.times[event])
+        let place = event - envelope.first
+        let clock = envelope.clocks[place]
+        let (offset, count) = (envelope.batchOffsets[place], envelope.batchCounts[place])
+        let (base, time) = (envelope.bases[place], envelope.times[place])
         precondition(output.freeCapacity >= PublicPart.prefixSizeMax + 1, "there is room")
         // Safe: the prefix takes no more than was just checked.
         unsafe output.withUnsafeMutableBufferPointer { buffer, next in
@@ -203,11 +210,11 @@ struct RowWindow {
             next &+= 1
         }
         if flags.contains(.actor) {
-            envelope.actors.append(texts.actor, to: &output)
+            envelope.actors.values.append(texts.actor, to: &output)
             texts.actor += 1
         }
         if flags.contains(.subject) {
-            envelope.subjects.append(texts.subject, to: &output)
+            envelope.subjects.values.append(texts.subject, to: &output)
             texts.subject += 1
         }
     }

@@ -26,7 +26,8 @@ extension SegmentReader {
         try readSchemas()
     }
 
-    /// The columns of some fields from the bytes of their block.
+    /// The columns of some fields from the bytes of their block; of the `wanted` rows only, or of
+    /// all.
     mutating func decode(
         _ bytes: [UInt8],
         _ number: Int,
@@ -34,6 +35,7 @@ extension SegmentReader {
         _ fields: [PlannedField],
         _ scope: ColumnScope,
         _ type: Int,
+        wanted: Range<Int>? = nil,
         heads: SubjectHeads? = nil
     ) throws(SegmentError) -> FieldColumns {
         let block = file == .segment ? index.blocks[number] : sidecarBlocks[number]
@@ -54,11 +56,12 @@ extension SegmentReader {
                 columns: [],
                 keys: scope.keys
             )
+            let rows = ColumnPart(count: block.rowCount, wanted: wanted ?? 0..<block.rowCount)
             for field in fields {
                 let start = reader.offset
                 var column = try reader.nextField(
                     field,
-                    rowCount: block.rowCount,
+                    rows,
                     scope,
                     own,
                     &memory
@@ -113,34 +116,35 @@ extension ColumnReader {
         return numbers
     }
 
-    /// Presence and values of one field; they become keys of `scope`.
+    /// Presence and the wanted values of one field, or all if they may be keys of `scope`, which
+    /// they become then.
     @_lifetime(self: copy self)
     mutating func nextField(
         _ field: PlannedField,
-        rowCount: Int,
+        _ rows: ColumnPart,
         _ outer: ColumnScope,
         _ texts: TextScope,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> FieldColumn {
         var scope = outer
+        var part = rows
         let start = offset
         let mode = try nextByte()
         guard mode <= 2 else { throw .malformed(.presence, at: start) }
         guard mode > 0 else { return FieldColumn(field: field.index, present: [], values: .none) }
         if mode == 2 {
-            let presence = try nextIntegers(rowCount, scope, &memory).values
+            let presence = try nextIntegers(ColumnPart(all: rows.count), scope, &memory).values
             // There is one form for all and for none.
-            guard let rows = Self.rows(presence), !rows.isEmpty, rows.count < rowCount else {
-                throw .malformed(.presence, at: start)
-            }
-            scope.present = rows
+            guard let present = Self.rows(presence), !present.isEmpty, present.count < rows.count
+            else { throw .malformed(.presence, at: start) }
+            part = ColumnPart(count: present.count, wanted: present.places(of: rows.wanted))
+            scope.present = present
             scope.keys.add(
                 ColumnNumber.presence(field.index),
                 KeySource(presence, distinctCount: 2)
             )
         }
-        let count = scope.present?.count ?? rowCount
-        let (values, source) = try nextValues(field, count, scope, texts, &memory)
+        let (values, source) = try nextValues(field, part, scope, texts, &memory)
         if let source {
             scope.keys.add(
                 ColumnNumber.value(field.index),
@@ -151,7 +155,9 @@ extension ColumnReader {
                 )
             )
         }
-        return FieldColumn(field: field.index, present: scope.present, values: values)
+        var column = FieldColumn(field: field.index, present: scope.present, values: values)
+        column.firstValue = values.count == part.count ? 0 : part.first
+        return column
     }
 
     /// The rows with a 1; nil if there is anything else than 0 and 1.
@@ -173,7 +179,7 @@ extension ColumnReader {
     @_lifetime(self: copy self)
     private mutating func nextValues(
         _ field: PlannedField,
-        _ count: Int,
+        _ part: ColumnPart,
         _ scope: ColumnScope,
         _ texts: TextScope,
         _ memory: inout ColumnMemory
@@ -184,7 +190,7 @@ extension ColumnReader {
             let isText = field.kind == .string || field.kind == .nested
             var texts = texts
             if field.kind != .string { texts.shared = [:] }
-            let values = try nextTexts(count, isText: isText, scope, texts, &memory)
+            let values = try nextTexts(part, isText: isText, scope, texts, &memory)
             if field.kind == .uuid {
                 for index in 0..<values.strings.count where values.strings.range(index).count != 16
                 {
@@ -197,26 +203,26 @@ extension ColumnReader {
             return (.texts(values), source)
         case .number:
             let scale = try nextByte()
-            let integers = try nextIntegers(count, scope, &memory).values
+            let integers = try nextIntegers(part, scope, &memory).values
             return (.numbers(try Self.numbers(integers, scale: scale, at: start)), nil)
         case .integer:
-            let column = try nextIntegers(count, scope, &memory)
+            let column = try nextIntegers(part, scope, &memory)
             return (.integers(column.values), column.source)
         case .boolean, .enumeration:
-            let column = try nextIntegers(count, scope, &memory)
+            let column = try nextIntegers(ColumnPart(all: part.count), scope, &memory)
             let bound = field.kind == .boolean ? 2 : field.valueCount
             guard Self.isBelow(UInt64(bound), column.values) else {
                 throw .malformed(.enumIndex, at: start)
             }
             return (.integers(column.values), (.numbers(column.values), bound))
         case .date:
-            let column = try nextIntegers(count, scope, &memory)
+            let column = try nextIntegers(part, scope, &memory)
             guard Self.isWithin(CivilTime.daysMin...CivilTime.daysMax, column.values) else {
                 throw .malformed(.date, at: start)
             }
             return (.integers(column.values), column.source)
         case .dateTime:
-            let column = try nextIntegers(count, scope, &memory)
+            let column = try nextIntegers(part, scope, &memory)
             let range = CivilTime.millisecondsMin...CivilTime.millisecondsMax
             guard Self.isWithin(range, column.values) else {
                 throw .malformed(.dateTime, at: start)

@@ -27,10 +27,13 @@ package struct EnvelopeTexts: Equatable, Sendable {
     /// The events that have a text; nil if all do.
     package var present: [Int32]?
     package var values: TextValues
+    /// The text that `values` begin with; more than zero if those before were not asked for.
+    var firstValue = 0
 }
 
 extension SegmentReader {
-    /// A column of the envelope, one number for each event.
+    /// A column of the envelope, one number for each event that is wanted; types, replicas and
+    /// flags are those of all events.
     package mutating func numbers(_ column: EnvelopeColumn) throws(SegmentError) -> [Int64] {
         if let known = cache.numbers[column] { return known }
         switch column {
@@ -105,10 +108,12 @@ extension SegmentReader {
         var next = places.mutableSpan
         let source = types.span
         for event in source.indices {
-            let type = Int(source[event])
-            guard next[type] < target.count else { return nil }
-            target[next[type]] = Int32(truncatingIfNeeded: event)
-            next[type] += 1
+            // Safe: the loop goes through the indices; `next` and `target` check the rest.
+            let type = Int(unsafe source[unchecked: event])
+            let place = next[type]
+            guard place < target.count else { return nil }
+            target[place] = Int32(truncatingIfNeeded: event)
+            unsafe next[unchecked: type] = place &+ 1
         }
         for type in counts.indices where places[type] != starts[type] + counts[type] { return nil }
         return counts.indices.map { Array(sorted[starts[$0]..<starts[$0] + counts[$0]]) }
@@ -126,19 +131,24 @@ extension SegmentReader {
 
     func number(of kind: SegmentBlockKind) -> Int { index.block(kind) ?? 0 }
 
+    /// The numbers of all events.
+    private var all: ColumnPart { ColumnPart(all: header.eventCount) }
+    /// Those that are wanted.
+    private var wantedPart: ColumnPart { ColumnPart(count: header.eventCount, wanted: wanted) }
+
     private mutating func integers(
         _ kind: SegmentBlockKind,
+        _ part: ColumnPart,
         columnCount: Int = 1,
         isTagged: Bool = false
     ) throws(SegmentError) -> (first: [Int64], second: [Int64], tag: UInt8) {
         let scope = ColumnScope(keys: keys)
-        let count = header.eventCount
         return try decode(number(of: kind)) { (reader, memory) throws(FormatError) in
             let tag = isTagged ? try reader.nextByte() : 0
             guard tag <= 1 else { throw .malformed(.body, at: 0) }
-            let first = try reader.nextIntegers(count, scope, &memory).values
+            let first = try reader.nextIntegers(part, scope, &memory).values
             guard columnCount > 1 else { return (first, [], tag) }
-            return (first, try reader.nextIntegers(count, scope, &memory).values, tag)
+            return (first, try reader.nextIntegers(part, scope, &memory).values, tag)
         }
     }
 
@@ -154,7 +164,7 @@ extension SegmentReader {
     }
 
     private mutating func readTypes() throws(SegmentError) {
-        let types = try integers(.types).first
+        let types = try integers(.types, all).first
         try check(types, below: index.types.count, .types)
         cache.numbers[.types] = types
         keys.add(ColumnNumber.type, KeySource(types, distinctCount: index.types.count))
@@ -174,59 +184,84 @@ extension SegmentReader {
         _ = try numbers(.types)
         let keys = keys
         let scope = ColumnScope(keys: keys)
-        let count = header.eventCount
+        let (all, wanted) = (all, wanted)
         let replicaCount = index.replicas.count
         let firsts = index.replicas.map { Int64(bitPattern: $0.firstSequence) }
         let (replicas, sequences) = try decode(number(of: .origins)) {
             (reader, memory) throws(FormatError) in
-            let replicas = try reader.nextIntegers(count, scope, &memory).values
+            let replicas = try reader.nextIntegers(all, scope, &memory).values
             guard ColumnReader.isBelow(UInt64(replicaCount), replicas) else {
                 throw .malformed(.replica, at: 0)
             }
             keys.add(ColumnNumber.replica, KeySource(replicas, distinctCount: replicaCount))
-            var sequences = try reader.nextIntegers(count, scope, &memory).values
-            guard Self.addExpected(of: replicas, from: firsts, to: &sequences) else {
+            let part = ColumnPart(count: all.count, wanted: 0..<wanted.upperBound)
+            let surprises = try reader.nextUnlessZeros(part, scope, &memory)
+            guard let sequences = Self.sequences(of: replicas, from: firsts, part.end, surprises)
+            else {
                 throw .malformed(.sequence, at: reader.offset)
             }
             return (replicas, sequences)
         }
         cache.numbers[.replicas] = replicas
-        cache.numbers[.sequences] = sequences
+        cache.sequencesFromStart = sequences
+        cache.numbers[.sequences] = sequences.dropping(wanted.lowerBound)
     }
 
-    /// Makes sequences out of surprises; false if one goes back (L4).
-    private static func addExpected(
+    /// Makes sequences of the first `count` events out of surprises, or without any; nil if one
+    /// goes back (L4).
+    private static func sequences(
         of replicas: [Int64],
         from firsts: [Int64],
-        to sequences: inout [Int64]
-    ) -> Bool {
+        _ count: Int,
+        _ surprises: [Int64]?
+    ) -> [Int64]? {
         var nextOfReplicas = firsts
         var next = nextOfReplicas.mutableSpan
-        var target = sequences.mutableSpan
         let source = replicas.span
+        precondition(
+            count <= source.count && surprises.map { $0.count == count } ?? true,
+            "each event has a replica, and may have a surprise"
+        )
         var isAscending = true
-        for event in source.indices {
-            let replica = Int(source[event])
-            let surprise = target[event]
-            let sequence = next[replica] &+ surprise
-            // A surprise is never one that goes back, and there is no sequence behind the last.
-            isAscending = isAscending && surprise >= 0 && sequence &+ 1 > next[replica]
-            target[event] = sequence
-            next[replica] = sequence &+ 1
+        // Safe: each sequence is written, out of numbers that were counted just now; `next`
+        // checks the replica.
+        let sequences = unsafe [Int64](count: count) { target in
+            if let surprises {
+                let surprises = surprises.span
+                for event in surprises.indices {
+                    let replica = Int(unsafe source[unchecked: event])
+                    let surprise = unsafe surprises[unchecked: event]
+                    let expected = next[replica]
+                    let sequence = expected &+ surprise
+                    // A surprise is never one that goes back, and there is no sequence behind the
+                    // last.
+                    isAscending = isAscending && surprise >= 0 && sequence &+ 1 > expected
+                    unsafe target[event] = sequence
+                    unsafe next[unchecked: replica] = sequence &+ 1
+                }
+            } else {
+                for event in 0..<count {
+                    let replica = Int(unsafe source[unchecked: event])
+                    let sequence = next[replica]
+                    isAscending = isAscending && sequence != Int64.max
+                    unsafe target[event] = sequence
+                    unsafe next[unchecked: replica] = sequence &+ 1
+                }
+            }
         }
-        return isAscending
+        return isAscending ? sequences : nil
     }
 
     private mutating func readClocks() throws(SegmentError) {
         _ = try numbers(.replicas)
-        let clocks = try integers(.clocks).first
+        let clocks = try integers(.clocks, wantedPart).first
         try check(clocks, below: Int.max, .clocks)
         cache.numbers[.clocks] = clocks
     }
 
     private mutating func readTimes() throws(SegmentError) {
         let clocks = try numbers(.clocks)
-        var (times, _, tag) = try integers(.times, isTagged: true)
+        var (times, _, tag) = try integers(.times, wantedPart, isTagged: true)
         if tag == 0 { Self.addMilliseconds(of: clocks, to: &times) }
         cache.numbers[.times] = times
     }
@@ -234,11 +269,12 @@ extension SegmentReader {
     private mutating func readAccepted() throws(SegmentError) {
         guard let range = index.acceptedAt else { return }
         let clocks = try numbers(.clocks)
-        var (times, _, tag) = try integers(.accepted, isTagged: true)
+        var (times, _, tag) = try integers(.accepted, wantedPart, isTagged: true)
         if tag == 1 { Self.addMilliseconds(of: clocks, to: &times) }
-        guard times.first == range.lowerBound, times.last == range.upperBound,
-            Self.isAscending(times)
-        else { throw fault(.acceptedTimes, block: number(of: .accepted)) }
+        let isRange = times.first == range.lowerBound && times.last == range.upperBound
+        guard isRange || !wantsAll, Self.isAscending(times) else {
+            throw fault(.acceptedTimes, block: number(of: .accepted))
+        }
         cache.numbers[.accepted] = times
     }
 
@@ -256,14 +292,23 @@ extension SegmentReader {
 
     private mutating func readBatches() throws(SegmentError) {
         let replicas = try numbers(.replicas)
-        let sequences = try numbers(.sequences)
-        var (offsets, counts, _) = try integers(.batches, columnCount: 2)
-        if ColumnReader.isBelow(1, offsets), ColumnReader.isBelow(1, counts) {
+        let sequences = cache.sequencesFromStart
+        let first = wanted.lowerBound
+        let part = wantedPart.prefix
+        let scope = ColumnScope(keys: keys)
+        let (offsetsFound, countsFound) = try decode(number(of: .batches)) {
+            (reader, memory) throws(FormatError) in
+            let first = try reader.nextUnlessZeros(part, scope, &memory)
+            return (first, try reader.nextUnlessZeros(part, scope, &memory))
+        }
+        if offsetsFound == nil, countsFound == nil {
             // Each event is a batch of its own.
-            cache.numbers[.batchOffsets] = offsets
-            cache.numbers[.batchCounts] = [Int64](repeating: 1, count: counts.count)
+            cache.numbers[.batchOffsets] = [Int64](repeating: 0, count: wanted.count)
+            cache.numbers[.batchCounts] = [Int64](repeating: 1, count: wanted.count)
             return
         }
+        var offsets = offsetsFound ?? [Int64](repeating: 0, count: part.end)
+        var counts = countsFound ?? [Int64](repeating: 0, count: part.end)
         var prediction = EnvelopePrediction(
             firstSequences: [Int64](repeating: 0, count: index.replicas.count)
         )
@@ -283,16 +328,16 @@ extension SegmentReader {
                 count: count
             )
         }
-        cache.numbers[.batchOffsets] = offsets
-        cache.numbers[.batchCounts] = counts
+        cache.numbers[.batchOffsets] = offsets.dropping(first)
+        cache.numbers[.batchCounts] = counts.dropping(first)
     }
 
     private mutating func readBases() throws(SegmentError) {
         _ = try numbers(.replicas)
-        var (bases, _, tag) = try integers(.bases, isTagged: true)
+        var (bases, _, tag) = try integers(.bases, wantedPart, isTagged: true)
         if tag == 1 {
             guard header.isPositioned else { throw fault(.body, block: number(of: .bases)) }
-            var last = Int64(bitPattern: header.firstPosition) &- 1
+            var last = Int64(bitPattern: header.firstPosition) &- 1 &+ Int64(wanted.lowerBound)
             var target = bases.mutableSpan
             for event in target.indices {
                 // Safe: the loop goes through the indices.
@@ -305,7 +350,7 @@ extension SegmentReader {
 
     private mutating func readFlags() throws(SegmentError) {
         _ = try numbers(.replicas)
-        var (flags, personal, _) = try integers(.flags, columnCount: 2)
+        var (flags, personal, _) = try integers(.flags, all, columnCount: 2)
         let bit = Int64(RowFlags.personal.rawValue)
         var all: Int64 = 0
         let source = personal.span
@@ -356,14 +401,17 @@ extension SegmentReader {
         try readSchemas()
         var scope = ColumnScope(keys: keys)
         scope.present = present
+        let part = ColumnPart(count: count, wanted: present?.places(of: wanted) ?? wanted)
         let texts = cache.texts
         let values = try decode(block) { [scope] (reader, memory) throws(FormatError) in
-            try reader.nextTexts(count, isText: true, scope, texts, &memory)
+            try reader.nextTexts(part, isText: true, scope, texts, &memory)
         }
         for place in 0..<values.strings.count
         where !(1...sizeMax ~= values.strings.range(place).count) {
             throw fault(kind == .actors ? .actor : .subject, block: block)
         }
-        return EnvelopeTexts(present: present, values: values)
+        var found = EnvelopeTexts(present: present, values: values)
+        found.firstValue = values.count == count ? 0 : part.first
+        return found
     }
 }

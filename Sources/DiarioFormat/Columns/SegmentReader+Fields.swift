@@ -16,7 +16,7 @@ extension SegmentReader {
         return found
     }
 
-    /// The public columns of a block of fields.
+    /// The public columns of a block of fields, for the wanted rows.
     package mutating func fields(inBlock number: Int) throws(SegmentError) -> FieldColumns {
         let block = index.blocks[number]
         let type = try eventType(block.key)
@@ -27,13 +27,12 @@ extension SegmentReader {
         let needs = try readNeeds(bytes, number, .segment)
         try load(needs, for: number)
         let plan = PayloadPlan(type)
+        let rows = try wantedRows(inBlock: number)
         var scope = ColumnScope(keys: KeyLayer(rowCount: block.rowCount))
         if needs.isOfEnvelope {
             let events = try events(ofType: block.key, block.rows)
             scope.keys = KeyLayer(in: keys, rows: events)
-            if needs.flags & BlockNeeds.times != 0 {
-                scope.times = Self.picked(try numbers(.times), events)
-            }
+            if needs.flags & BlockNeeds.times != 0 { try addTimes(of: events, rows, to: &scope) }
         } else {
             scope.keys.addConstant(ColumnNumber.type)
         }
@@ -45,8 +44,21 @@ extension SegmentReader {
             plan.publicFields,
             scope,
             block.key,
+            wanted: rows,
             heads: heads
         )
+    }
+
+    /// Adds when the events of the wanted rows happened.
+    private mutating func addTimes(
+        of events: [Int32],
+        _ rows: Range<Int>?,
+        to scope: inout ColumnScope
+    ) throws(SegmentError) {
+        let first = rows?.lowerBound ?? 0
+        let own = rows.map { Array(events[$0]) } ?? events
+        scope.times = Self.picked(try numbers(.times), own, from: wanted.lowerBound)
+        scope.firstTime = first
     }
 
     /// The personal columns of the rows of a block of fields; nil if no row has any left.
@@ -79,6 +91,7 @@ extension SegmentReader {
         }
         try load(needs, for: number)
         let events = try events(ofType: block.key, block.rows)
+        let wantedPart = try wantedRows(inBlock: number).map { rows.places(of: $0) }
         var outer = KeyLayer(in: keys, rows: events)
         if needs.flags & BlockNeeds.publicFields != 0 {
             let columns: FieldColumns
@@ -91,11 +104,18 @@ extension SegmentReader {
         }
         var scope = ColumnScope(keys: KeyLayer(in: outer, rows: rows))
         if needs.flags & BlockNeeds.times != 0 {
-            let times = try numbers(.times)
-            scope.times = rows.map { times[Int(events[Int($0)])] }
+            try addTimes(of: rows.map { events[Int($0)] }, wantedPart, to: &scope)
         }
         let plan = PayloadPlan(type)
-        return try decode(bytes, own, .sidecar, plan.personalFields, scope, block.key)
+        return try decode(
+            bytes,
+            own,
+            .sidecar,
+            plan.personalFields,
+            scope,
+            block.key,
+            wanted: wantedPart
+        )
     }
 
     /// The rows of a block of fields that have a personal part, counted from its first.
@@ -169,13 +189,17 @@ extension SegmentReader {
         }
     }
 
-    /// The numbers of some events.
-    private static func picked(_ numbers: [Int64], _ events: [Int32]) -> [Int64] {
+    /// The numbers of some events, of which the first one is that of the event `start`.
+    private static func picked(
+        _ numbers: [Int64],
+        _ events: [Int32],
+        from start: Int
+    ) -> [Int64] {
         let (source, places) = (numbers.span, events.span)
         // Safe: each number is written; the source checks the event.
         return unsafe [Int64](count: places.count) { target in
             for index in places.indices {
-                unsafe target[index] = source[Int(places[unchecked: index])]
+                unsafe target[index] = source[Int(places[unchecked: index]) &- start]
             }
         }
     }

@@ -7,7 +7,10 @@ import DiarioSchema
 extension SegmentReader {
     /// Throws unless the rows of a block have no flag that their type has no use for, and a new id
     /// just where it is not derived (L1).
+    ///
+    /// Not checked if only some events are wanted.
     mutating func checkRules(_ columns: FieldColumns, block number: Int) throws(SegmentError) {
+        guard wantsAll else { return }
         let block = index.blocks[number]
         let type = try eventType(block.key)
         let events = try events(ofType: block.key)

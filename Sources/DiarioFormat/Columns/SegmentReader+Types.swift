@@ -78,7 +78,8 @@ extension SegmentReader {
         let texts = cache.texts
         let count = index.blocks[number].rowCount
         cache.texts.pools[pool] = try decode(number) { (reader, memory) throws(FormatError) in
-            try reader.nextStrings(count, isText: true, texts, &memory)
+            let all = ColumnPart(all: count)
+            return try reader.nextStrings(all, isText: true, texts, &memory)
         }
     }
 }

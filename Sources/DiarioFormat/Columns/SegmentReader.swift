@@ -29,6 +29,8 @@ package struct SegmentReader: ~Copyable {
     private let checksums: SegmentChecksums
     var memory: ColumnMemory
     var cache: SegmentCache
+    /// The events that are wanted; as a rule, all.
+    private(set) var wanted: Range<Int>
 
     /// Opens a segment, and with it the sidecar if one is given, which must be its own.
     ///
@@ -59,6 +61,32 @@ package struct SegmentReader: ~Copyable {
         checksums = opened.checksums
         cache = SegmentCache(known: known, typeCount: opened.index.types.count)
         self.memory = memory
+        wanted = 0..<opened.header.eventCount
+    }
+
+    /// Reads of most columns no more than the rows of these events from now on, which are checked
+    /// no further than that each of their values is in order.
+    ///
+    /// Comes before any block is read. Of texts that are named by index, and of numbers that
+    /// others are predicted from, there may be more.
+    package mutating func want(_ events: Range<Int>) {
+        precondition(blocksRead == 0, "what was read cannot be read anew")
+        precondition(
+            events.lowerBound >= 0 && events.upperBound <= header.eventCount,
+            "only events of the segment are asked for"
+        )
+        wanted = events
+    }
+
+    var wantsAll: Bool { wanted.count == header.eventCount }
+
+    /// The wanted rows of a block of fields, counted from its first; nil if all are.
+    mutating func wantedRows(inBlock number: Int) throws(SegmentError) -> Range<Int>? {
+        guard !wantsAll else { return nil }
+        let block = index.blocks[number]
+        let events = try events(ofType: block.key)
+        let rows = events.places(of: wanted).clamped(to: block.rows)
+        return rows.lowerBound - block.firstRow..<rows.upperBound - block.firstRow
     }
 
     /// What the start of both files says.
@@ -298,6 +326,8 @@ struct SegmentCache {
     var schemas: [Range<Int>]?
     var schemaBytes: [UInt8] = []
     var numbers: [EnvelopeColumn: [Int64]] = [:]
+    /// The sequences of all events up to the last one wanted; known with the replicas.
+    var sequencesFromStart: [Int64] = []
     var actors: EnvelopeTexts?
     var subjects: EnvelopeTexts?
     var texts = TextScope()

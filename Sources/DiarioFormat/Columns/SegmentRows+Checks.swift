@@ -28,7 +28,7 @@ package enum OrderFault: Equatable, Sendable {
 
 extension SegmentRows {
     /// When an event was accepted, in milliseconds, if it has a position.
-    package func acceptedAt(_ event: Int) -> Int64 { envelope.accepted[event] }
+    package func acceptedAt(_ event: Int) -> Int64 { envelope.accepted[event - envelope.first] }
 
     /// The first of these events that breaks the order of its replica (L4), with its number; nil
     /// if none does, and `heads` then say how far all have come.
@@ -36,6 +36,7 @@ extension SegmentRows {
         in events: Range<Int>,
         after heads: inout [ReplicaID: ReplicaHead]
     ) -> (event: Int, fault: OrderFault)? {
+        precondition(reader.wantsAll, "an order is that of all events")
         let names = reader.index.replicas.map(\.replica)
         // Numbers of 64 bits: no sequence and no clock is below zero as a signed one.
         var lastSequences = names.map { Int64(bitPattern: heads[$0]?.sequence ?? 0) }

@@ -3,66 +3,40 @@ extension SegmentRows {
     ///
     /// Comes before the first row is read.
     package mutating func want(types: Set<Int>) {
-        precondition(nextEvent == 0, "what was left out cannot be taken up again")
+        precondition(
+            nextEvent == reader.wanted.lowerBound,
+            "what was left out cannot be taken up again"
+        )
         window.wantedTypes = reader.index.types.indices.map { types.contains($0) }
     }
 
-    /// Goes to an event; no block is read for that.
-    mutating func seek(_ event: Int) {
-        var places = SeekPlaces(
-            firstRows: types.map { type in
-                type.blocks.map { reader.index.blocks[$0].firstRow }
-            }
-        )
-        var (actor, subject, erasure) = (0, 0, 0)
-        for event in 0..<event {
-            let flags = RowFlags(rawValue: UInt8(truncatingIfNeeded: envelope.flags[event]) & 31)
-            if flags.contains(.actor) { actor += 1 }
-            if flags.contains(.subject) { subject += 1 }
-            let isErased = erasure < erasures.count && erasures[erasure].event == event
-            if isErased { erasure += 1 }
-            places.take(
-                Int(envelope.types[event]),
-                isPersonal: flags.contains(.personal) && !isErased
-            )
+    /// Goes to an event; no block of fields is read for that.
+    mutating func seek(_ event: Int) throws(SegmentError) {
+        for type in types.indices where window.wants(type) {
+            let row = try reader.events(ofType: type).firstPlace(notBefore: event)
+            let blocks = types[type].blocks
+            guard
+                let next = blocks.firstIndex(where: {
+                    reader.index.blocks[$0].rows.upperBound > row
+                })
+            else { continue }
+            let block = reader.index.blocks[blocks[next]]
+            let place = row - block.firstRow
+            let personalRows = try reader.personalRows(inBlock: blocks[next])
+            let personalRow = personalRows.firstPlace(notBefore: place)
+            types[type].seek(next, row: place, personalRow: personalRow)
         }
-        for type in types.indices where !types[type].blocks.isEmpty {
-            let place = places.places[type]
-            types[type].seek(place.block, row: place.row, personalRow: place.personalRow)
-        }
-        window.nextActor = actor
-        window.nextSubject = subject
-        window.nextErasure = erasure
+        window.nextActor = envelope.actors.place(of: event)
+        window.nextSubject = envelope.subjects.place(of: event)
+        window.nextErasure = erasures.firstIndex { $0.event >= event } ?? erasures.count
         nextEvent = event
+        hasStarted = true
     }
 }
 
-/// How many rows of each type come before an event, counted by block.
-private struct SeekPlaces {
-    struct Place {
-        /// The place among the blocks of the type.
-        var block = 0
-        /// From the first row of the block.
-        var row = 0
-        /// The same, of rows with a personal part.
-        var personalRow = 0
-    }
-
-    private let firstRows: [[Int]]
-    private(set) var places: [Place]
-
-    init(firstRows: [[Int]]) {
-        self.firstRows = firstRows
-        places = [Place](repeating: Place(), count: firstRows.count)
-    }
-
-    mutating func take(_ type: Int, isPersonal: Bool) {
-        places[type].row += 1
-        if isPersonal { places[type].personalRow += 1 }
-        let block = places[type].block
-        guard block + 1 < firstRows[type].count,
-            firstRows[type][block] + places[type].row == firstRows[type][block + 1]
-        else { return }
-        places[type] = Place(block: block + 1)
+extension EnvelopeTexts {
+    /// Where the first text among `values` is that of an event from this one on.
+    fileprivate func place(of event: Int) -> Int {
+        (present?.firstPlace(notBefore: event) ?? event) - firstValue
     }
 }

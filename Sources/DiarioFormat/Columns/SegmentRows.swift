@@ -23,12 +23,16 @@ package struct SegmentRows: ~Copyable {
     private var nextRow = 0
     /// The first event behind the window.
     var nextEvent = 0
+    /// False until the rows of each type stand at `nextEvent`.
+    var hasStarted = true
 
     /// Events that are put together at once: many, since each type and field costs a little for
     /// each window; of small segments fewer, since their memory is not used again.
     private var windowCount: Int { min(4096, max(1024, reader.header.eventCount / 4)) }
 
     /// Reads the envelope; `reader` needs the sidecar if an event has a personal part.
+    ///
+    /// Begins with the first event that is wanted of the reader.
     package init(_ reader: consuming SegmentReader) throws(SegmentError) {
         var reader = reader
         let envelope = try RowEnvelopes(&reader)
@@ -44,13 +48,15 @@ package struct SegmentRows: ~Copyable {
         self.erasures = erasures
         types = reader.index.types.indices.map { RowsOfType(reader.index.fieldBlocks(ofType: $0)) }
         window.nextSizeMax = envelope.textsSizeMax
+        nextEvent = reader.wanted.lowerBound
         self.reader = reader
+        hasStarted = nextEvent == 0
     }
 
     /// The next event, whose parts are in `bytes` until the one after it; nil at the end.
     package mutating func next() throws(SegmentError) -> SegmentRow? {
         if nextRow == rows.count {
-            guard nextEvent < reader.header.eventCount else { return nil }
+            guard nextEvent < reader.wanted.upperBound else { return nil }
             try advance()
         }
         defer { nextRow += 1 }
@@ -59,7 +65,8 @@ package struct SegmentRows: ~Copyable {
 
     /// Puts the rows of the next window together.
     private mutating func advance() throws(SegmentError) {
-        let end = min(nextEvent + windowCount, reader.header.eventCount)
+        let end = min(nextEvent + windowCount, reader.wanted.upperBound)
+        if !hasStarted { try seek(nextEvent) }
         try assemble(nextEvent..<end)
     }
 
@@ -70,10 +77,11 @@ package struct SegmentRows: ~Copyable {
     /// one another cost least.
     package mutating func rows(in events: Range<Int>) throws(SegmentError) -> [SegmentRow] {
         precondition(
-            events.lowerBound >= 0 && events.upperBound <= reader.header.eventCount,
-            "only events of the segment are asked for"
+            events.lowerBound >= reader.wanted.lowerBound
+                && events.upperBound <= reader.wanted.upperBound,
+            "only events that are wanted are asked for"
         )
-        if events.lowerBound != nextEvent { seek(events.lowerBound) }
+        if events.lowerBound != nextEvent || !hasStarted { try seek(events.lowerBound) }
         try assemble(events)
         nextRow = rows.count
         return rows

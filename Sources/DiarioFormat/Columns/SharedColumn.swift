@@ -125,7 +125,8 @@ extension SegmentReader {
             let scope = ColumnScope(
                 keys: SharedColumn.keys(events, replicas: replicas, replicaCount: replicaCount)
             )
-            let values = try reader.nextTexts(count, isText: true, scope, texts, &memory)
+            let all = ColumnPart(all: count)
+            let values = try reader.nextTexts(all, isText: true, scope, texts, &memory)
             // Of the methods that are left, only `dictionary` has codes.
             guard let codes = values.codes else { throw .malformed(.body, at: 0) }
             return SharedColumn(codes, values.strings, events, types, listed)

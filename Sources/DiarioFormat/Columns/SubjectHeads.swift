@@ -119,25 +119,25 @@ extension ColumnReader {
     ) throws(FormatError) -> SubjectHeads {
         let pattern = try nextPattern(count: count)
         guard pattern.packedSize >= SubjectHeads.size else { throw .malformed(.text, at: 0) }
-        try gatherPlanes(SubjectHeads.size, count: count, &memory)
+        try gatherPlanes(SubjectHeads.size, ColumnPart(all: count), &memory)
         return SubjectHeads(pattern, count: count, planes: Array(memory.expanded))
     }
 
-    /// `count` strings whose heads lie elsewhere.
+    /// Strings whose heads lie elsewhere.
     @_lifetime(self: copy self)
     mutating func nextHeaded(
-        _ count: Int,
+        _ part: ColumnPart,
         _ heads: SubjectHeads?,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> ByteStrings {
         let start = offset
-        let pattern = try nextPattern(count: count)
-        guard let heads, heads.count == count, heads.pattern == pattern else {
+        let pattern = try nextPattern(count: part.count)
+        guard let heads, heads.count == part.count, heads.pattern == pattern else {
             throw .malformed(.text, at: start)
         }
         let planeCount = pattern.packedSize - SubjectHeads.size
-        try gatherPlanes(planeCount, count: count, &memory, after: heads.planes)
-        guard let strings = pattern.unpack(memory.expanded.span, count: count) else {
+        try gatherPlanes(planeCount, part, &memory, after: heads.planes)
+        guard let strings = pattern.unpack(memory.expanded.span, count: part.wanted.count) else {
             throw .malformed(.text, at: start)
         }
         return strings

@@ -74,30 +74,37 @@ extension ColumnWriter {
 }
 
 extension ColumnReader {
-    /// `count` strings put together from pieces.
+    /// Strings put together from pieces.
     @_lifetime(self: copy self)
     mutating func nextPieces(
-        _ count: Int,
+        _ part: ColumnPart,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> (strings: ByteStrings, areTexts: Bool) {
         let start = offset
         let separatorSize = try nextCount(1...TextPieces.separatorSizeMax)
         let separator = Array(Span(bytes), try reader.nextRange(count: separatorSize))
-        let counts = try nextSimple(count, &memory)
-        var total = count
-        for separators in counts {
+        let counts = try nextSimple(part.count, &memory)
+        var total = part.count
+        var wanted = 0..<part.count
+        for (index, separators) in counts.enumerated() {
             guard separators >= 0, separators <= Int64(SegmentLimits.blockSizeMax - total) else {
                 throw .malformed(.text, at: start)
             }
             total += Int(separators)
+            // Behind this string: its own piece is counted with all strings.
+            let behind = total - part.count + index + 1
+            if index + 1 == part.first { wanted = behind..<max(behind, wanted.upperBound) }
+            if index + 1 == part.end { wanted = wanted.lowerBound..<behind }
         }
+        if part.end == 0 { wanted = 0..<0 }
         let distinctCount = try nextCount(1...total)
         let tag = try nextByte()
         guard tag == StringForm.bytes.rawValue else { throw .malformed(.text, at: start) }
-        let pieces = try nextPlain(distinctCount, &memory)
-        let codes = try nextSimple(total, &memory)
+        let pieces = try nextPlain(ColumnPart(all: distinctCount), &memory)
+        let codes = try nextSimple(ColumnPart(count: total, wanted: wanted), &memory)
+        let wantedCounts = part.isWhole ? counts : Array(counts[part.wanted])
         // The size first, so that memory is asked for once, and not for too much.
-        var size = separatorSize * (total - count)
+        var size = separatorSize * (wanted.count - part.wanted.count)
         guard Self.isBelow(UInt64(distinctCount), codes) else {
             throw .malformed(.text, at: start)
         }
@@ -107,7 +114,7 @@ extension ColumnReader {
         }
         // Texts with texts between them are some; others may still be, with a scalar in two.
         let areTexts = pieces.areTexts && Text.isValid(separator.span.raw, 0..<separatorSize)
-        let strings = ByteStrings(joining: pieces, codes, counts, separator, size: size)
+        let strings = ByteStrings(joining: pieces, codes, wantedCounts, separator, size: size)
         return (strings, areTexts)
     }
 }

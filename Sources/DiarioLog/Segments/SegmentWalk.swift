@@ -26,18 +26,32 @@ final class SegmentWalk: Sendable {
     private static let pieceSize = 1024 * 1024
     private static let pieceCounts = 16...1024
 
+    /// A segment is read in part if no more than one in so many of its events is asked for.
+    private static let partRatio = 16
+
     /// Opens a segment; nil if its files are gone.
+    ///
+    /// Only rows with numbers in `range` may be asked for, or any without one.
     static func open(
         _ entry: SegmentEntry,
         of space: SpaceID,
         in shared: LogShared,
-        _ filter: LogFilter
+        _ filter: LogFilter,
+        only range: Range<UInt64>? = nil
     ) throws(LogError) -> Opened? {
         if let index = shared.segments.index(of: entry.name), filter.types(index).isEmpty {
             return .nothingWanted
         }
         guard var segment = try OpenSegment.open(entry, of: space, in: shared) else { return nil }
         shared.segments.keep(segment.reader.index, of: entry.name)
+        if let range {
+            let own = range.clamped(to: entry.first..<entry.last + 1)
+            if own.count * partRatio <= entry.count {
+                segment.reader.want(
+                    Int(own.lowerBound - entry.first)..<Int(own.upperBound - entry.first)
+                )
+            }
+        }
         var types: Set<Int>?
         var salts = SegmentSalts([])
         do throws(SegmentError) {

@@ -10,6 +10,8 @@ struct LeafReader: ~Copyable {
     private let end: UInt64
     private var seeds: Seeds
     private var cursor: LogCursor?
+    /// The leaf behind the last one that the cursor gives.
+    private var cursorEnd: UInt64 = 0
     private var events: StoredEvents?
     /// The row of `events` that comes next, and its leaf's index.
     private var row = 0
@@ -31,7 +33,7 @@ struct LeafReader: ~Copyable {
         _ visit: (Hash32, inout EventHasher) -> Void
     ) throws(LogError) {
         precondition(range.upperBound <= end, "leaves are read up to the stated end")
-        try seek(range.lowerBound)
+        try seek(range)
         while next < range.upperBound {
             if try passLost(range, &hasher, visit) { continue }
             try fill()
@@ -59,13 +61,19 @@ struct LeafReader: ~Copyable {
         return true
     }
 
-    /// Skips rows of the block at hand, or looks the leaf up anew.
-    private mutating func seek(_ index: UInt64) throws(LogError) {
+    /// Skips rows of the block at hand, or looks the first leaf up anew.
+    private mutating func seek(_ range: Range<UInt64>) throws(LogError) {
+        let index = range.lowerBound
         let rest = UInt64((events?.rows.count ?? 0) - row)
-        if cursor != nil, index >= next, index - next <= rest {
+        let isNear = cursor != nil && index >= next && index - next <= rest
+        if isNear, range.upperBound <= cursorEnd {
             row += Int(index - next)
         } else if index < end {
-            cursor = try store.cursor(space, positions: index + 1...end, .canonical)
+            // No further than to the end of the tile, since a segment is not read as a whole for
+            // a few rows; but what is read bit by bit is read at once.
+            let tileEnd = (index / UInt64(Tile.widthMax) + 1) * UInt64(Tile.widthMax)
+            cursorEnd = isNear ? end : min(end, max(range.upperBound, tileEnd))
+            cursor = try store.cursor(space, positions: index + 1...cursorEnd, .canonical)
             events = nil
             row = 0
         }
