@@ -1,6 +1,5 @@
 import DiarioCore
 import DiarioFormat
-import DiarioZstd
 import Testing
 
 /// Blocks of the log whose rows alone are compressed.
@@ -45,7 +44,8 @@ import Testing
 
     private static func failure(of block: [UInt8]) -> String? {
         do throws(FormatError) {
-            _ = try Block.check(try expand(block).span)
+            let plain = try expand(block)
+            _ = try Block.check(plain.span)
             return nil
         } catch {
             return switch error {
@@ -138,14 +138,7 @@ import Testing
         #expect(after.lastAcceptedAt == before.lastAcceptedAt)
         #expect(after.highestClock == before.highestClock)
         #expect(after.rowsOffset == before.rowsOffset)
-        #expect(throws: FormatError.malformed(.compression, at: 5)) {
-            try BlockSummary.parse(condensed.span, verifyChecksum: true)
-        }
-        var decompressor = try Decompressor()
-        var output: [UInt8] = []
-        #expect(throws: FormatError.malformed(.compression, at: 5)) {
-            try Block.decompress(condensed.span, using: &decompressor, into: &output)
-        }
+        #expect(BlockVectorTests.failure(of: condensed) == "malformed: compression of a block")
     }
 
     @Test func rowsThatDoNotShrinkStayAsTheyAre() throws {
@@ -159,14 +152,11 @@ import Testing
             for bit in 0..<8 {
                 var flipped = condensed
                 flipped[index] ^= 1 << UInt8(bit)
-                #expect(throws: FormatError.self) {
-                    let plain = try Self.expand(flipped)
-                    _ = try Block.check(plain.span)
-                }
+                #expect(Self.failure(of: flipped) != nil)
             }
         }
         for count in condensed.indices {
-            #expect(throws: FormatError.self) { try Self.expand(Array(condensed[..<count])) }
+            #expect(Self.failure(of: Array(condensed[..<count])) != nil)
         }
     }
 }

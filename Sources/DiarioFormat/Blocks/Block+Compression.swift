@@ -1,8 +1,8 @@
 import DiarioCore
 package import DiarioZstd
 
-// Blocks lie in the log as they are, or condensed, and travel compressed: only the body differs, and
-// the three fields of the header that speak of it.
+// Blocks lie in the log as they are, or condensed, and travel compressed: only the body differs,
+// and the three fields of the header that speak of it.
 
 extension Block {
     /// Appends the block with its body compressed; unchanged if that would not make it smaller.

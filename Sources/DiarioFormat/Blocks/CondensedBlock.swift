@@ -1,8 +1,8 @@
 import DiarioCore
 import DiarioZstd
 
-// Blocks of the log whose rows alone are compressed: schema/format/log.md, section 6. Recovery reads
-// what stands before the rows, and need not decompress anything.
+// Blocks of the log whose rows alone are compressed: schema/format/log.md, section 6. Recovery
+// reads what stands before the rows, and need not decompress anything.
 
 extension Block {
     /// Whether the bytes say that they are a condensed block, whatever else is right about them.

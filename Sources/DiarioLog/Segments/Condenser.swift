@@ -12,7 +12,7 @@ struct CondensedRows: Sendable {
     let bytes: Range<Int>
 }
 
-/// Puts rows of the write-ahead log together, space by space, into blocks whose rows are compressed.
+/// Puts rows of the write-ahead log together, space by space, into blocks with compressed rows.
 ///
 /// Prepared without any lock; the writer then only has to write the bytes, after a look whether all
 /// that was read is live still.

@@ -16,7 +16,8 @@ extension World {
             switch self {
             case .append: 40
             case .promote: 10
-            case .seal, .condense: 8
+            case .seal: 8
+            case .condense: 4
             case .clock, .check: 6
             case .release, .refresh, .staleRead, .reopen, .open, .cut, .clearFaults: 5
             case .sync, .kill, .failSyncs, .root: 3
