@@ -140,7 +140,8 @@ struct SpacesBench {
         guard let path = arguments.next(), let count = Int(arguments.next() ?? ""),
             let appends = Int(arguments.next() ?? ""), let size = Int(arguments.next() ?? "")
         else { throw .usage("where, how many, and how?") }
-        let events = try PreparedEvents(WorkloadOptions(eventCount: 2000, seed: 1))
+        // A prime number, so that no space is given the same events again and again.
+        let events = try PreparedEvents(WorkloadOptions(eventCount: 20_011, seed: 1))
         let store = try BenchSpace.store(at: path, isNew: false)
         let spaces = try BenchSpace.log { () throws(LogError) in try store.manifests() }.map(
             \.space

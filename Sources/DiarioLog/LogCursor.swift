@@ -294,6 +294,7 @@ package struct LogCursor: Sendable {
         }
         guard isThere else { return nil }
         do throws(FormatError) {
+            if run.isCondensed { bytes = try store.shared.expander.expand(bytes) }
             let head = try BlockHead.parse(bytes.span, verifyChecksum: true)
             return StoredEvents(
                 bytes: bytes,

@@ -21,6 +21,7 @@ final class LogShared: Sendable {
     let hashes = Hashes()
     let segments = SegmentShelf()
     let sealing = Sealing()
+    let expander = Expander()
     /// Never held while a file is read or written.
     let index = Mutex(LogIndex())
 

@@ -15,7 +15,7 @@ import Testing
 
     /// Worlds are of use to private segments only if lanes grow long, and are accepted in parts.
     @Test func promotionsCutThroughPrivateSegments() {
-        let counts = (0..<30).map { Self.simulation.run(seed: $0).sealedPromotionCount }
+        let counts = (0..<40).map { Self.simulation.run(seed: $0).sealedPromotionCount }
         #expect(counts.reduce(0, +) >= 20)
         #expect(counts.count { $0 > 0 } >= 8)
     }

@@ -26,8 +26,7 @@ struct BlockInspector {
         }
         let block = reader.bytes[start..<reader.end]
         do throws(FormatError) {
-            let head = try Block.check(block.span)
-            let count = head.summary.eventCount
+            let count = try check(block.span)
             reader.note(
                 "block",
                 Show.count(UInt64(count), "event"),
@@ -42,16 +41,36 @@ struct BlockInspector {
         do throws(InspectStop) {
             var head = Head()
             let flags = try header(&reader, start, &head)
-            guard reader.bytes[start + 5] == 0 else {
+            let compression = reader.bytes[start + 5]
+            guard compression != 1 else {
                 reader.note("body", "compressed", at: reader.offset, size: reader.remaining)
                 return
             }
             try body(&reader, flags, &head)
+            guard compression == 0 else {
+                let count = Show.count(head.count, "event")
+                reader.note(
+                    "rows",
+                    "\(count), compressed",
+                    at: reader.offset,
+                    size: reader.remaining
+                )
+                return
+            }
             try rows(&reader, head)
         } catch {
             // What stopped it has its line already.
         }
         reader.offset = reader.end
+    }
+
+    /// Checks all of a block, its rows decompressed; the number of its events.
+    private func check(_ block: Span<UInt8>) throws(FormatError) -> Int {
+        guard Block.isCondensed(block) else { return try Block.check(block).summary.eventCount }
+        var expander = try BlockExpander()
+        var plain: [UInt8] = []
+        try expander.expand(block, into: &plain)
+        return try Block.check(plain.span).summary.eventCount
     }
 
     private func header(
@@ -64,8 +83,8 @@ struct BlockInspector {
         try reader.number(
             "compression",
             size: 1,
-            show: { $0 == 0 ? "none" : $0 == 1 ? "zstd" : "\($0)" },
-            problem: { $0 > 1 ? "unknown" : nil }
+            show: { $0 < 3 ? ["none", "zstd", "rows by zstd"][Int($0)] : "\($0)" },
+            problem: { $0 > 2 ? "unknown" : nil }
         )
         let flags = try reader.number(
             "flags",

@@ -1,8 +1,8 @@
 import DiarioCore
 package import DiarioZstd
 
-// Blocks lie in the log as they are and travel compressed: only the body differs, and the three
-// fields of the header that speak of it.
+// Blocks lie in the log as they are, or condensed, and travel compressed: only the body differs,
+// and the three fields of the header that speak of it.
 
 extension Block {
     /// Appends the block with its body compressed; unchanged if that would not make it smaller.
@@ -15,7 +15,7 @@ extension Block {
     ) throws(FormatError) {
         let header = try BlockHeader.parse(block)
         precondition(
-            !header.isCompressed && header.blockSize == block.count,
+            header.compression == .none && header.blockSize == block.count,
             "only a whole block that is not compressed can be"
         )
         let start = output.count
@@ -34,7 +34,7 @@ extension Block {
             return
         }
         var changed = header
-        changed.isCompressed = true
+        changed.compression = .whole
         changed.storedSize = storedSize
         changed.seal(&output, from: start)
     }
@@ -49,7 +49,8 @@ extension Block {
     ) throws(FormatError) {
         let header = try BlockHeader.parse(block)
         try header.check(block, verifyChecksum: true)
-        guard header.isCompressed else {
+        guard header.compression == .whole else {
+            guard header.compression == .none else { throw .malformed(.compression, at: 5) }
             output.append(contentsOf: block.raw)
             return
         }
@@ -63,7 +64,7 @@ extension Block {
             throw .compression(error)
         }
         var changed = header
-        changed.isCompressed = false
+        changed.compression = .none
         changed.storedSize = header.bodySize
         changed.seal(&output, from: start)
     }

@@ -80,11 +80,33 @@ extension BlockBuilder {
         )
     }
 
+    /// Copies all rows of another block, whose head is `head`.
+    package mutating func append(
+        _ block: Span<UInt8>,
+        _ head: BlockHead
+    ) throws(FormatError) {
+        var indices: [Int32] = []
+        for type in head.types { indices.append(index(of: type)) }
+        var cursor = RowCursor(block, head.summary)
+        while let row = try cursor.next() {
+            try copy(row, of: block, typeIndex: indices[row.typeIndex])
+        }
+    }
+
     /// Copies a row of another block; `erased` is the commitment that replaces its personal part.
     package mutating func append(
         _ row: BlockRow,
         of block: Span<UInt8>,
         type: TypeEntry,
+        erased: Hash32? = nil
+    ) throws(FormatError) {
+        try copy(row, of: block, typeIndex: index(of: type), erased: erased)
+    }
+
+    private mutating func copy(
+        _ row: BlockRow,
+        of block: Span<UInt8>,
+        typeIndex: Int32,
         erased: Hash32? = nil
     ) throws(FormatError) {
         var reader = ByteReader(block.raw, range: row.publicPart)
@@ -98,7 +120,7 @@ extension BlockBuilder {
         case .erased: rows.append(1)
         case .present(let range): rows.append(varint: erased == nil ? UInt64(range.count) : 1)
         }
-        rows.append(varint: UInt64(index(of: type)))
+        rows.append(varint: UInt64(typeIndex))
         rows.append(contentsOf: block.raw.extracting(row.publicPart))
         switch row.personal {
         case .absent: break

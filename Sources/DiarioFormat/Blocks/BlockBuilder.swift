@@ -151,7 +151,7 @@ package struct BlockBuilder: Sendable {
         let bodySize = output.count - start - BlockHeader.size
         precondition(bodySize <= Limits.blockSizeMax, "the caller begins another block in time")
         BlockHeader(
-            isCompressed: false,
+            compression: .none,
             flags: flags,
             eventCount: eventCount,
             bodySize: bodySize,

@@ -5,7 +5,7 @@ import DiarioCore
 //   offset  size  field
 //        0     4  magic, "DBLK"
 //        4     1  version, 1
-//        5     1  compression of the body: 0 none, 1 zstd
+//        5     1  compression of the body: 0 none, 1 zstd, 2 condensed
 //        6     2  flags
 //        8     4  number of events, 1 to 65,536
 //       12     4  size of the body before compression, at most 2 MiB
@@ -19,7 +19,7 @@ package struct BlockHeader: Equatable, Sendable {
     /// "DBLK" as a little-endian number.
     package static let magic: UInt32 = 0x4b4c_4244
 
-    package var isCompressed: Bool
+    package var compression: Compression
     package var flags: BlockFlags
     package var eventCount: Int
     /// Bytes of the body before compression.
@@ -28,15 +28,24 @@ package struct BlockHeader: Equatable, Sendable {
     package var storedSize: Int
     package var checksum: UInt32
 
+    /// How the body is stored; the raw values are on disk.
+    package enum Compression: UInt8, Sendable {
+        case none = 0
+        /// All of it is one zstd frame.
+        case whole = 1
+        /// Its rows are one zstd frame, and what comes before them is as it is.
+        case rows = 2
+    }
+
     package init(
-        isCompressed: Bool,
+        compression: Compression,
         flags: BlockFlags,
         eventCount: Int,
         bodySize: Int,
         storedSize: Int,
         checksum: UInt32 = 0
     ) {
-        self.isCompressed = isCompressed
+        self.compression = compression
         self.flags = flags
         self.eventCount = eventCount
         self.bodySize = bodySize
@@ -53,8 +62,9 @@ package struct BlockHeader: Equatable, Sendable {
         guard try reader.next(UInt32.self) == magic else { throw .malformed(.magic, at: 0) }
         let version = try reader.next(UInt8.self)
         guard version == Self.version else { throw .unknownVersion(version, at: 4) }
-        let compression = try reader.next(UInt8.self)
-        guard compression <= 1 else { throw .malformed(.compression, at: 5) }
+        guard let compression = Compression(rawValue: try reader.next(UInt8.self)) else {
+            throw .malformed(.compression, at: 5)
+        }
         let flags = BlockFlags(rawValue: try reader.next(UInt16.self))
         guard flags.isSubset(of: .all) else { throw .malformed(.blockFlags, at: 6) }
         let eventCount = try reader.next(UInt32.self)
@@ -70,11 +80,14 @@ package struct BlockHeader: Equatable, Sendable {
         guard storedSize <= Self.storedSizeMax else {
             throw .tooLarge(.storedBody, size: UInt64(storedSize), max: Self.storedSizeMax)
         }
-        guard compression == 1 || storedSize == bodySize else {
+        guard compression != .none || storedSize == bodySize else {
             throw .malformed(.storedBody, at: 16)
         }
+        guard compression != .rows || storedSize < bodySize && flags == .positioned else {
+            throw .malformed(.compression, at: 5)
+        }
         return BlockHeader(
-            isCompressed: compression == 1,
+            compression: compression,
             flags: flags,
             eventCount: Int(eventCount),
             bodySize: Int(bodySize),
@@ -132,7 +145,8 @@ extension BlockHeader {
     }
 
     private func put(into output: inout [UInt8], at start: Int) {
-        let kind = UInt64(Self.version) | (isCompressed ? 1 << 8 : 0) | UInt64(flags.rawValue) << 16
+        let kind =
+            UInt64(Self.version) | UInt64(compression.rawValue) << 8 | UInt64(flags.rawValue) << 16
         output.put(UInt64(Self.magic) | kind << 32, at: start)
         output.put(UInt64(eventCount) | UInt64(bodySize) << 32, at: start + 8)
         output.put(UInt64(storedSize) | UInt64(checksum) << 32, at: start + 16)

@@ -9,6 +9,9 @@ package struct SegmentPlan: Sendable {
 
     package init() {}
 
+    /// Columns that it knows of.
+    package var columnCount: Int { columns.count }
+
     subscript(_ name: ColumnName) -> ColumnPlan? {
         get { columns[name] }
         set { columns[name] = newValue }

@@ -47,6 +47,14 @@ extension LogStore {
         all: Bool,
         waitSeconds: Int = 0
     ) throws(LogError) -> SealReport {
+        try seal(space, all ? .all : .complete, waitSeconds: waitSeconds)
+    }
+
+    func seal(
+        _ space: SpaceID,
+        _ extent: SealExtent,
+        waitSeconds: Int = 0
+    ) throws(LogError) -> SealReport {
         guard access == .readWrite else { throw .readOnly }
         let directory = shared.directory
         _ = try SpaceHome.readManifest(space, in: directory)
@@ -68,8 +76,8 @@ extension LogStore {
         // Takes up what others wrote since, under the lock.
         try sync()
         var manifest = try tidySegments(of: space)
-        while let plan = try nextPlan(manifest.segments, of: space, all: all) {
-            let entries = try write(plan, of: space)
+        while let plan = try nextPlan(manifest.segments, of: space, extent) {
+            let entries = try write(plan, of: space, extent)
             let now = shared.time.now
             let replaced = Set(plan.replaced)
             let isSealedAgain = plan.positions.upperBound <= manifest.segments.last?.last ?? 0
@@ -89,9 +97,12 @@ extension LogStore {
             if isSealedAgain, entries.count >= replaced.count { break }
             // Not only at the end, which does not come while others write faster than this seals.
             try releaseSealed(manifest.segments, of: space, countMin: shared.sizes.mergedCount)
+            // Events may come as fast as this cuts them off.
+            if extent == .tail, plan.isShort { break }
         }
-        try releaseSealed(manifest.segments, of: space, countMin: 1)
-        try sealLanes(of: space, all: all, &manifest, &report)
+        let step = extent == .tail ? shared.sizes.segmentCount : 1
+        try releaseSealed(manifest.segments, of: space, countMin: 1, tilesMin: step)
+        try sealLanes(of: space, all: extent != .complete, &manifest, &report)
         report.sealedEnd = manifest.segments.last?.last ?? 0
         return report
     }
@@ -99,7 +110,7 @@ extension LogStore {
     private func nextPlan(
         _ segments: [SegmentEntry],
         of space: SpaceID,
-        all: Bool
+        _ extent: SealExtent
     ) throws(LogError) -> SealPlan? {
         let (head, released) = shared.index.withLock { ($0[space].head, $0[space].released) }
         let first = try shared.firstReadable(space, released: released)
@@ -110,14 +121,23 @@ extension LogStore {
             isJoined ? segments : [],
             first: first,
             head: head,
-            all: all,
+            extent,
             lost: isJoined ? lost : [],
             shared.sizes
         )
     }
 
-    private func write(_ plan: SealPlan, of space: SpaceID) throws(LogError) -> [SegmentEntry] {
-        var files = SegmentFiles(shared, space, expected: plan.positions.count)
+    private func write(
+        _ plan: SealPlan,
+        of space: SpaceID,
+        _ extent: SealExtent
+    ) throws(LogError) -> [SegmentEntry] {
+        var files = SegmentFiles(
+            shared,
+            space,
+            expected: plan.positions.count,
+            plan.isShort ? extent : .complete
+        )
         var cursor = try cursor(space, positions: plan.positions, .canonical)
         var next = plan.positions.lowerBound
         while let events = try cursor.next() {
@@ -139,11 +159,12 @@ extension LogStore {
     }
 
     /// Keeps the tiles of what is sealed, and lets go of it in the write-ahead log, if that is
-    /// `countMin` events at least.
+    /// `countMin` events at least; tiles only if `tilesMin` are without.
     private func releaseSealed(
         _ segments: [SegmentEntry],
         of space: SpaceID,
-        countMin: Int
+        countMin: Int,
+        tilesMin: Int = 1
     ) throws(LogError) {
         let released = shared.index.withLock { $0[space].released }
         guard let end = segments.last?.last, end >= released + UInt64(countMin) else { return }
@@ -152,7 +173,9 @@ extension LogStore {
         // Where positions were released that no segment holds, tiles cannot be made any more; nor
         // over lost ones of which only the subtrees are known.
         let first = try shared.firstReadable(space, released: released)
-        if known?.last ?? 0 <= tiles.size, tiles.size + 1 >= first {
+        if known?.last ?? 0 <= tiles.size, tiles.size + 1 >= first,
+            end >= tiles.size + UInt64(tilesMin)
+        {
             try extendTiles(of: space, to: end)
         }
         try release(space, upTo: end)
@@ -190,63 +213,6 @@ extension LogStore {
         return manifest
     }
 
-    // MARK: In the background
-
-    /// How long the sealing thread waits before it begins.
-    var sealDelay: Int64 {
-        shared.sealing.isCrowded ? 0 : shared.sizes.sealDelayMilliseconds
-    }
-
-    /// Seals what is due; false once the log is closed.
-    func sealDue() -> Bool {
-        let (spaces, isCrowded) = shared.sealing.takeDue()
-        do throws(LogError) {
-            for space in spaces { try sealInBackground(space, all: false) }
-            if isCrowded { try sealUntilQuiet() }
-        } catch {
-            return false
-        }
-        return true
-    }
-
-    /// Seals what is due and was left for later: who closes a log soon after an append leaves the
-    /// thread no time to do so, and if all do, the log grows without end.
-    ///
-    /// Failures are kept to be shown: what was acknowledged is safe where it is.
-    package func sealBeforeClose() {
-        guard access == .readWrite, shared.hasThreads else { return }
-        _ = sealDue()
-    }
-
-    /// Throws once the log is closed; other failures are kept to be shown.
-    private func sealInBackground(_ space: SpaceID, all: Bool) throws(LogError) {
-        do throws(LogError) {
-            _ = try seal(space, all: all)
-            shared.sealing.noteSuccess(space)
-        } catch {
-            if case .closed = error { throw error }
-            // Then it is done, or due again with the next events.
-            if case .sealing = error { return }
-            let mark = shared.index.withLock { $0[space].sealMark }
-            let step = UInt64(shared.sizes.segmentCount)
-            shared.sealing.note(space, failure: error, mark: mark, step: step)
-        }
-    }
-
-    /// Seals the tails that were written to longest ago, until the log holds little enough.
-    private func sealUntilQuiet() throws(LogError) {
-        let waiting = shared.index.withLock { $0.tails() }
-        for space in waiting {
-            guard shared.index.withLock({ $0.liveBytesTotal }) > shared.sizes.liveMax else {
-                return
-            }
-            try sealInBackground(space, all: true)
-        }
-    }
-
-    /// Why sealing in the background failed last; nil if it never did.
-    package var sealFailure: LogError? { shared.sealing.failure }
-
     // MARK: What there is
 
     /// The sealed segments of a space, in order of position.
@@ -261,19 +227,6 @@ extension LogStore {
 
     /// What reading sealed events has cost since the log was opened.
     package var segmentCounters: SegmentCounters { shared.segments.counters }
-}
-
-extension LogIndex {
-    /// The spaces with rows in blocks of the log, those written to longest ago first.
-    fileprivate func tails() -> [SpaceID] {
-        let ends = spaces.ids.compactMap { id -> (id: SpaceID, file: UInt32, offset: UInt32)? in
-            let space = self[id]
-            let lists = [space.canonical] + space.lanes.map(\.runs)
-            let runs = lists.compactMap { $0.runs.last { !$0.isSealed } }
-            return runs.map { (id, $0.file, $0.offset) }.max { ($0.1, $0.2) < ($1.1, $1.2) }
-        }
-        return ends.sorted { ($0.file, $0.offset, $0.id) < ($1.file, $1.offset, $1.id) }.map(\.id)
-    }
 }
 
 extension Manifest {

@@ -1,3 +1,14 @@
+/// How much of a space is sealed.
+enum SealExtent {
+    /// Complete runs.
+    case complete
+    /// Those, and what is left, in a short segment in whose place others come.
+    case all
+    /// The same, but short segments may be left to lie beside one another: for a tail that has to
+    /// leave the log at little cost.
+    case tail
+}
+
 /// Which positions are sealed next, and which segments the new ones replace.
 ///
 /// A function of what is there, so that whoever goes on after a crash decides the same.
@@ -5,16 +16,17 @@ struct SealPlan: Equatable {
     let positions: ClosedRange<UInt64>
     /// Those that lie in `positions`.
     let replaced: [SegmentEntry]
+    /// True if they make up no run yet.
+    var isShort = false
 
     /// Nil if nothing is to be done.
     ///
-    /// `first` is the lowest position that can be read, `head` the last one. With `all`, a short
-    /// segment is cut for what fills no run yet.
+    /// `first` is the lowest position that can be read, `head` the last one.
     static func next(
         _ segments: [SegmentEntry],
         first: UInt64,
         head: UInt64,
-        all: Bool,
+        _ extent: SealExtent,
         lost: [LostPositions] = [],
         _ sizes: LogSizes
     ) -> SealPlan? {
@@ -25,7 +37,12 @@ struct SealPlan: Equatable {
             head: head,
             sizes: sizes
         )
-        return planner.merge() ?? planner.run() ?? (all ? planner.rest() : nil)
+        if let plan = planner.merge() ?? planner.run() { return plan }
+        switch extent {
+        case .complete: return nil
+        case .all: return planner.rest()
+        case .tail: return planner.tail()
+        }
     }
 }
 
@@ -81,7 +98,28 @@ private struct Planner {
     func rest() -> SealPlan? {
         guard head > sealedEnd else { return nil }
         let run = window(of: sealedEnd + 1, UInt64(sizes.segmentCount))
-        return plan(run.lowerBound...head)
+        return short(from: run.lowerBound)
+    }
+
+    /// What is left, together with short segments that are small and not larger than what comes
+    /// after them; so nothing is put together often, and there are never many.
+    func tail() -> SealPlan? {
+        guard head > sealedEnd else { return nil }
+        let run = window(of: sealedEnd + 1, UInt64(sizes.segmentCount))
+        var start = sealedEnd + 1
+        for entry in segments.reversed() {
+            guard entry.last + 1 == start, entry.first >= run.lowerBound,
+                entry.count < sizes.segmentCount / 8, UInt64(entry.count) <= head + 1 - start
+            else { break }
+            start = entry.first
+        }
+        return short(from: start)
+    }
+
+    private func short(from start: UInt64) -> SealPlan {
+        var plan = plan(start...head)
+        plan.isShort = true
+        return plan
     }
 
     /// The aligned positions around one of them.

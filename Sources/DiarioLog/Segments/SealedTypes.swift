@@ -10,7 +10,7 @@ struct SealedTypes {
     private let store: LogShared
     private let space: SpaceID
     /// What was found before, for any space: reading a pack costs as much as sealing a short run.
-    private var known: [TypeEntry: EventType]
+    private(set) var known: [TypeEntry: EventType]
     private var hasOwn = false
     /// Adopted packs that were not read yet, the newest last.
     private var packs: [Adoption]?

@@ -9,6 +9,9 @@ final class Sealing: Sendable {
         var due: Set<SpaceID> = []
         /// How columns of the space sealed last were written best.
         var plan: (space: SpaceID, plan: SegmentPlan)?
+        /// The same for short segments of any space: to search anew for each would cost many times
+        /// what writing it costs.
+        var tailPlan = SegmentPlan()
         /// Why sealing in the background failed last.
         var failure: LogError?
         /// Spaces in which it failed, and the mark from which on it is tried again.
@@ -54,6 +57,8 @@ final class Sealing: Sendable {
         }
     }
 
+    func note(failure: LogError) { state.withLock { $0.failure = failure } }
+
     func noteSuccess(_ space: SpaceID) { state.withLock { $0.retryMarks[space] = nil } }
 
     func noteCrowded() {
@@ -76,13 +81,23 @@ final class Sealing: Sendable {
         }
     }
 
-    func plan(of space: SpaceID) -> SegmentPlan {
-        state.withLock { $0.plan?.space == space ? $0.plan?.plan : nil } ?? SegmentPlan()
+    func plan(of space: SpaceID, _ extent: SealExtent) -> SegmentPlan {
+        if extent == .tail { return state.withLock { $0.tailPlan } }
+        return state.withLock { $0.plan?.space == space ? $0.plan?.plan : nil } ?? SegmentPlan()
     }
 
-    func keep(_ plan: SegmentPlan, of space: SpaceID) {
-        state.withLock { $0.plan = (space, plan) }
+    func keep(_ plan: SegmentPlan, of space: SpaceID, _ extent: SealExtent) {
+        state.withLock { state in
+            if extent == .tail {
+                // Spaces may have types of their own, without end.
+                state.tailPlan = plan.columnCount > Self.columnCountMax ? SegmentPlan() : plan
+            } else {
+                state.plan = (space, plan)
+            }
+        }
     }
+
+    private static let columnCountMax = 16_384
 
     var failure: LogError? { state.withLock { $0.failure } }
 }

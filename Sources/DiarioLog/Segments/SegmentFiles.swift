@@ -21,6 +21,7 @@ struct SegmentFiles: ~Copyable {
     private(set) var entries: [SegmentEntry] = []
 
     private let expected: Int
+    private let extent: SealExtent
     private var builder: SegmentBuilder?
     private var first: UInt64 = 0
     private var seeds: Seeds
@@ -40,21 +41,24 @@ struct SegmentFiles: ~Copyable {
         let index: Int
     }
 
-    /// What was learned of columns when the space was sealed last is made use of.
+    /// What was learned of columns when the space was sealed last is made use of; for a tail, what
+    /// was learned of any.
     ///
     /// `expected` is how many rows will come, of which each segment takes what it can.
     init(
         _ store: LogShared,
         _ space: SpaceID,
         of replica: ReplicaID? = nil,
-        expected: Int = 0
+        expected: Int = 0,
+        _ extent: SealExtent = .complete
     ) {
         self.expected = expected
+        self.extent = extent
         self.store = store
         self.space = space
         self.replica = replica
         types = SealedTypes(store, space)
-        plan = store.sealing.plan(of: space)
+        plan = store.sealing.plan(of: space, extent)
         seeds = Seeds(store: store, space: space)
     }
 
@@ -62,11 +66,24 @@ struct SegmentFiles: ~Copyable {
     mutating func append(_ events: StoredEvents) throws(LogError) {
         seeds.segment = events.salts
         let bytes = events.bytes.span
+        // Of each type once: to look it up for each row costs as much as taking the row.
+        var known = [EventType?](repeating: nil, count: events.types.count)
         for stored in events.rows {
-            let entry = events.types[stored.row.typeIndex]
-            let type = try types.type(entry)
+            let index = stored.row.typeIndex
+            let entry = events.types[index]
             let size = stored.size
-            if isFull(for: entry, size: size) { try finish() }
+            if isFull(for: known[index] == nil ? entry : nil, size: size) {
+                try finish()
+                for index in known.indices { known[index] = nil }
+            }
+            let type: EventType
+            if let found = known[index] {
+                type = found
+            } else {
+                type = try types.type(entry)
+                known[index] = type
+                typesSeen.insert(entry)
+            }
             do throws(FormatError) {
                 try take(stored, bytes, entry, type)
             } catch {
@@ -84,11 +101,13 @@ struct SegmentFiles: ~Copyable {
     }
 
     /// Whether the segment under construction cannot take a row.
-    private func isFull(for entry: TypeEntry, size: Int) -> Bool {
+    ///
+    /// `entry` is its type, if it may be a new one here.
+    private func isFull(for entry: TypeEntry?, size: Int) -> Bool {
         guard rowCount > 0 else { return false }
         if rowCount == SegmentLimits.eventCountMax { return true }
         if rowSize + size > store.sizes.segmentMax { return true }
-        guard !typesSeen.contains(entry) else { return false }
+        guard let entry, !typesSeen.contains(entry) else { return false }
         // One schema for each version of a type: no log of ours has two, but another's might.
         return typesSeen.count == SegmentLimits.typeCountMax
             || typesSeen.contains { $0.isSameType(as: entry) }
@@ -115,7 +134,6 @@ struct SegmentFiles: ~Copyable {
             lastAcceptedAt = acceptedAt.milliseconds
             begin(position, isPositioned: true)
         }
-        typesSeen.insert(entry)
         try builder?.append(
             SegmentEvent(row, isAuthority: stored.isAuthority, acceptedAt: stored.acceptedAt),
             of: bytes,
@@ -183,7 +201,7 @@ struct SegmentFiles: ~Copyable {
         rowCount = 0
         rowSize = 0
         digest = RowDigest()
-        store.sealing.keep(plan, of: space)
+        store.sealing.keep(plan, of: space, extent)
     }
 
     private static func write(
@@ -207,16 +225,23 @@ struct SegmentFiles: ~Copyable {
             )
         }
         do throws(SegmentError) {
-            let reader = try SegmentReader(
+            var reader = try SegmentReader(
                 SegmentOnDisk(file: segment, kind: .segment, failure: place.failure),
-                sidecar: SegmentOnDisk(file: sidecar, kind: .sidecar, failure: place.failure)
+                sidecar: SegmentOnDisk(file: sidecar, kind: .sidecar, failure: place.failure),
+                known: types.known
             )
             entry.identity = reader.header.identity
             entry.sidecarChecksum = reader.sidecarHeader?.checksum ?? 0
-            let types = reader.index.types.map(\.entry)
+            let entries = reader.index.types.map(\.entry)
+            // To make the types of them anew would cost more than all else.
+            for (index, entry) in entries.enumerated() {
+                guard try reader.schema(index) == types.known[entry]?.canonicalSchema else {
+                    throw SegmentError.unknownType(entry)
+                }
+            }
             var rows = try SegmentRows(reader)
             while let row = try rows.next() {
-                found.add(StoredRow(row), rows.bytes.span, types[row.typeIndex])
+                found.add(StoredRow(row), rows.bytes.span, entries[row.typeIndex])
             }
         } catch {
             throw place.error(error)
@@ -241,10 +266,15 @@ extension StoredRow {
 private struct RowDigest: Equatable {
     private var checksum: UInt32 = 0
     private var count = 0
+    private var marks: [UInt8] = []
+
+    static func == (left: RowDigest, right: RowDigest) -> Bool {
+        (left.checksum, left.count) == (right.checksum, right.count)
+    }
 
     mutating func add(_ stored: StoredRow, _ bytes: Span<UInt8>, _ type: TypeEntry) {
         let row = stored.row
-        var marks: [UInt8] = []
+        marks.removeAll(keepingCapacity: true)
         marks.append(littleEndian: row.replica.rawValue)
         marks.append(littleEndian: row.sequence)
         marks.append(littleEndian: stored.position ?? 0)
@@ -253,7 +283,7 @@ private struct RowDigest: Equatable {
         marks.append(contentsOf: type.name)
         marks.append(littleEndian: UInt32(type.version))
         marks.append(type.fingerprint)
-        add(marks.span.raw)
+        checksum = Checksum.crc32c(marks.span.raw, continuing: checksum)
         add(bytes.raw.extracting(row.publicPart))
         switch row.personal {
         case .absent: add([0].span.raw)

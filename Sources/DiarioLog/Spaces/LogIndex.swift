@@ -64,6 +64,7 @@ struct LogIndex: Sendable {
         let offset: Int
         /// Of the block alone.
         let size: Int
+        var isCondensed = false
     }
 
     /// Takes up the rows of a block; pending ones if the block gives no positions.
@@ -230,7 +231,7 @@ extension SpaceIndex {
         self.clock = max(self.clock, clock)
         bytesSinceState += place.size
         guard let first = position ?? lane?.firstSequence else { return }
-        let run = Run(
+        var run = Run(
             first: first,
             count: UInt32(count),
             skip: 0,
@@ -240,6 +241,7 @@ extension SpaceIndex {
             liveBytes: UInt32(place.size + Record.headerSize),
             promotedAt: nil
         )
+        run.isCondensed = place.isCondensed
         if position != nil {
             put(run, acceptedAt: acceptedAt, &live)
         } else if let lane {

@@ -20,9 +20,11 @@ package struct Run: Hashable, Sendable {
     /// When they were accepted, if they were pending when the record was written; else nil, and the
     /// block itself says it.
     package var promotedAt: Int64?
+    /// True if the rows of the block are compressed.
+    package var isCondensed = false
     /// Of sealed rows the number of their replica in the space's index, from 1; 0 for a block.
     ///
-    /// It fits in bytes that were between two runs in memory anyway.
+    /// Both fit in bytes that were between two runs in memory anyway.
     package private(set) var lane: UInt32
 
     package init(

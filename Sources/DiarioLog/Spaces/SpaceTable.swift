@@ -19,6 +19,11 @@ struct SpaceTable: Sendable {
 
     var indices: some Collection<SpaceIndex> { entries.lazy.map(\.index) }
 
+    /// Looks at all spaces, in no order.
+    func forEach(_ body: (SpaceID, borrowing SpaceIndex) -> Void) {
+        for index in entries.indices { body(entries[index].id, entries[index].index) }
+    }
+
     /// Looks at a space where it is; a copy would count references to all its lists.
     func read<Value>(_ id: SpaceID, _ body: (borrowing SpaceIndex) -> Value) -> Value? {
         number(of: id).map { body(entries[$0].index) }

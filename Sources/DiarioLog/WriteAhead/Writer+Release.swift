@@ -121,10 +121,30 @@ extension Writer {
     }
 
     /// Makes sure that the frame takes `size` more bytes; else it is written and another begun.
-    private mutating func makeRoom(_ size: Int) throws(LogError) {
+    mutating func makeRoom(_ size: Int) throws(LogError) {
         guard frame.count + size + Record.headerSize > store.sizes.frameMax else { return }
         try finishFrame(isSynced: true)
         beginFrame()
+    }
+
+    /// Writes a block again as it is; false if some of its rows, or what it says of them, changed.
+    private mutating func copyWhole(
+        _ run: Run,
+        lane: Lane?,
+        of id: SpaceID
+    ) throws(LogError) -> Bool {
+        guard run.skip == 0, run.promotedAt == nil else { return false }
+        let bytes = try store.storedBlock(of: run)
+        do throws(FormatError) {
+            let summary = try BlockSummary.parseStored(bytes.span, verifyChecksum: true)
+            guard summary.eventCount == Int(run.count) else { return false }
+        } catch {
+            throw run.fault(error)
+        }
+        try makeRoom(Record.headerSize + bytes.count)
+        Record.append(.rows, id, to: &frame) { $0.append(contentsOf: bytes) }
+        recordCount += 1
+        return true
     }
 
     /// Writes the events of a run again, with their positions if they have any by now.
@@ -134,8 +154,9 @@ extension Writer {
             let replica = store.index.withLock { $0[id].replica(of: run) }
             return append(SealedRows(run, by: replica, clock: lane?.clock), of: id)
         }
-        try makeRoom(Int(run.blockSize) + store.sizes.frameMax / 16)
+        if try copyWhole(run, lane: lane, of: id) { return }
         let bytes = try store.block(of: run)
+        try makeRoom(bytes.count + store.sizes.frameMax / 16)
         do throws(FormatError) {
             let block = bytes.span
             let head = try BlockHead.parse(block, verifyChecksum: true)

@@ -94,6 +94,7 @@ struct Writer: ~Copyable {
 
     /// Notes that the frame lies on disk at `place`, and that its events are to be hashed.
     mutating func noteUnhashed(at place: FramePlace) {
+        guard lastStaged != nil || !staged.isEmpty else { return }
         let others = staged.isEmpty ? [] : Array(staged.keys)
         store.hashes.follow(frame, at: place, lastStaged?.0, others: others)
     }
@@ -269,7 +270,7 @@ extension LogIndex {
         let content = bytes.extracting(record.content)
         switch record.kind {
         case .rows:
-            let summary = try BlockSummary.parse(content, verifyChecksum: false)
+            let summary = try BlockSummary.parseStored(content, verifyChecksum: false)
             let adoptions =
                 summary.isAuthority && summary.isPositioned
                 ? try adoption.adoptions(in: content, summary) : []
@@ -280,7 +281,8 @@ extension LogIndex {
                 at: BlockPlace(
                     file: place.file,
                     offset: record.content.lowerBound + origin,
-                    size: record.content.count
+                    size: record.content.count,
+                    isCondensed: summary.isCondensed
                 ),
                 adoptions: adoptions
             )

@@ -15,6 +15,7 @@ VERSION = 1
 HEADER_SIZE = 24
 COMPRESSION_NONE = 0
 COMPRESSION_ZSTD = 1
+COMPRESSION_ROWS = 2   # condensed: the events alone are a zstd frame
 FLAG_POSITIONED = 1
 FLAG_SALTED = 2
 FLAG_AUTHORITY = 4
@@ -79,17 +80,20 @@ def parse_block(data):
     stored = reader.raw(stored_size)
     if crc32c(data[:20], stored) != stated_crc:
         raise FormatError("offset 20: the CRC32C of the block does not hold")
-    if block.compression == COMPRESSION_NONE:
-        body, base = stored, HEADER_SIZE
-    else:
-        body, base = zstd.decompress(stored, body_size), 0
-    parse_body(block, count, Reader(body, base))
+    if block.compression == COMPRESSION_ZSTD:
+        stored = zstd.decompress(stored, body_size)
+    head = Reader(stored, 0 if block.compression == COMPRESSION_ZSTD else HEADER_SIZE)
+    parse_head(block, count, head)
+    events = head
+    if block.compression == COMPRESSION_ROWS:
+        events = Reader(zstd.decompress(stored[head.at:], body_size - head.at))
+    parse_events(block, events)
     check_block(block)
     return block
 
 
 def check_header(block, count, body_size, stored_size, left):
-    if block.compression > COMPRESSION_ZSTD:
+    if block.compression > COMPRESSION_ROWS:
         raise FormatError(f"offset 5: unknown compression {block.compression}")
     if block.flags & ~FLAGS_ALL:
         raise FormatError(f"offset 6: unknown flags {block.flags}")
@@ -101,9 +105,12 @@ def check_header(block, count, body_size, stored_size, left):
         raise FormatError(f"offset 16: {stored_size} bytes stated, {left} follow")
     if block.compression == COMPRESSION_NONE and stored_size != body_size:
         raise FormatError("offset 16: two sizes for a body that is not compressed")
+    if block.compression == COMPRESSION_ROWS and (
+            stored_size >= body_size or block.flags != FLAG_POSITIONED):
+        raise FormatError("offset 5: a condensed block that is not smaller, or with other flags")
 
 
-def parse_body(block, count, reader):
+def parse_head(block, count, reader):
     block.highest_clock = reader.u64()
     if block.is_positioned:
         parse_positions(block, count, reader)
@@ -116,6 +123,9 @@ def parse_body(block, count, reader):
             block.nodes.append((reader.varint(), reader.varint(), reader.u8(),
                                 reader.varint(), reader.raw(SALT_SIZE)))
     check_tables(block, reader)
+
+
+def parse_events(block, reader):
     for replica, first, run_count in block.runs:
         for sequence in range(first, first + run_count):
             parse_event(block, block.replicas[replica], sequence, reader)

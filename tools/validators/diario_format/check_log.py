@@ -89,6 +89,8 @@ class DataDirectory:
             self.problems.append("records, but no manifest")
         for state in ledger.states:
             self.check_packs(state)
+        if ledger.has_condensed and self.directory.format_version < 5:
+            self.problems.append("a condensed block below format 5")
         self.check_tiles(name, ledger)
         self.problems[before:] = [f"space {name}: {text}" for text in self.problems[before:]]
         return None if current is None else current.root().hex()

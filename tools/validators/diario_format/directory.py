@@ -8,6 +8,7 @@ from .primitives import BLOCK_COUNT_MAX, MIB, FormatError, Reader, id_text, pars
 from .schemas import read_pack
 
 FORMAT_LINE = re.compile(r"diario format ([0-9]+) readable by ([0-9]+)\n?")
+FORMAT_VERSIONS = ("1", "2", "3", "4", "5")
 MANIFEST_SIZE = 64
 MANIFEST_SIZE_MAX = 8 * MIB
 SEGMENT_SIZE = 72
@@ -230,7 +231,7 @@ class Directory:
             self.problems.append(f"format: {error}")
             return
         match = FORMAT_LINE.fullmatch(line)
-        if not match or match.groups() not in (("1", "1"), ("2", "2"), ("3", "3"), ("4", "4")):
+        if not match or match.group(1) != match.group(2) or match.group(1) not in FORMAT_VERSIONS:
             self.problems.append(f"format: {line!r}")
         else:
             self.format_version = int(match.group(1))

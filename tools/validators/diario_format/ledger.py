@@ -5,7 +5,7 @@ Section 5 gives the hashes and section 6 the invariants L3 to L5; W5 is of secti
 
 from bisect import bisect_left
 
-from .block import parse_block
+from .block import COMPRESSION_ROWS, COMPRESSION_ZSTD, parse_block
 from .hashes import HASH_SIZE, CompactRange, commitment_of, leaf_of, salt_group, salt_of, stand_in
 from .primitives import FormatError, Reader, id_text, origin_text
 from .row import check_subject, encode_public_part, event_hash
@@ -72,6 +72,7 @@ class Ledger:
         self.private = []       # (where, segment), in order of replica and sequence
         self.sealed_rows = []   # what sealed records say, in order
         self.lost = []          # ranges of positions whose events are gone
+        self.has_condensed = False
 
     def problem(self, where, reason):
         self.problems.append(f"{where}: {reason}")
@@ -93,8 +94,10 @@ class Ledger:
 
     def apply_rows(self, record):
         block = parse_block(record.content)
-        if block.compression or block.is_salted:
+        if block.compression == COMPRESSION_ZSTD or block.is_salted:
             raise FormatError("a block in the log that is compressed or salted")
+        if block.compression == COMPRESSION_ROWS:
+            self.has_condensed = True
         replicas = self.authority if block.is_authority else self.ordinary
         replicas.update(block.replicas)
         times = block.accepted_times()

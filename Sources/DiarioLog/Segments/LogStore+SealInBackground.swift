@@ -1,0 +1,189 @@
+package import DiarioCore
+import DiarioFormat
+import DiarioStorage
+import Synchronization
+
+// What the sealing thread does.
+extension LogStore {
+    /// How long the sealing thread waits before it begins.
+    var sealDelay: Int64 {
+        shared.sealing.isCrowded ? 0 : shared.sizes.sealDelayMilliseconds
+    }
+
+    /// Seals what is due; false once the log is closed.
+    func sealDue() -> Bool {
+        let (spaces, isCrowded) = shared.sealing.takeDue()
+        do throws(LogError) {
+            for space in spaces { try sealInBackground(space, .complete) }
+            if isCrowded { try relieve() }
+        } catch {
+            return false
+        }
+        return true
+    }
+
+    /// Seals what is due and was left for later: who closes a log soon after an append leaves the
+    /// thread no time to do so, and if all do, the log grows without end.
+    ///
+    /// Failures are kept to be shown: what was acknowledged is safe where it is.
+    package func sealBeforeClose() {
+        guard access == .readWrite, shared.hasThreads else { return }
+        _ = sealDue()
+    }
+
+    /// Throws once the log is closed; other failures are kept to be shown.
+    private func sealInBackground(_ space: SpaceID, _ extent: SealExtent) throws(LogError) {
+        do throws(LogError) {
+            _ = try seal(space, extent)
+            shared.sealing.noteSuccess(space)
+        } catch {
+            if case .closed = error { throw error }
+            // Then it is done, or due again with the next events.
+            if case .sealing = error { return }
+            let mark = shared.index.withLock { $0[space].sealMark }
+            let step = UInt64(shared.sizes.segmentCount)
+            shared.sealing.note(space, failure: error, mark: mark, step: step)
+        }
+    }
+
+    // MARK: A log that holds too much
+
+    /// Lets the write-ahead log hold less: tails are condensed, those with the oldest rows first,
+    /// and where that is not enough, tails are sealed short.
+    private func relieve() throws(LogError) {
+        let tails = shared.index.withLock { $0.tails() }
+        try condense(tails.filter(\.isWorthCondensing).sorted { $0.first < $1.first })
+        var sealable: [SpaceID] = []
+        var gain = 0
+        for tail in Tail.inSealingOrder(tails) {
+            guard excess > gain else { break }
+            sealable.append(tail.space)
+            gain += tail.size
+            guard sealable.count >= Self.tailCountMax else { continue }
+            try sealTails(sealable)
+            (sealable, gain) = ([], 0)
+        }
+        try sealTails(sealable)
+    }
+
+    /// Tails that are sealed before it is looked again how much the log holds.
+    private static var tailCountMax: Int { 64 }
+
+    /// Bytes that the log holds more than it should, a little below the bound, since looking for
+    /// what to do about it takes a look at all spaces.
+    private var excess: Int {
+        let sizes = shared.sizes
+        return shared.index.withLock { $0.liveBytesTotal } - sizes.liveMax + sizes.liveMax / 8
+    }
+
+    private func sealTails(_ spaces: [SpaceID]) throws(LogError) {
+        let queue = TailQueue(spaces) { [self] (space) throws(LogError) in
+            try sealInBackground(space, .tail)
+        }
+        try queue.run()
+    }
+
+    /// Condenses tails until the log holds little enough; a failure is kept to be shown.
+    private func condense(_ tails: [Tail]) throws(LogError) {
+        do throws(LogError) {
+            var condenser = try Condenser(shared)
+            for tail in tails {
+                guard excess > condenser.gain else { break }
+                // Sealing reads the same rows, and says what is wrong with them.
+                _ = try? condenser.add(tail.space)
+                if condenser.isFull { try write(&condenser) }
+            }
+            try write(&condenser)
+        } catch {
+            if case .closed = error { throw error }
+            shared.sealing.note(failure: error)
+        }
+    }
+
+    private func write(_ condenser: inout Condenser) throws(LogError) {
+        guard !condenser.blocks.isEmpty else { return }
+        let (blocks, bytes) = (condenser.blocks, condenser.bytes)
+        condenser.removeAll()
+        try withWriter { (writer) throws(LogError) in try writer.append(blocks, of: bytes.span) }
+    }
+
+    /// Condenses the rows of a space in the write-ahead log; the number of blocks that were made.
+    ///
+    /// When it returns, they are durable; when it throws, every event is where it was.
+    package func condense(_ space: SpaceID) throws(LogError) -> Int {
+        guard access == .readWrite else { throw .readOnly }
+        var condenser = try Condenser(shared)
+        _ = try condenser.add(space)
+        let (blocks, bytes) = (condenser.blocks, condenser.bytes)
+        guard !blocks.isEmpty else { return 0 }
+        try withWriter { (writer) throws(LogError) in try writer.append(blocks, of: bytes.span) }
+        return blocks.count
+    }
+
+    /// Why sealing in the background failed last; nil if it never did.
+    package var sealFailure: LogError? { shared.sealing.failure }
+}
+
+/// What a space has in blocks of the write-ahead log.
+private struct Tail {
+    let space: SpaceID
+    /// Where its oldest block is that is not condensed, and where the newest of all.
+    var first = Place(file: .max, offset: .max)
+    var last = Place(file: 0, offset: 0)
+    /// Bytes with positions that are not condensed.
+    var plainSize = 0
+    var condensedSize = 0
+    /// Bytes of pending rows.
+    var pendingSize = 0
+
+    struct Place: Comparable {
+        var file: UInt32
+        var offset: UInt32
+
+        static func < (left: Place, right: Place) -> Bool {
+            (left.file, left.offset) < (right.file, right.offset)
+        }
+    }
+
+    var size: Int { plainSize + condensedSize + pendingSize }
+
+    /// Whether condensing would free a good part of it.
+    var isWorthCondensing: Bool { plainSize >= max(2048, condensedSize / 4) }
+
+    /// Of the half that was written to longest ago the largest first: a segment costs about the
+    /// same however many events it has, and what is written to now will fill a run by itself.
+    static func inSealingOrder(_ tails: [Tail]) -> [Tail] {
+        let byTime = tails.sorted { ($0.last, $0.space) < ($1.last, $1.space) }
+        let old = byTime[..<((byTime.count + 1) / 2)]
+        return old.sorted { ($1.size, $0.space) < ($0.size, $1.space) } + byTime[old.endIndex...]
+    }
+
+    mutating func take(_ runs: [Run], isCanonical: Bool) {
+        for run in runs where !run.isSealed {
+            let place = Place(file: run.file, offset: run.offset)
+            last = max(last, place)
+            if !isCanonical {
+                pendingSize += Int(run.liveBytes)
+            } else if run.isCondensed {
+                condensedSize += Int(run.liveBytes)
+            } else {
+                plainSize += Int(run.liveBytes)
+                first = min(first, place)
+            }
+        }
+    }
+}
+
+extension LogIndex {
+    /// The spaces with rows in blocks of the log, in no order.
+    fileprivate func tails() -> [Tail] {
+        var tails: [Tail] = []
+        spaces.forEach { id, space in
+            var tail = Tail(space: id)
+            tail.take(space.canonical.runs, isCanonical: true)
+            for lane in space.lanes { tail.take(lane.runs.runs, isCanonical: false) }
+            if tail.size > 0 { tails.append(tail) }
+        }
+        return tails
+    }
+}
