@@ -90,6 +90,8 @@ class DataDirectory:
         for state in ledger.states:
             self.check_packs(state)
         self.check_tiles(name, ledger)
+        if ledger.gone and self.directory.format_version < 5:
+            self.problems.append("gone records below format 5")
         self.problems[before:] = [f"space {name}: {text}" for text in self.problems[before:]]
         return None if current is None else current.root().hex()
 

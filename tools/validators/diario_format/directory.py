@@ -230,7 +230,7 @@ class Directory:
             self.problems.append(f"format: {error}")
             return
         match = FORMAT_LINE.fullmatch(line)
-        if not match or match.groups() not in (("1", "1"), ("2", "2"), ("3", "3"), ("4", "4")):
+        if not match or match.groups() not in [(str(number),) * 2 for number in range(1, 6)]:
             self.problems.append(f"format: {line!r}")
         else:
             self.format_version = int(match.group(1))
