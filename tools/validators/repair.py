@@ -17,9 +17,12 @@ import shutil
 
 from diario_format.check_log import DataDirectory
 from diario_format.primitives import id_text
+from diario_format.schemas import read_packs
 from diario_program import Diario, main, require, weight
-from lanes import Lane
+from lanes import ROOT, Lane
 
+# What no directory holds a copy of.
+ENGINE = [pack for pack in read_packs(ROOT / "schema") if pack.name == "engine"]
 EVENTS = 4_600
 TAIL = 40
 # Of a lane: sealed with positions, and with positions in a private segment.
@@ -162,7 +165,7 @@ def check_last_copy(diario, template, space, path):
 
 def compare(diario, space):
     """A second implementation finds nothing wrong, and the same root."""
-    data = DataDirectory(str(space))
+    data = DataDirectory(str(space), ENGINE)
     require(not data.problems, f"the second reader says: {data.problems[:3]}")
     verified = diario.verify(space)
     root = verified["root"]
