@@ -3,7 +3,9 @@ import DiarioStorage
 
 /// Which version of the format a data directory has, and who may read it.
 struct DirectoryFormat: Equatable, Sendable {
-    static let current = 5
+    static let current = 6
+    /// What a directory has in which pending events were lost.
+    static let gone = 6
     /// What a directory has once rows in its log were condensed.
     static let condensed = 5
     /// What a directory has once a lane of it is sealed.

@@ -12,6 +12,8 @@ package struct Verification: Sendable {
     package var root: Hash32?
     /// Positions whose events were lost before, as `diario repair` wrote down.
     package var lost: [LostPositions] = []
+    /// Pending events that were lost before, in order of replica and sequence.
+    package var lostPending: [GoneRows] = []
     package var faults: [Fault] = []
 }
 
@@ -50,6 +52,8 @@ extension LogStore {
         let first = try shared.firstReadable(space, released: released)
         var check = try SpaceCheck(shared, space, released: first - 1)
         result.lost = shared.segments.lost(of: space)
+        result.lostPending = shared.index.withLock { $0[space].gone.map(\.rows) }
+            .filter { $0.reason == .lost }
         let lanes = try damagedLanes(of: space, &result.faults)
         let all = try stretches(of: space, first...max(first, head), released, result.lost, lanes)
         var next = first

@@ -2,6 +2,7 @@ import DiarioCore
 import DiarioCrypto
 import DiarioFormat
 import DiarioZstd
+import DiarioTestSupport
 import Testing
 
 @Suite struct BlockVectorTests {

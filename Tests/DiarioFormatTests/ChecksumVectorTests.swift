@@ -1,4 +1,5 @@
 import DiarioFormat
+import DiarioTestSupport
 import Testing
 
 @Suite struct ChecksumVectorTests {

@@ -2,6 +2,7 @@ import DiarioCore
 import DiarioCrypto
 import DiarioFormat
 import DiarioSchema
+import DiarioTestSupport
 import Testing
 
 /// Golden segments: schema/vectors/segments-1.json and segments-2.json.

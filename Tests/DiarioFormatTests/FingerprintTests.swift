@@ -1,6 +1,7 @@
 import DiarioCrypto
 import DiarioFormat
 import DiarioSchema
+import DiarioTestSupport
 import Testing
 
 @Suite struct FingerprintTests {

@@ -1,6 +1,7 @@
 import DiarioCore
 import DiarioCrypto
 import DiarioFormat
+import DiarioTestSupport
 import Testing
 
 @Suite struct MerkleTests {

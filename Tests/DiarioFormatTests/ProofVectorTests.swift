@@ -1,6 +1,7 @@
 import DiarioCore
 import DiarioCrypto
 import DiarioFormat
+import DiarioTestSupport
 import Testing
 
 /// schema/vectors/proofs-1.json, which a second program recomputes as well.

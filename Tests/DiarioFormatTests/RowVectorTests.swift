@@ -2,6 +2,7 @@ import DiarioCore
 import DiarioCrypto
 import DiarioFormat
 import DiarioSchema
+import DiarioTestSupport
 import Testing
 
 @Suite struct RowVectorTests {

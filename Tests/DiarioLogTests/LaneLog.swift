@@ -6,7 +6,7 @@ import DiarioStorage
 
 /// A log whose events are pending, with small runs, so that few events make private segments.
 struct LaneLog {
-    let log: TestLog
+    private(set) var log: TestLog
     var store: LogStore
     let space: SpaceID
     let replica: ReplicaID
@@ -66,6 +66,12 @@ struct LaneLog {
         try (other ?? store).promote([run], in: space)
         promoted += count
         head += count
+    }
+
+    /// Goes on with a copy of the directory.
+    mutating func move(to log: TestLog, _ store: LogStore) {
+        self.log = log
+        self.store = store
     }
 
     mutating func reopen() throws {

@@ -117,10 +117,17 @@ import Testing
     }
 
     @Test func aSyncedMarkIsReadAsItWasWrittenAndNoBitOfItCanBeFlipped() {
-        let mark = SyncedMark(generation: 77, length: 4136)
-        #expect(SyncedMark(mark.encoded().span) == mark)
-        forEachFlip(mark.encoded()) { index, flipped in
-            #expect(SyncedMark(flipped.span) == nil, "byte \(index)")
+        for number: UInt64? in [nil, 12] {
+            let mark = SyncedMark(generation: 77, length: 4136, number: number)
+            let bytes = mark.encoded()
+            #expect(SyncedMark(bytes.span) == mark)
+            forEachFlip(bytes) { index, flipped in
+                #expect(SyncedMark(flipped.span) == nil, "byte \(index)")
+            }
+            for count in bytes.indices {
+                #expect(SyncedMark(bytes.span.extracting(first: count)) == nil)
+            }
+            #expect(SyncedMark((bytes + [0, 0, 0, 0, 0, 0, 0, 0]).span) == nil)
         }
     }
 
@@ -275,7 +282,7 @@ import Testing
         for end in 0..<bytes.count {
             #expect(Record.read(bytes.span, at: 0, end: end) == nil)
         }
-        for (offset, value) in [(0, UInt8(0)), (0, 8), (1, 1), (7, 0xff)] {
+        for (offset, value) in [(0, UInt8(0)), (0, 9), (1, 1), (7, 0xff)] {
             var changed = bytes
             changed[offset] = value
             #expect(Record.read(changed.span, at: 0, end: changed.count) == nil)

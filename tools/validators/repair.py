@@ -7,6 +7,7 @@ Each file of a sealed space with a tail is flipped, cut, zeroed and deleted in t
 alone must change nothing and say what would be lost; with `--yes` it must keep every event that is
 not said to be lost, with its origin, position and times, and what was damaged must be kept aside.
 Afterwards `verify` is content, events can be recorded and sealed, and there is nothing to repair.
+The same for a space whose events are pending, in private segments and in the log.
 """
 
 import hashlib
@@ -15,10 +16,18 @@ import pathlib
 import shutil
 
 from diario_format.check_log import DataDirectory
+from diario_format.primitives import id_text
+from diario_format.schemas import read_packs
 from diario_program import Diario, main, require, weight
+from lanes import ROOT, Lane
 
+# What no directory holds a copy of.
+ENGINE = [pack for pack in read_packs(ROOT / "schema") if pack.name == "engine"]
 EVENTS = 4_600
 TAIL = 40
+# Of a lane: sealed with positions, and with positions in a private segment.
+SEALED = 200
+PROMOTED = 100
 # What these hold is needed by nobody: a number between processes, zeros, and a lower bound.
 SPARE = ("lock", "reserve", "synced", "sealing", "staging")
 
@@ -56,17 +65,24 @@ def digest(folder):
 
 
 def events(diario, space):
-    """All events by position, as the export has them."""
+    """All events by origin, as the export has them, with their positions."""
     lines = diario.good("-C", space, "export").out.splitlines()
-    return {json.loads(line)["position"]: line for line in lines}
-
-
-def lost_positions(report):
-    found = set()
-    for loss in report["lost"]:
-        if "replica" not in loss:
-            found |= set(range(loss["first"], loss["last"] + 1))
+    found = {json.loads(line)["origin"]: (json.loads(line).get("position"), line)
+             for line in lines}
+    require(len(found) == len(lines), "an event is shown twice")
     return found
+
+
+def lost_of(report):
+    """The positions that were lost, and the origins of pending events."""
+    positions, origins = set(), set()
+    for loss in report["lost"]:
+        numbers = range(loss["first"], loss["last"] + 1)
+        if "replica" in loss:
+            origins |= {f"{loss['replica']}-{number}" for number in numbers}
+        else:
+            positions |= set(numbers)
+    return positions, origins
 
 
 def check_one(diario, template, space, path, damage):
@@ -89,17 +105,19 @@ def check_one(diario, template, space, path, damage):
     require(report["lostEvents"] == looked.json["lostEvents"], f"said one, did another: {told}",
             done)
     verified = diario.verify(space)
-    lost = lost_positions(report)
-    recorded = set()
-    for entry in verified["lost"]:
-        recorded |= set(range(entry["first"], entry["last"] + 1))
-    require(lost <= recorded, f"verify lists what was lost: {told}", done)
+    positions, origins = lost_of(report)
+    recorded = lost_of(verified)
+    require(positions <= recorded[0] and origins <= recorded[1],
+            f"verify lists what was lost: {told}", done)
     after = events(diario, space)
     has_end = any(text.startswith("the end of") for text in report["alsoLost"])
-    for position, line in before.items():
-        if position in lost or has_end and position > max(after, default=0):
+    for origin, (position, line) in before.items():
+        if position in positions or origin in origins or has_end and origin not in after:
             continue
-        require(after.get(position) == line, f"position {position} is gone: {told}", done)
+        # Where the end of the log is gone, what had a position there may be pending again.
+        same = after.get(origin, (None, None))
+        require(same[1] == line or has_end and same == (None, same[1]) and same[1],
+                f"{origin} is gone: {told}", done)
     if report["findings"]:
         require(report["setAside"] or damage is pathlib.Path.unlink, f"nothing kept: {told}", done)
     if report["setAside"]:
@@ -126,14 +144,16 @@ def check_last_copy(diario, template, space, path):
     for file in (data / "wal").glob("*.dwal"):
         file.unlink()
     report = diario.good("-C", space, "repair", "--yes", "--json").json
-    lost = lost_positions(report)
+    lost, _ = lost_of(report)
     first = int(path.rsplit("/")[-1].split("-")[0], 16)
     require(first in lost and report["alsoLost"], f"{path}: {report}")
     after = events(diario, space)
-    sealed = {position for position in before if position <= EVENTS}
-    require(all(after.get(position) == before[position] for position in sealed - lost),
+    require(all(after.get(origin) == (position, line)
+                for origin, (position, line) in before.items()
+                if position <= EVENTS and position not in lost),
             f"{path}: an event that was in another segment is gone")
-    require(not lost & set(after), f"{path}: a lost position is there")
+    require(not lost & {position for position, _ in after.values()},
+            f"{path}: a lost position is there")
     shown = diario.run("-C", space, "verify")
     require(shown.code == 0 and "lost: positions" in shown.text, "verify names them", shown)
     record(diario, space, 100_000, 30)
@@ -145,10 +165,16 @@ def check_last_copy(diario, template, space, path):
 
 def compare(diario, space):
     """A second implementation finds nothing wrong, and the same root."""
-    data = DataDirectory(str(space))
+    data = DataDirectory(str(space), ENGINE)
     require(not data.problems, f"the second reader says: {data.problems[:3]}")
-    root = diario.verify(space)["root"]
+    verified = diario.verify(space)
+    root = verified["root"]
     require(list(data.roots.values()) == [root], f"the root is {root}, not {data.roots}")
+    ours = [(entry["replica"], entry["first"], entry["last"])
+            for entry in verified["lost"] if "replica" in entry]
+    theirs = [(id_text(replica), first, last) for ledger in data.ledgers.values()
+              for replica, first, last in ledger.lost_pending()]
+    require(sorted(ours) == sorted(theirs), f"lost and pending: {ours}, not {theirs}")
 
 
 def check(program, folder):
@@ -163,11 +189,10 @@ def check(program, folder):
     wrong = diario.run("-C", template, "repair", "--yes", "--dry-run")
     require(wrong.code == 2, "two words that contradict each other", wrong)
     space = folder / "space"
-    paths = [str(path.relative_to(template / ".diario"))
-             for path in sorted((template / ".diario").rglob("*")) if path.is_file()]
+    paths = files(template)
     runs = lost = 0
     for path in paths:
-        if "packs/" in path and not path.endswith("pack.json"):
+        if "packs/" in path and not path.endswith(("pack.json", "weight.recorded.1.json")):
             continue
         for damage in DAMAGES:
             if path.rsplit("/")[-1] in SPARE and damage is not zero:
@@ -178,7 +203,78 @@ def check(program, folder):
         if path.endswith(".dseg"):
             runs += 1
             lost += check_last_copy(diario, template, space, path)
-    return f"{runs} damages repaired, {lost} events lost by them, and said so"
+    lane_runs, lane_lost = check_lane(diario, folder / "lane", space)
+    return (f"{runs + lane_runs} damages repaired, {lost + lane_lost} events lost by them, "
+            "and said so")
+
+
+def files(template):
+    data = template / ".diario"
+    return [str(path.relative_to(data)) for path in sorted(data.rglob("*")) if path.is_file()]
+
+
+def check_lane(diario, template, space):
+    """The same for a space whose events are pending."""
+    diario.good("init", str(template))
+    lane = Lane(diario, str(template))
+    lane.record(0, EVENTS)
+    diario.good("-C", template, "seal")
+    lane.promote(SEALED, 4_000_000_000_000)
+    diario.good("-C", template, "seal")
+    lane.promote(PROMOTED, 4_000_000_001_000)
+    lane.record(EVENTS, TAIL)
+    names = [listed.name for listed in lane.manifest.private]
+    require(len(names) == 2, f"{len(names)} private segments")
+    runs = lost = 0
+    for path in files(template):
+        if not ("/segments/" in path or path.endswith(("/manifest", ".dwal"))):
+            continue
+        for damage in DAMAGES:
+            runs += 1
+            lost += check_one(diario, template, space, path, damage)
+            compare(diario, space)
+    for name in names:
+        runs += 1
+        lost += check_last_copy_of_lane(diario, template, space, lane, name)
+    return runs, lost
+
+
+def check_last_copy_of_lane(diario, template, space, lane, name):
+    """A private segment is damaged, and the log and the manifest are gone."""
+    shutil.rmtree(space)
+    shutil.copytree(template, space)
+    before = events(diario, template)
+    data = space / ".diario"
+    folder = data / "spaces" / lane.folder.name
+    zero(folder / "segments" / f"{name}.dseg")
+    (folder / "manifest").unlink()
+    for file in (data / "wal").glob("*.dwal"):
+        file.unlink()
+    looked = diario.run("-C", space, "repair", "--json")
+    report = diario.good("-C", space, "repair", "--yes", "--json").json
+    require(looked.json["lost"] == report["lost"], f"{name}: said one, did another: {report}")
+    _, origins = lost_of(report)
+    after = events(diario, space)
+    listed = next(entry for entry in lane.manifest.private if entry.name == name)
+    for origin, (position, line) in before.items():
+        replica, _, number = origin.rpartition("-")
+        if replica != id_text(lane.replica) or int(number) > EVENTS:
+            continue
+        if int(number) <= SEALED:
+            require(after.get(origin) == (position, line), f"{name}: {origin} had a position")
+        elif listed.first <= int(number) < listed.end:
+            # Nothing tells of events at the end.
+            require(origin not in after, f"{name}: {origin} is there")
+            require(origin in origins or listed.end > EVENTS, f"{name}: {origin} is not told")
+        else:
+            require(origin in after, f"{name}: {origin} is gone")
+    shown = diario.run("-C", space, "verify")
+    require(shown.code == 0, "verify is content", shown)
+    require(not origins or "pending lost: replica" in shown.text, "verify names them", shown)
+    record(diario, space, 100_000, 30)
+    diario.good("-C", space, "seal")
+    compare(diario, space)
+    return len(set(before) - set(after))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ package struct SpaceVerification: Sendable {
     package let root: Hash32?
     /// Positions whose events were lost before, as `diario repair` wrote down.
     package let lost: [LostPositions]
+    /// Pending events that were lost before.
+    package let lostPending: [GoneRows]
     /// Frames that a crash tore and recovery set aside; they were never acknowledged.
     package let cuts: [String]
     package let faults: [Fault]
@@ -48,6 +50,7 @@ extension Space {
                 events: try store.status(of: id).events,
                 root: result.root,
                 lost: result.lost,
+                lostPending: result.lostPending,
                 cuts: try store.cuts(),
                 faults: result.faults
             )

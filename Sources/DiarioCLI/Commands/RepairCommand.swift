@@ -81,7 +81,7 @@ enum RepairCommand {
             let remedy = finding.remedy ?? "cannot be mended; restore it from a backup"
             try output.line("       \(CellText.oneLine(remedy))")
         }
-        for loss in report.losses { try output.line("lost: \(text(loss))") }
+        for loss in report.losses { try output.line(text(loss)) }
         for remark in report.remarks { try output.line("lost: \(CellText.oneLine(remark))") }
         for fault in report.remaining {
             try output.line("remains: \(CellText.oneLine(fault.message))")
@@ -109,9 +109,9 @@ enum RepairCommand {
         let (first, last) = (loss.numbers.lowerBound, loss.numbers.upperBound)
         let count = Show.count(loss.count, "event")
         switch loss.place {
-        case .positions: return "positions \(first) to \(last) (\(count))"
+        case .positions: return "lost: positions \(first) to \(last) (\(count))"
         case .sequences(let replica):
-            return "pending \(replica.text)-\(first) to \(last) (\(count))"
+            return "pending lost: replica \(replica.text), sequences \(first)-\(last) (\(count))"
         }
     }
 }

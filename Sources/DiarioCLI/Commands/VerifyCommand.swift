@@ -48,7 +48,16 @@ enum VerifyCommand {
                 json.add("since", text(lost.since))
             }
         }
-        json.add("lost", list: lost)
+        let pending = result.lostPending.map { lost in
+            JSONText.object { json in
+                json.add("replica", lost.replica.text)
+                json.add("first", lost.firstSequence)
+                json.add("last", lost.lastSequence)
+                json.add("count", UInt64(lost.count))
+                json.add("since", text(lost.since))
+            }
+        }
+        json.add("lost", list: lost + pending)
         json.add("cut", list: result.cuts.map { JSONText.string($0) })
         let faults = result.faults.map { fault in
             JSONText.object { json in
@@ -69,6 +78,9 @@ enum VerifyCommand {
         }
         for lost in result.lost {
             try call.output.line("lost: \(lost.message), as found at \(text(lost.since))")
+        }
+        for lost in result.lostPending {
+            try call.output.line("pending lost: \(lost.message), as found at \(text(lost.since))")
         }
         for cut in result.cuts {
             try call.output.line(

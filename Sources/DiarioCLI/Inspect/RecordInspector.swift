@@ -7,6 +7,7 @@ struct RecordInspector {
     private static let headerSize = 16
     private static let kinds = [
         "", "rows", "seed", "promotion", "state", "dropped", "lost", "sealed",
+        "gone",
     ]
 
     /// Reads the record at the reader's place, which must end by `end`.
@@ -72,6 +73,7 @@ struct RecordInspector {
         case 5: break
         case 6: try part.zeros(part.remaining)
         case 7: try sealed(&part)
+        case 8: try gone(&part)
         default: try part.raw("content", count: part.remaining)
         }
     }
@@ -99,6 +101,19 @@ struct RecordInspector {
             try part.number("acceptedAt", size: 8, show: Show.time)
             try part.zeros(8)
         }
+    }
+
+    private func gone(_ part: inout FieldReader) throws(InspectStop) {
+        try part.number("replica", size: 8, show: Show.id, problem: SmallFiles.notZero)
+        try part.number("first sequence", size: 8)
+        try part.number("count", size: 8)
+        try part.number(
+            "why",
+            size: 8,
+            show: { $0 == 1 ? "lost" : "at lost positions" },
+            problem: { 1...2 ~= $0 ? nil : "unknown reason" }
+        )
+        try part.number("since", size: 8, show: Show.time)
     }
 
     private func state(_ part: inout FieldReader) throws(InspectStop) {

@@ -133,12 +133,15 @@ enum SmallFiles {
     }
 
     static func syncedMark(_ bytes: [UInt8]) -> [InspectLine] {
-        read(bytes, size: 32, section: "8") { (reader) throws(InspectStop) in
+        let isFirst = bytes.count < 5 || bytes[4] == 1
+        return read(bytes, size: isFirst ? 32 : 40, section: "8") {
+            (reader) throws(InspectStop) in
             try reader.magic("DSYN")
-            try reader.number("version", size: 4, problem: { $0 == 1 ? nil : "unknown version" })
+            try reader.number("version", size: 4, problem: { $0 <= 2 ? nil : "unknown version" })
             try reader.number("generation", size: 8, show: Show.long)
             try reader.number("synced length", size: 8)
-            try reader.checksum(of: 0..<24)
+            if !isFirst { try reader.number("number of the file", size: 8) }
+            try reader.checksum(of: 0..<reader.offset)
             try reader.zeros(4)
         }
     }

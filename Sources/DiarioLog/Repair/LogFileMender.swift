@@ -74,11 +74,11 @@ struct LogFileMender {
             }
         }
         // A newest file without a frame of its own is not begun yet.
-        let known = files.dropLast().reversed().first { !$0.frames.isEmpty }?.frames.last?.number
-        let end = files[files.count - 1]
-        if files.count > 1, end.frames.allSatisfy({ $0.number <= known ?? 0 }),
-            try !isMarked(end)
-        {
+        while files.count > 1, let end = files.last {
+            let known = files.dropLast().last { !$0.frames.isEmpty }?.frames.last?.number
+            guard end.frames.allSatisfy({ $0.number <= known ?? 0 }), try !isMarked(end) else {
+                break
+            }
             files.removeLast()
         }
         var before = Before(nextFrame: Self.firstFrame(files))
@@ -88,12 +88,46 @@ struct LogFileMender {
         }
         let last = files[files.count - 1]
         guard let mark = try readMark() else { return }
+        if let number = mark.number, number > last.number,
+            mark.length > UInt64(LogFileHeader.size)
+        {
+            try willLoseEnd()
+            let gone = last.number + 1...max(number, newest)
+            return try mendMissing(gone, mark, of: number, &setAside, &report)
+        }
         let isLost =
             mark.generation == before.generation
             ? mark.length > UInt64(before.length) : files.allSatisfy { $0.frames.isEmpty }
         guard isLost else { return }
         try willLoseEnd()
         try mendEnd(last, before.length, mark, &setAside, &report)
+    }
+
+    /// Lets the log end with the file before those that are gone or hold no frame any more.
+    private mutating func mendMissing(
+        _ gone: ClosedRange<UInt64>,
+        _ mark: SyncedMark,
+        of number: UInt64,
+        _ setAside: inout SetAside,
+        _ report: inout RepairReport
+    ) throws(LogError) {
+        hasLostEnd = true
+        report.found(
+            LogPaths.logFile(number),
+            "the file is missing or holds no frame, and was \(mark.length) bytes long",
+            "the log ends with the file before it"
+        )
+        for number in gone {
+            let path = LogPaths.logFile(number)
+            let isThere = try storing { () throws(StorageError) in try directory.exists(path) }
+            guard isThere else { continue }
+            try setAside.keep(path, because: "it held no frame that verifies")
+            try storing { () throws(StorageError) in
+                try directory.remove(path)
+                try directory.syncDirectory(LogPaths.log)
+            }
+        }
+        try dropMark(&setAside)
     }
 
     private static func firstFrame(_ files: [Found]) -> UInt64 {
@@ -281,7 +315,7 @@ struct LogFileMender {
         try storing { () throws(StorageError) in
             guard try directory.exists(LogPaths.syncedMark) else { return nil }
             let size = try directory.open(LogPaths.syncedMark, .read).size()
-            guard size == SyncedMark.size else { return nil }
+            guard size <= SyncedMark.size else { return nil }
             let bytes = try directory.contents(of: LogPaths.syncedMark, sizeMax: size)
             return SyncedMark(bytes.span)
         }

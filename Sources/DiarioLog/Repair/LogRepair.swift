@@ -227,8 +227,12 @@ package struct LogRepair {
     // MARK: The log and its spaces
 
     private mutating func mendLog() throws(LogError) {
+        let line = "Frames of the write-ahead log were lost.\n"
+        hasLostFrames = try setAside.isToldBefore(line)
         guard try fault() != nil else { return }
         hasLostFrames = true
+        // Whoever goes on after a crash finds the log in order, and has to know.
+        try setAside.note(line)
         // First: what was written under these ids may be gone, and no two events get one origin.
         for space in try spaces() {
             try drawReplica(space)
@@ -278,11 +282,15 @@ package struct LogRepair {
 
     private mutating func mendSpaces() throws(LogError) {
         let all = try spaces()
-        // A space without a manifest may be one that was removed; the only one was not.
-        var whole: [SpaceID] = []
-        for space in all where try exists(LogPaths.manifest(space)) { whole.append(space) }
         guard !all.isEmpty else { return }
         let store = try open(.readWrite)
+        var whole: [SpaceID] = []
+        for space in all {
+            // Without a manifest it may be one that was removed: then the log knows nothing of it.
+            let isKnown = store.shared.index.withLock { $0[space].isUsed }
+            let hasManifest = try exists(LogPaths.manifest(space))
+            if isKnown || hasManifest { whole.append(space) }
+        }
         let salvage = try open(.readOnly, isSalvage: true)
         do throws(LogError) {
             for space in whole.isEmpty && all.count == 1 ? all : whole {
@@ -294,7 +302,6 @@ package struct LogRepair {
                     hasLostFrames: hasLostFrames
                 )
                 try repair.run(&setAside, &report)
-                noteLanes(of: space, in: store)
             }
         } catch {
             try? store.close()
@@ -302,23 +309,6 @@ package struct LogRepair {
         }
         try salvage.close()
         try store.close()
-    }
-
-    /// Notes pending events that are gone.
-    private mutating func noteLanes(of space: SpaceID, in store: LogStore) {
-        guard hasLostFrames else { return }
-        for lane in store.shared.index.withLock({ $0[space].lanes }) {
-            for (left, right) in zip(lane.runs.runs, lane.runs.runs.dropFirst())
-            where left.last + 1 < right.first {
-                report.losses.append(
-                    RepairReport.Loss(
-                        space: space,
-                        place: .sequences(lane.replica),
-                        numbers: left.last + 1...right.first - 1
-                    )
-                )
-            }
-        }
     }
 
     // MARK: Afterwards

@@ -3,9 +3,15 @@ import DiarioFormat
 import DiarioStorage
 
 /// Reads a segment and its sidecar whatever a manifest says of them, and as far as they verify.
+///
+/// Of a private segment all numbers are sequences.
 final class PairReader {
     let name: SegmentName
     let header: SegmentHeader
+    /// Who wrote the events, if the segment is a private one; then numbers are sequences.
+    let replica: ReplicaID?
+    /// The lowest and the highest clock.
+    let (firstClock, lastClock): (HybridTime, HybridTime)
     private let place: SegmentPlace
     private let shared: LogShared
     private let types: [TypeEntry]
@@ -20,7 +26,7 @@ final class PairReader {
     static func open(_ name: SegmentName, of space: SpaceID, in shared: LogShared) -> PairReader? {
         for usesSidecar in [true, false] {
             if let reader = try? PairReader(name, space, shared, usesSidecar: usesSidecar),
-                reader.header.firstPosition == name.first
+                reader.replica != nil || reader.header.firstPosition == name.first
             {
                 return reader
             }
@@ -39,8 +45,20 @@ final class PairReader {
         place = SegmentPlace(name, of: space)
         var reader = try Self.reader(place, shared, usesSidecar: usesSidecar)
         header = reader.header
+        guard LogNumber.isValid(name.first, count: UInt64(header.eventCount)) else {
+            throw place.fault(.segment, "its numbers are out of all bounds")
+        }
         sidecarHeader = reader.sidecarHeader
         types = reader.index.types.map(\.entry)
+        firstClock = HybridTime(rawValue: reader.index.clocks.lowerBound)
+        lastClock = HybridTime(rawValue: reader.index.clocks.upperBound)
+        let run = SegmentRun(
+            first: name.first,
+            last: name.first + UInt64(reader.header.eventCount) - 1,
+            isRefused: false
+        )
+        let writer = reader.index.replicas.first
+        replica = reader.header.isPositioned || writer?.runs != [run] ? nil : writer?.replica
         do throws(SegmentError) {
             // Those that are gone may be in the write-ahead log.
             salts = SegmentSalts((try? reader.saltNodes()) ?? [])
@@ -167,7 +185,8 @@ final class PairReader {
             sidecarSize: sidecarHeader.fileSize,
             rowSize: rowSize,
             identity: header.identity,
-            sidecarChecksum: sidecarHeader.checksum
+            sidecarChecksum: sidecarHeader.checksum,
+            replica: replica
         )
     }
 }

@@ -89,6 +89,21 @@ struct SetAside {
         try note(Self.lastLine)
     }
 
+    /// Whether a repair that did not come to its end left this line in its note.
+    func isToldBefore(_ line: String) throws(LogError) -> Bool {
+        let directory = directory
+        return try storing { () throws(StorageError) in
+            guard try directory.exists(LogPaths.setAside),
+                let last = try directory.list(LogPaths.setAside).compactMap({ Int($0) }).max()
+            else { return false }
+            let path = "\(LogPaths.setAside)/\(last)/\(Self.noteName)"
+            guard let text = try Self.noteText(path, in: directory),
+                !text.hasSuffix(Self.lastLine)
+            else { return false }
+            return text.split(separator: "\n").contains(line.dropLast())
+        }
+    }
+
     /// Adds a line to the note, unless it is there.
     mutating func note(_ line: String) throws(LogError) {
         let path = try begin() + "/" + Self.noteName

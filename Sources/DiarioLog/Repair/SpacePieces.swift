@@ -9,6 +9,8 @@ struct SpacePiece {
         case log
         /// Another segment on disk, or what is left of a damaged one.
         case pair(PairReader)
+        /// A private segment, whose events stand where the log says.
+        case promoted(PairReader, PromotedRun)
         /// Nowhere; true if that was known before.
         case lost(wasKnown: Bool)
     }
@@ -23,12 +25,21 @@ struct SpacePiece {
 
 /// Everything that can be read of a space, by position.
 struct SpaceSources {
+    /// Events of a private segment, and where they stand.
+    struct Promoted {
+        let positions: ClosedRange<UInt64>
+        let reader: PairReader
+        let run: PromotedRun
+    }
+
     /// Segments that verify, in order of position.
     var sealed: [SegmentEntry] = []
     /// Positions whose rows are in the log's files.
     var log: [ClosedRange<UInt64>] = []
     /// Parts of other pairs that can be read.
     var pairs: [(positions: ClosedRange<UInt64>, reader: PairReader)] = []
+    /// In order of position, without overlap: of the log there may be very many.
+    var promoted: [Promoted] = []
     /// What was lost before.
     var lost: [LostPositions] = []
 
@@ -61,6 +72,9 @@ struct SpaceSources {
         if let run = log.first(where: { $0.contains(position) }) {
             return SpacePiece(positions: position...min(run.upperBound, limit), source: .log)
         }
+        if let run = log.first(where: { $0.lowerBound > position }) {
+            limit = min(limit, run.lowerBound - 1)
+        }
         let found = pairs.filter { $0.positions.contains(position) }
             .max { $0.positions.upperBound < $1.positions.upperBound }
         if let found {
@@ -69,8 +83,33 @@ struct SpaceSources {
                 source: .pair(found.reader)
             )
         }
-        let starts = log.map(\.lowerBound) + pairs.map(\.positions.lowerBound)
+        let index = firstPromoted(endingFrom: position)
+        if index < promoted.count {
+            let next = promoted[index]
+            if next.positions.contains(position) {
+                return SpacePiece(
+                    positions: position...min(next.positions.upperBound, limit),
+                    source: .promoted(next.reader, next.run)
+                )
+            }
+            limit = min(limit, next.positions.lowerBound - 1)
+        }
+        let starts = pairs.map(\.positions.lowerBound)
         if let start = starts.filter({ $0 > position }).min() { limit = min(limit, start - 1) }
         return SpacePiece(positions: position...limit, source: .lost(wasKnown: false))
+    }
+
+    private func firstPromoted(endingFrom position: UInt64) -> Int {
+        var low = 0
+        var high = promoted.count
+        while low < high {
+            let middle = (low + high) / 2
+            if promoted[middle].positions.upperBound < position {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
     }
 }

@@ -56,39 +56,6 @@ extension SpaceRepair {
         try store.extendTiles(of: space, to: end)
     }
 
-    /// Seeds that personal events need and that are gone: new ones take their place.
-    func missingSeeds(
-        _ pieces: [SpacePiece],
-        _ report: inout RepairReport
-    ) throws(LogError) -> [SaltSeed] {
-        guard hasLostFrames || pieces.contains(where: { !$0.isSealed && !$0.isInLog }) else {
-            return []
-        }
-        var found: Set<SpaceIndex.SeedKey> = []
-        for piece in pieces where !piece.isSealed {
-            var seeds = Seeds(store: shared, space: space)
-            try read(piece.positions, piece.source) { (events) throws(LogError) in
-                seeds.segment = events.salts
-                for stored in events.rows {
-                    guard case .present = stored.row.personal else { continue }
-                    let (replica, sequence) = (stored.row.replica, stored.row.sequence)
-                    guard seeds.node(of: replica, sequence: sequence) == nil else { continue }
-                    found.insert(
-                        SpaceIndex.SeedKey(replica: replica, group: SaltSeed.group(of: sequence))
-                    )
-                }
-            }
-        }
-        guard !found.isEmpty else { return [] }
-        report.remarks.append(
-            "the salts of \(found.count) groups of personal events: they have new ones"
-        )
-        return found.sorted().map { key in
-            let root = Salt(first: shared.entropy.next(), second: shared.entropy.next())
-            return SaltSeed(replica: key.replica, group: key.group, root: root)
-        }
-    }
-
     /// Packs that are here, and that no event says are used: their adoption may be among what is
     /// lost.
     func packsToAdopt(_ adoptions: [Adoption]) throws(LogError) -> [Hash32] {
@@ -100,27 +67,5 @@ extension SpaceRepair {
         return names.compactMap { Hash32(text: $0) }.filter { pack in
             !known.contains(pack) && (try? store.packFiles(pack)) != nil
         }
-    }
-}
-
-extension Writer {
-    /// Writes seeds, and the state of a space as repair found it; durable when this returns.
-    mutating func write(
-        _ state: SpaceState?,
-        seeds: [SaltSeed],
-        of id: SpaceID
-    ) throws(LogError) {
-        guard state != nil || !seeds.isEmpty else { return }
-        try begin()
-        defer { end() }
-        try syncPrevious()
-        beginFrame()
-        for seed in seeds { append(seed, of: id) }
-        if let state {
-            Record.append(.state, id, to: &frame) { state.append(to: &$0) }
-            recordCount += 1
-        }
-        try finishFrame(isSynced: true)
-        store.hashes.remove(id)
     }
 }

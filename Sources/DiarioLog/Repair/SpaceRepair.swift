@@ -22,14 +22,15 @@ struct SpaceRepair {
     var directory: any LogDirectory { store.shared.directory }
 
     /// What the manifest says, or would have said.
-    private var manifest: Manifest
+    var manifest: Manifest
     /// True if the manifest has to be made anew.
-    private var isManifestGone = false
+    var isManifestGone = false
     /// True if the root cannot stay what it was.
-    private var needsNewLineage = false
+    var needsNewLineage = false
     /// Files of segments that were damaged.
-    private var damaged: [SegmentEntry] = []
-    private var sources = SpaceSources()
+    var damaged: [SegmentEntry] = []
+    var sources = SpaceSources()
+    var lanes = LaneSources()
 
     init(
         _ space: SpaceID,
@@ -59,7 +60,8 @@ struct SpaceRepair {
     ) throws(LogError) {
         try readManifest(&setAside, &report)
         try findSegments(&report)
-        try gather()
+        if isManifestGone { settleAuthority() }
+        gather()
         let (first, last) = (lowest, lastPosition)
         let work = first <= last ? sources.pieces(first...last) : []
         let seeds = try missingSeeds(work, &report)
@@ -68,6 +70,7 @@ struct SpaceRepair {
         let isBroken = try needsState(sealedEnd)
         let isChanged =
             isManifestGone || !damaged.isEmpty || hasLost || !seeds.isEmpty || isBroken
+            || lanes.isBroken
         if isChanged {
             guard first == 1 || work.isEmpty else {
                 throw .corrupt(
@@ -137,11 +140,6 @@ struct SpaceRepair {
             "the lineage and the epoch of space \(space.text): nothing else holds them"
         )
         try setAside.keep(path, because: what)
-        // Only where positions are given elsewhere events are pending, or were.
-        let index = salvage.shared.index.withLock { $0[space] }
-        let isAuthority =
-            index.lanes.isEmpty && !index.canonical.runs.contains { $0.promotedAt != nil }
-        if isAuthority { manifest.authority = ReplicaID(drawnFrom: shared.entropy) }
         do throws(LogError) { manifest.take(try LostFile.read(of: space, in: directory)) } catch {
             guard case .corrupt(let fault) = error else { throw error }
             report.found(fault, "it is made anew")
@@ -163,30 +161,45 @@ struct SpaceRepair {
             }
         }
         sources.lost = manifest.lost
-        let folder = LogPaths.segments(space)
-        let names = try storing { () throws(StorageError) in
-            try directory.exists(folder) ? try directory.list(folder) : []
+        for entry in manifest.lanes {
+            let faults = try store.damage(of: entry, in: space)
+            if faults.isEmpty { lanes.kept.append(entry) } else { lanes.damaged.append(entry) }
+            for fault in faults {
+                report.found(fault, "set aside; what else holds its events takes its place")
+            }
         }
-        let sealed = Set(sources.sealed.map(\.name))
-        let readers = names.compactMap { LogPaths.segmentName($0) }
-            .filter { !sealed.contains($0) }
+        let whole = Set((sources.sealed + lanes.kept).map(\.name))
+        let readers = try segmentNames().filter { !whole.contains($0) }
             .compactMap { PairReader.open($0, of: space, in: shared) }
-        if isManifestGone { try adopt(readers, &report) }
+        lanes.others = readers.filter { $0.replica != nil }
+        if isManifestGone {
+            try adopt(readers.filter { $0.replica == nil })
+            try adoptLanes()
+        }
+        findLanes(&report)
         let taken = Set(sources.sealed.map(\.name))
         // They cost a look at every row, and nobody needs them while all is well.
         guard !damaged.isEmpty || isManifestGone || hasLostFrames || !manifest.lost.isEmpty else {
             return
         }
-        for reader in readers where !taken.contains(reader.name) {
+        for reader in readers where reader.replica == nil && !taken.contains(reader.name) {
             for positions in reader.readable() { sources.pairs.append((positions, reader)) }
         }
     }
 
+    /// The names of all pairs on disk of which there is a file.
+    func segmentNames() throws(LogError) -> [SegmentName] {
+        let folder = LogPaths.segments(space)
+        let directory = directory
+        let names = try storing { () throws(StorageError) in
+            try directory.exists(folder) ? try directory.list(folder) : []
+        }
+        return Set(names.compactMap { LogPaths.segmentName($0) })
+            .sorted { ($0.first, $0.number) < ($1.first, $1.number) }
+    }
+
     /// Puts those pairs into a new manifest that cover most, each position once.
-    private mutating func adopt(
-        _ readers: [PairReader],
-        _ report: inout RepairReport
-    ) throws(LogError) {
+    private mutating func adopt(_ readers: [PairReader]) throws(LogError) {
         var next: UInt64 = 1
         let order = readers.sorted { ($0.first, $1.last) < ($1.first, $0.last) }
         for reader in order where reader.first >= next {
@@ -199,15 +212,25 @@ struct SpaceRepair {
     }
 
     /// Takes up what the log's files hold.
-    private mutating func gather() throws(LogError) {
-        let runs = salvage.shared.index.withLock { $0[space].canonical.runs }
-        for run in runs {
+    private mutating func gather() {
+        let index = salvage.shared.index.withLock { $0[space] }
+        for run in index.canonical.runs {
             if let last = sources.log.last, last.upperBound + 1 == run.first {
                 sources.log[sources.log.count - 1] = last.lowerBound...run.last
             } else {
                 sources.log.append(run.first...run.last)
             }
         }
+        sources.promoted = promoted(index.placements)
+    }
+
+    /// Only where positions are given elsewhere events are pending, or were.
+    private mutating func settleAuthority() {
+        let index = salvage.shared.index.withLock { $0[space] }
+        let hasLanes =
+            !index.lanes.isEmpty || !index.placements.isEmpty || !lanes.kept.isEmpty
+            || !lanes.others.isEmpty || !shared.index.withLock { $0[space].lanes.isEmpty }
+        if !hasLanes { manifest.authority = ReplicaID(drawnFrom: shared.entropy) }
     }
 
     /// The last position that was ever given, as far as anything here knows.
@@ -215,8 +238,9 @@ struct SpaceRepair {
         var last = shared.index.withLock { $0[space].head }
         last = max(last, manifest.segments.last?.last ?? 0, sources.sealed.last?.last ?? 0)
         last = max(last, manifest.lost.last?.last ?? 0, sources.log.last?.upperBound ?? 0)
-        let anchors = salvage.shared.index.withLock { $0[space].anchors }
-        last = max(last, anchors.reduce(0) { max($0, $1.size) })
+        let old = salvage.shared.index.withLock { $0[space] }
+        last = max(last, old.anchors.reduce(0) { max($0, $1.size) })
+        last = max(last, old.placements.reduce(0) { max($0, $1.lastPosition) })
         return sources.pairs.reduce(last) { max($0, $1.positions.upperBound) }
     }
 
@@ -233,11 +257,16 @@ struct SpaceRepair {
 
     /// Up to here everything is put into segments, or is lost.
     private func sealedEnd(_ pieces: [SpacePiece]) -> UInt64 {
-        let known = max(
+        let index = shared.index.withLock { $0[space] }
+        var known = max(
             manifest.segments.last?.last ?? 0,
             sources.sealed.last?.last ?? 0,
-            shared.index.withLock { $0[space].released }
+            index.released
         )
+        // What the log leaves to private segments is not read from its blocks any more.
+        if lanes.isBroken {
+            known = max(known, index.canonical.runs.last { $0.isSealed }?.last ?? 0)
+        }
         return max(known, pieces.last { !$0.isInLog }?.positions.upperBound ?? 0)
     }
 
@@ -273,11 +302,7 @@ struct SpaceRepair {
             )
         }
         if !seeds.isEmpty { needsNewLineage = true }
-        if isBroken || !seeds.isEmpty {
-            try store.withWriter { (writer) throws(LogError) in
-                try writer.write(nil, seeds: seeds, of: space)
-            }
-        }
+        try store.withWriter { (writer) throws(LogError) in try writer.write(seeds, of: space) }
         let made = try seal(pieces, upTo: sealedEnd)
         let segments = (sources.sealed + made).sorted { $0.first < $1.first }
         let lost = lostRanges(pieces, &report)
@@ -288,7 +313,8 @@ struct SpaceRepair {
         }
         let standsIn = walk.lost.contains { $0.hashes.isEmpty && !manifest.lost.contains($0) }
         if standsIn || !walk.isConfirmed { needsNewLineage = true }
-        try finish(segments, walk, sealedEnd, &setAside, &report)
+        let lanes = try mendLanes(walk, &setAside, &report)
+        try finish(segments, lanes, walk, sealedEnd, &setAside, &report)
     }
 
     /// Seals what is in no segment that verifies, as far as it can be read.
@@ -300,7 +326,7 @@ struct SpaceRepair {
         for piece in pieces where piece.positions.lowerBound <= end {
             switch piece.source {
             case .sealed, .lost: try files.finish()
-            case .log, .pair:
+            case .log, .pair, .promoted:
                 let positions = piece.positions.lowerBound...min(piece.positions.upperBound, end)
                 try read(positions, piece.source) { (events) throws(LogError) in
                     try files.append(events)
@@ -323,6 +349,12 @@ struct SpaceRepair {
             var cursor = try salvage.cursor(space, positions: positions, .canonical)
             while let events = try cursor.next() { try visit(events) }
         case .pair(let reader): try reader.read(positions, visit)
+        case .promoted(let reader, let run):
+            let shift = run.firstPosition &- run.firstSequence
+            let sequences = positions.lowerBound &- shift...positions.upperBound &- shift
+            try reader.read(sequences) { (events) throws(LogError) in
+                try visit(events.placed(by: run))
+            }
         case .sealed(let entry):
             guard let reader = PairReader.open(entry.name, of: space, in: shared) else { return }
             try reader.read(positions, visit)
@@ -385,64 +417,5 @@ struct SpaceRepair {
             try read(positions, .log) { (events) throws(LogError) in try walk.take(events) }
         }
         return walk
-    }
-
-    /// Lets everything refer to what was made, and takes away what was damaged.
-    private mutating func finish(
-        _ segments: [SegmentEntry],
-        _ walk: borrowing SpaceWalk,
-        _ sealedEnd: UInt64,
-        _ setAside: inout SetAside,
-        _ report: inout RepairReport
-    ) throws(LogError) {
-        let gone = damaged.flatMap {
-            [LogPaths.segment($0.name, of: space), LogPaths.sidecar($0.name, of: space)]
-        }
-        for path in gone {
-            try setAside.keep(path, because: "the segment or its sidecar did not verify")
-        }
-        if !walk.lost.isEmpty {
-            try DirectoryFormat.upgrade(to: DirectoryFormat.lossy, in: directory)
-        } else if !segments.isEmpty {
-            try DirectoryFormat.upgrade(in: directory)
-        }
-        if needsNewLineage {
-            manifest.lineage = Lineage(drawnFrom: shared.entropy)
-            manifest.epoch = 0
-            if !isManifestGone {
-                report.remarks.append(
-                    "the lineage of space \(space.text): the root cannot stay what it was, so it "
-                        + "has a new one, and older proofs and roots do not hold any more"
-                )
-            }
-        }
-        manifest.segments = segments
-        manifest.take(walk.lost)
-        let (path, bytes) = (LogPaths.manifest(space), manifest.encoded())
-        try storing { () throws(StorageError) in
-            if !walk.lost.isEmpty {
-                try directory.replace(LogPaths.lost(space), with: LostFile.encoded(walk.lost))
-            }
-            try directory.replace(path, with: bytes)
-        }
-        shared.segments.set(manifest)
-        shared.files.removeAll()
-        let known = shared.index.withLock { $0[space].acceptedAt }
-        let state = walk.state(
-            released: sealedEnd,
-            packs: walk.lost.isEmpty ? [] : try packsToAdopt(walk.adoptions),
-            acceptedAt: known
-        )
-        try store.withWriter { (writer) throws(LogError) in
-            try writer.write(state, seeds: [], of: space)
-        }
-        try storing { () throws(StorageError) in
-            var isChanged = false
-            for path in gone where try directory.exists(path) {
-                try directory.remove(path)
-                isChanged = true
-            }
-            if isChanged { try directory.syncDirectory(LogPaths.segments(space)) }
-        }
     }
 }

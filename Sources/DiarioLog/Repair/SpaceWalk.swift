@@ -15,6 +15,8 @@ struct SpaceWalk: ~Copyable {
     private(set) var lost: [LostPositions] = []
     private var tallies: [ReplicaID: ReplicaTally]
     private(set) var adoptions: [Adoption]
+    /// The last sequence of each replica among those that were read.
+    private(set) var lastSequences: [ReplicaID: UInt64] = [:]
     private var clock: HybridTime
     private var acceptedAt: Int64 = 0
 
@@ -123,6 +125,7 @@ struct SpaceWalk: ~Copyable {
     }
 
     private mutating func note(_ stored: StoredRow) {
+        lastSequences[stored.row.replica] = stored.row.sequence
         let known = tallies[stored.row.replica]
         tallies[stored.row.replica] = ReplicaTally(
             replica: stored.row.replica,
@@ -140,7 +143,13 @@ struct SpaceWalk: ~Copyable {
     /// Says what the log knows of the space from now on.
     ///
     /// `packs` are there, and nothing says any more where they were adopted: at lost positions.
-    func state(released: UInt64, packs: [Hash32], acceptedAt known: Int64) -> SpaceState {
+    /// `clock` is that of an event elsewhere, and `known` when the last position was given.
+    func state(
+        released: UInt64,
+        packs: [Hash32],
+        acceptedAt known: Int64,
+        clock other: HybridTime
+    ) -> SpaceState {
         var adoptions = adoptions
         var places = lost.lazy.flatMap(\.positions).makeIterator()
         for pack in packs {
@@ -153,7 +162,7 @@ struct SpaceWalk: ~Copyable {
         return SpaceState(
             released: released,
             acceptedAt: range.size == 0 ? 0 : max(acceptedAt, known),
-            clock: clock.rawValue,
+            clock: max(clock, other).rawValue,
             tallies: tallies.values.sorted { $0.replica < $1.replica },
             adoptions: adoptions.sorted { $0.position < $1.position },
             range: range

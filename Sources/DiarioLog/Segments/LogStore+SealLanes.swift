@@ -163,7 +163,7 @@ extension SegmentEntry {
 
 extension Manifest {
     /// Whether one private segment stands before another one in the list.
-    fileprivate static func areInOrder(_ left: SegmentEntry, _ right: SegmentEntry) -> Bool {
+    static func areInOrder(_ left: SegmentEntry, _ right: SegmentEntry) -> Bool {
         guard let first = left.replica, let second = right.replica else {
             preconditionFailure("a private segment has a replica")
         }

@@ -53,6 +53,7 @@ struct LogIndex: Sendable {
         spaces.ids.filter { id in
             guard let space = spaces[id] else { return false }
             return space.state?.file == file || space.seeds.values.contains { $0.file == file }
+                || space.gone.contains { $0.file == file }
                 || space.canonical.runs.contains { UInt64($0.file) == file }
                 || space.lanes.contains { $0.runs.runs.contains { UInt64($0.file) == file } }
         }.sorted()
@@ -134,8 +135,24 @@ struct LogIndex: Sendable {
 
     /// Takes up rows that are in private segments.
     mutating func apply(_ rows: SealedRows, of space: SpaceID, file: UInt64) {
+        let isSalvage = isSalvage
         update(space) { index, live in
             index.note(rows.replica, sequence: rows.lastSequence, isAuthority: false)
+            // Repair looks for rows in blocks, even if they were let go of.
+            guard !isSalvage else {
+                if let run = PromotedRun(rows) { index.placements.append(run) }
+                return
+            }
+            index.take(rows, file: file, &live)
+        }
+    }
+
+    /// Takes up that pending rows are gone.
+    mutating func apply(_ rows: GoneRows, of space: SpaceID, file: UInt64) {
+        let isSalvage = isSalvage
+        update(space) { index, live in
+            index.note(rows.replica, sequence: rows.lastSequence, isAuthority: false)
+            guard !isSalvage else { return }
             index.take(rows, file: file, &live)
         }
     }
@@ -152,7 +169,9 @@ struct LogIndex: Sendable {
     }
 
     mutating func apply(_ runs: [PromotedRun], of space: SpaceID) {
+        let isSalvage = isSalvage
         update(space) { index, live in
+            if isSalvage { index.placements += runs }
             for run in runs { index.promote(run, &live) }
         }
     }
@@ -197,6 +216,7 @@ struct LogIndex: Sendable {
             for run in lane.runs.runs { Self.drop(run, &liveBytes) }
         }
         for seed in index.seeds.values { liveBytes.add(-SpaceIndex.seedSize, to: seed.file) }
+        for entry in index.gone { liveBytes.add(-GoneRows.recordSize, to: entry.file) }
         if let state = index.state { liveBytes.add(-state.size, to: state.file) }
     }
 

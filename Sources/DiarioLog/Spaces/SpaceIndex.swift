@@ -9,6 +9,8 @@ struct SpaceIndex: Sendable {
     ///
     /// Usually there is one lane; more after a change of id.
     var lanes: [Lane] = []
+    /// Pending events that are gone, in order of replica and sequence.
+    var gone: [GoneEntry] = []
     /// Replicas with rows in private segments, in the order of the numbers that runs have of them.
     private(set) var sealedReplicas: [ReplicaID] = []
     /// The last position.
@@ -28,6 +30,8 @@ struct SpaceIndex: Sendable {
     var state: StateEntry?
     /// All compact ranges that states tell of, for repair.
     var anchors: [CompactRange] = []
+    /// Where promotions and sealed records say that events stand, for repair.
+    var placements: [PromotedRun] = []
     /// Bytes of rows since the newest state.
     var bytesSinceState = 0
 
@@ -50,6 +54,11 @@ struct SpaceIndex: Sendable {
         var file: UInt64
     }
 
+    struct GoneEntry: Sendable {
+        let rows: GoneRows
+        let file: UInt64
+    }
+
     struct StateEntry: Sendable {
         let range: CompactRange
         var file: UInt64
@@ -59,6 +68,9 @@ struct SpaceIndex: Sendable {
     /// Bytes that a seed takes in the log.
     static let seedSize = Record.headerSize + 32
 
+    /// Whether the log holds anything of the space.
+    var isUsed: Bool { head > 0 || state != nil || !lanes.isEmpty || !tallies.isEmpty }
+
     var pendingCount: Int { lanes.reduce(0) { $0 + $1.runs.eventCount } }
 
     /// Bytes in the log that this space keeps alive.
@@ -67,7 +79,8 @@ struct SpaceIndex: Sendable {
         let pending = lanes.reduce(0) { sum, lane in
             lane.runs.runs.reduce(sum) { $0 + Int($1.liveBytes) }
         }
-        return rows + pending + seeds.count * Self.seedSize + (state?.size ?? 0)
+        return rows + pending + seeds.count * Self.seedSize + gone.count * GoneRows.recordSize
+            + (state?.size ?? 0)
     }
 
     /// Canonical and pending events without those that an authority wrote.

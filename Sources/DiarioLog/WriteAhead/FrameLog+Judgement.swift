@@ -165,7 +165,11 @@ extension FrameLog {
     func writeMark() throws(LogError) {
         precondition(unsynced == nil, "the mark speaks of synced bytes alone")
         guard let state = files.last else { return }
-        let mark = SyncedMark(generation: state.generation, length: UInt64(state.length))
+        let mark = SyncedMark(
+            generation: state.generation,
+            length: UInt64(state.length),
+            number: state.number
+        )
         try storing { () throws(StorageError) in
             try Reserve.spending(in: directory) { () throws(StorageError) in
                 let file = try directory.open(LogPaths.syncedMark, .create)

@@ -40,6 +40,8 @@ extension FrameLog {
         // What was written is among what is read; what was spare may be in use again.
         unsynced = nil
         spareCount = 0
+        // Before the files are listed, since another process may begin one and leave a mark of it.
+        let mark = try readMark()
         let numbers = try storing { () throws(StorageError) in try listFiles() }
         if numbers.isEmpty, let fault = try goneFault(LogPaths.log) {
             report.fault = fault
@@ -83,7 +85,22 @@ extension FrameLog {
             sources.removeFirst().end()
         }
         syncedLength = files.last?.length ?? 0
+        report.fault = missingFault(mark)
         return report
+    }
+
+    /// A fault if the mark speaks of a file behind those that were read: it was begun, and is gone
+    /// or holds no frame any more.
+    private func missingFault(_ mark: SyncedMark?) -> Fault? {
+        guard let mark, let number = mark.number, mark.length > UInt64(LogFileHeader.size),
+            let newest = files.last, newest.number < number
+        else { return nil }
+        return Fault(
+            file: LogPaths.logFile(number),
+            offset: 0,
+            what: "at the last clean stop this file had frames up to offset \(mark.length), and "
+                + "now it has none; the events of it are not read"
+        )
     }
 
     /// A fault if there was a clean stop, while no file is there that was ever begun.

@@ -306,6 +306,9 @@ extension LogIndex {
         case .sealed:
             guard let rows = SealedRows(content) else { return false }
             apply(rows, of: record.space, file: place.file)
+        case .gone:
+            guard let rows = GoneRows(content) else { return false }
+            apply(rows, of: record.space, file: place.file)
         case .dropped:
             guard record.content.isEmpty else { return false }
             drop(record.space)

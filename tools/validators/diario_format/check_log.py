@@ -92,6 +92,8 @@ class DataDirectory:
         if ledger.has_condensed and self.directory.format_version < 5:
             self.problems.append("a condensed block below format 5")
         self.check_tiles(name, ledger)
+        if ledger.gone and self.directory.format_version < 6:
+            self.problems.append("gone records below format 6")
         self.problems[before:] = [f"space {name}: {text}" for text in self.problems[before:]]
         return None if current is None else current.root().hex()
 

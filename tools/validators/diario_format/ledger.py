@@ -7,6 +7,7 @@ from bisect import bisect_left
 
 from .block import COMPRESSION_ROWS, COMPRESSION_ZSTD, parse_block
 from .hashes import HASH_SIZE, CompactRange, commitment_of, leaf_of, salt_group, salt_of, stand_in
+from .lane_records import GONE_LOST, GoneRows, SealedRows
 from .primitives import FormatError, Reader, id_text, origin_text
 from .row import check_subject, encode_public_part, event_hash
 
@@ -17,6 +18,7 @@ KIND_STATE = 4
 KIND_DROPPED = 5
 KIND_LOST = 6
 KIND_SEALED = 7
+KIND_GONE = 8
 PROMOTION_SIZE = 40
 ADOPTION_TYPE = "engine.pack.adopted"
 
@@ -71,6 +73,7 @@ class Ledger:
         self.sealed = []        # (where, segment), in order of position
         self.private = []       # (where, segment), in order of replica and sequence
         self.sealed_rows = []   # what sealed records say, in order
+        self.gone = []          # what gone records say, in order
         self.lost = []          # ranges of positions whose events are gone
         self.has_condensed = False
 
@@ -86,6 +89,7 @@ class Ledger:
             KIND_PROMOTION: self.apply_promotion,
             KIND_STATE: self.apply_state,
             KIND_SEALED: self.apply_sealed,
+            KIND_GONE: self.apply_gone,
         }
         try:
             kinds[record.kind](record)
@@ -139,15 +143,14 @@ class Ledger:
             self.promotions.append((record.where, replica, first, length, position, accepted_at))
 
     def apply_sealed(self, record):
-        reader = Reader(record.content)
-        replica, first, count, position = reader.id(), reader.u64(), reader.u64(), reader.u64()
-        accepted_at, clock = reader.i64(), reader.u64()
-        reader.end()
-        if first == 0 or not 1 <= count < 1 << 32:
-            raise FormatError(f"a sealed record of {count} events from {first} on")
-        if clock if position else accepted_at:
-            raise FormatError("a sealed record with a clock and positions, or a time and none")
-        self.sealed_rows.append((record.where, replica, first, count, position, accepted_at))
+        rows = SealedRows(record.content)
+        self.sealed_rows.append((record.where, rows.replica, rows.first, rows.count,
+                                 rows.position, rows.accepted_at))
+
+    def apply_gone(self, record):
+        rows = GoneRows(record.content)
+        rows.where = record.where
+        self.gone.append(rows)
 
     def apply_state(self, record):
         self.states.append(State(record.content, record.where))
@@ -199,8 +202,8 @@ class Ledger:
     def check_private(self):
         """W10: what a sealed record speaks of is at hand, unless it was released."""
         for key, where in self.missing.items():
-            if key not in self.events and self.place.get(key, (self.released + 1,))[0] \
-                    > self.released:
+            position = self.place.get(key, (self.released + 1,))[0]
+            if key not in self.events and not self.is_gone(key) and position > self.released:
                 self.problem(where, f"W10: {origin_text(*key)} is in no private segment")
 
     def is_same(self, ours, sealed):
@@ -209,6 +212,14 @@ class Ledger:
         if ours.personal is None or sealed.personal is None:
             return same
         return same and ours.personal == sealed.personal
+
+    def is_gone(self, key):
+        return any(rows.holds(key) for rows in self.gone)
+
+    def lost_pending(self):
+        """Replica, first and last sequence of what was pending and is lost."""
+        return sorted({(rows.replica, rows.first, rows.last)
+                       for rows in self.gone if rows.reason == GONE_LOST})
 
     @property
     def sealed_end(self):
@@ -250,6 +261,7 @@ class Ledger:
             self.apply_segment(where, segment)
         self.apply_private()
         self.promote()
+        self.take_gone()
         self.check_private()
         self.check_positions()
         for replica in sorted(self.authority & self.ordinary):
@@ -259,7 +271,7 @@ class Ledger:
         return self.check_states()
 
     def promote(self):
-        """Gives promoted events their positions; then W5: none before them is still pending."""
+        """Gives promoted events their positions."""
         sequences = {}
         for replica, sequence in sorted(self.events):
             sequences.setdefault(replica, []).append(sequence)
@@ -270,6 +282,15 @@ class Ledger:
                 self.put((replica, sequence), position + sequence - first, accepted_at)
             if len(known) < length and position + length - 1 > self.released:
                 self.problem(where, f"promotes {length} events, of which {len(known)} are here")
+
+    def take_gone(self):
+        """Takes out what is not pending any more; then W5: no promotion stands before that."""
+        for rows in self.gone:
+            if any(rows.holds(key) for key in self.place):
+                self.problem(rows.where, "events that are gone have positions")
+        for key in [key for key in self.events if self.is_gone(key)]:
+            self.events.pop(key)
+            self.types.pop(key, None)
         first_pending = {}
         for replica, sequence in self.pending():
             first_pending.setdefault(replica, sequence)
@@ -385,6 +406,8 @@ class Ledger:
     def check_replicas_of_state(self, state):
         """The last sequences known lie between those of the positions and those of all events."""
         known, within = {}, {}
+        for rows in self.gone:
+            known[rows.replica] = max(known.get(rows.replica, 0), rows.last)
         for replica, sequence in self.events:
             known[replica] = max(known.get(replica, 0), sequence)
             if self.place.get((replica, sequence), (state.size + 1,))[0] <= state.size:

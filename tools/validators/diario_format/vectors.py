@@ -13,6 +13,7 @@ from .hashes import (
     GROUP_SIZE, SALT_DEPTH, commitment_of, compact_range, leaf_of, pack_fingerprint, salt_child,
     salt_group, salt_index, salt_of, schema_fingerprint, sha256, without_descriptions,
 )
+from .layout_vectors import compare_layout
 from .payload import with_new_id
 from .proof_vectors import compare_proofs
 from .primitives import FormatError, id_text, parse_id
@@ -235,6 +236,7 @@ COMPARISONS = {
     "fingerprints": compare_fingerprints,
     "rows": compare_rows,
     "crc32c": compare_crc32c,
+    "layout": compare_layout,
     "merkle": compare_merkle,
     "proofs": compare_proofs,
     "salts": compare_salts,

@@ -12,8 +12,8 @@ FRAME_HEADER_SIZE = 40
 FRAME_MAGIC = b"DFRM"
 ALIGNMENT = 8
 RECORD_HEADER_SIZE = 16
-RECORD_KINDS = (1, 2, 3, 4, 5, 6, 7)
-MARK_SIZE = 32
+RECORD_KINDS = (1, 2, 3, 4, 5, 6, 7, 8)
+MARK_SIZES = {1: 32, 2: 40}
 RESERVE_SIZE_MAX = MIB
 
 
@@ -135,6 +135,24 @@ class LogFile:
         return self.header.first_frame + len(self.frames)
 
 
+class Mark:
+    def __init__(self, generation, length, number):
+        self.generation = generation
+        self.length = length
+        self.number = number    # None in version 1
+
+
+def read_mark(data):
+    """The mark that these bytes are; None if they do not verify."""
+    version = int.from_bytes(data[4:8], "little")
+    if len(data) != MARK_SIZES.get(version) or data[:4] != b"DSYN" or any(data[-4:]):
+        return None
+    if int.from_bytes(data[-8:-4], "little") != crc32c(data[:-8]):
+        return None
+    reader = Reader(data[8:-8])
+    return Mark(reader.u64(), reader.u64(), reader.u64() if version == 2 else None)
+
+
 class Log:
     """All files in order; `problems` collects rules that are broken without damage."""
 
@@ -144,6 +162,7 @@ class Log:
         self.notes = []
         self.files = []
         self.check_reserve()
+        self.mark = self.synced_mark()
         for number, name in self.listed():
             self.add_file(number, name)
         for index, file in enumerate(self.files):
@@ -154,6 +173,7 @@ class Log:
             else:
                 self.read_newest(file)
             self.check_frames(file)
+        self.check_mark()
 
     def check_reserve(self):
         path = os.path.join(self.folder, "reserve")
@@ -206,9 +226,9 @@ class Log:
         """Steps 4 and 5: the first frame that is not valid ends the log, or is corruption."""
         end = file.read_frames(None)
         number = file.next_frame
-        mark = self.synced_mark()
-        if mark is not None and mark[0] == file.header.generation and end < mark[1]:
-            raise Corruption(f"{file.reason} (synced mark {mark[1]})")
+        mark = self.mark
+        if mark is not None and mark.generation == file.header.generation and end < mark.length:
+            raise Corruption(f"{file.reason} (synced mark {mark.length})")
         for offset in range(end, len(file.data) - FRAME_HEADER_SIZE + 1, ALIGNMENT):
             if file.data[offset : offset + 4] != FRAME_MAGIC:
                 continue
@@ -226,18 +246,23 @@ class Log:
             self.notes.append(f"{file.name} offset {end}: a torn frame, to be cut")
 
     def synced_mark(self):
-        """The generation and the length of `wal/synced`; None if it does not verify."""
+        """What `wal/synced` says; None if it does not verify."""
         path = os.path.join(self.folder, "synced")
         if not os.path.isfile(path):
             return None
         with open(path, "rb") as file:
-            data = file.read()
-        if len(data) != MARK_SIZE or int.from_bytes(data[24:28], "little") != crc32c(data[:24]):
-            return None
-        reader = Reader(data)
-        if reader.raw(4) != b"DSYN" or reader.u32() != 1:
-            return None
-        return reader.u64(), reader.u64()
+            return read_mark(file.read())
+
+    def check_mark(self):
+        """Step 1: the file that the mark speaks of is there, or a later one is begun."""
+        if self.mark is None:
+            return
+        begun = [file.header.number for file in self.files if file.frames]
+        if not begun and self.mark.length > FILE_HEADER_SIZE:
+            raise Corruption(f"no file holds a frame (synced mark {self.mark.length})")
+        number = self.mark.number
+        if number is not None and self.mark.length > FILE_HEADER_SIZE and begun[-1] < number:
+            raise Corruption(f"file {number:016x} is missing, or holds no frame (synced mark)")
 
     def check_frames(self, file):
         known = FILE_HEADER_SIZE

@@ -63,7 +63,7 @@ def check_damage(checks, data):
 
 def check_foreign(checks, data):
     line = (data / "format").read_text()
-    (data / "format").write_text("diario format 5 readable by 2\n")
+    (data / "format").write_text("diario format 99 readable by 2\n")
     checks.run("log", "--limit", "1")
     checks.failing("-C", checks.space, *RECORD, has=["newer"])
     (data / "format").write_text("diario format 9 readable by 9\n")

@@ -1,9 +1,9 @@
 import Foundation
 
 /// Golden files of `schema/vectors`: written once, when they do not exist, and never changed.
-enum VectorFile {
+package enum VectorFile {
     /// The content of the file; with `DIARIO_REWRITE=1`, of a file that is made if it is missing.
-    static func load<Content: Codable>(
+    package static func load<Content: Codable>(
         _ name: String,
         make: () throws -> Content
     ) throws -> Content {
@@ -27,13 +27,13 @@ enum VectorFile {
 }
 
 /// Bytes as lower-case hexadecimal digits.
-enum Hex {
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
+package enum Hex {
+    package static func text(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef")
         return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 
-    static func bytes(_ text: String) throws -> [UInt8] {
+    package static func bytes(_ text: String) throws -> [UInt8] {
         let digits = try text.map { character in
             guard let digit = character.hexDigitValue, !character.isUppercase else {
                 throw InvalidDigit()
@@ -44,5 +44,5 @@ enum Hex {
         return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 
-    struct InvalidDigit: Error {}
+    package struct InvalidDigit: Error {}
 }

@@ -1,0 +1,251 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioTestSupport
+import Testing
+
+/// Golden manifests, records and synced marks: schema/vectors/layout-1.json.
+@Suite struct LayoutVectorTests {
+    struct Vectors: Codable, Equatable {
+        let comment: String
+        let manifests: [Sample]
+        let records: [Record]
+        let marks: [Sample]
+    }
+
+    struct Sample: Codable, Equatable {
+        let shows: String
+        let bytes: String
+        let holds: [String]
+    }
+
+    struct Record: Codable, Equatable {
+        let shows: String
+        let kind: Int
+        let content: String
+        let holds: [String]
+    }
+
+    private static let comment =
+        "schema/format/log.md, sections 7 and 8. manifests: a manifest and what it holds: version, "
+        + "space, lineage, epoch, authority, staging, lost, replaces; of each segment \"segment\", "
+        + "or \"private\" and the replica, first position or sequence, number, events, CRC32C of "
+        + "the sidecar, both lengths, bytes of rows, identity; of each retired one first, number "
+        + "and time. records: the content of a record of a kind; 7 holds replica, first sequence, "
+        + "count, first position, acceptedAt and clock, 8 replica, first sequence, count, why and "
+        + "since. marks: generation, length and number. Bytes are hexadecimal, ids 13 characters."
+
+    @Test func goldenFilesAreReadAndWritten() throws {
+        let vectors = try VectorFile.load("layout-1.json", make: Self.make)
+        #expect(vectors.manifests.count == 4)
+        for sample in vectors.manifests {
+            let bytes = try Hex.bytes(sample.bytes)
+            let read = Manifest(bytes.span)
+            let manifest = try #require(read, "\(sample.shows)")
+            #expect(Self.lines(manifest) == sample.holds, "\(sample.shows)")
+            #expect(manifest.encoded() == bytes, "\(sample.shows)")
+        }
+        #expect(vectors.records.map(\.kind) == [7, 7, 8, 8])
+        for sample in vectors.records {
+            let bytes = try Hex.bytes(sample.content)
+            var written: [UInt8] = []
+            if sample.kind == 7 {
+                let read = SealedRows(bytes.span)
+                let rows = try #require(read, "\(sample.shows)")
+                #expect(Self.lines(rows) == sample.holds, "\(sample.shows)")
+                rows.append(to: &written)
+            } else {
+                let read = GoneRows(bytes.span)
+                let rows = try #require(read, "\(sample.shows)")
+                #expect(Self.lines(rows) == sample.holds, "\(sample.shows)")
+                rows.append(to: &written)
+            }
+            #expect(written == bytes, "\(sample.shows)")
+        }
+        #expect(vectors.marks.count == 2)
+        for sample in vectors.marks {
+            let bytes = try Hex.bytes(sample.bytes)
+            let read = SyncedMark(bytes.span)
+            let mark = try #require(read, "\(sample.shows)")
+            #expect(Self.lines(mark) == sample.holds, "\(sample.shows)")
+            #expect(mark.encoded() == bytes, "\(sample.shows)")
+        }
+    }
+
+    // MARK: In words
+
+    private static func hex(_ value: UInt64, _ count: Int = 16) -> String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: count - digits.count) + digits
+    }
+
+    private static func lines(_ manifest: Manifest) -> [String] {
+        var lines = [
+            "version \(manifest.version)", "space \(manifest.space.text)",
+            "lineage \(manifest.lineage.bytesText)", "epoch \(manifest.epoch)",
+            "authority \(manifest.authority?.text ?? "none")",
+            "staging \(manifest.isStaging ? 1 : 0)", "lost \(manifest.hasLost ? 1 : 0)",
+            "replaces \(manifest.replaces?.text ?? "none")",
+        ]
+        for entry in manifest.segments + manifest.lanes {
+            var identity: [UInt8] = []
+            identity.append(littleEndian: entry.identity.first)
+            identity.append(littleEndian: entry.identity.second)
+            let kind = entry.replica.map { "private \($0.text)" } ?? "segment"
+            lines.append(
+                "\(kind) \(entry.first) \(hex(entry.name.number)) \(entry.count) "
+                    + "\(hex(UInt64(entry.sidecarChecksum), 8)) \(entry.segmentSize) "
+                    + "\(entry.sidecarSize) \(entry.rowSize) \(Hex.text(identity))"
+            )
+        }
+        return lines
+            + manifest.retired.map {
+                "retired \($0.name.first) \(hex($0.name.number)) \($0.since.milliseconds)"
+            }
+    }
+
+    private static func lines(_ rows: SealedRows) -> [String] {
+        [
+            rows.replica.text, "\(rows.firstSequence)", "\(rows.count)",
+            "\(rows.placed?.firstPosition ?? 0)", "\(rows.placed?.acceptedAt ?? 0)",
+            "\(rows.clock.rawValue)",
+        ]
+    }
+
+    private static func lines(_ rows: GoneRows) -> [String] {
+        [
+            rows.replica.text, "\(rows.firstSequence)", "\(rows.count)",
+            "\(rows.reason.rawValue)", "\(rows.since.milliseconds)",
+        ]
+    }
+
+    private static func lines(_ mark: SyncedMark) -> [String] {
+        [hex(mark.generation), "\(mark.length)", mark.number.map { "\($0)" } ?? "none"]
+    }
+
+    // MARK: Making
+
+    private static func make() throws -> Vectors {
+        let replica = try #require(ReplicaID(rawValue: 0x1111_2222_3333_4444))
+        let other = try #require(ReplicaID(rawValue: 0x5555_6666_7777_8888))
+        return Vectors(
+            comment: comment,
+            manifests: try manifests(replica, other),
+            records: records(replica),
+            marks: [(String, UInt64?)]([
+                ("of a program that knows no numbers", nil), ("with the number of its file", 12),
+            ]).map { shows, number in
+                let mark = SyncedMark(
+                    generation: 0x0102_0304_0506_0708,
+                    length: 4136,
+                    number: number
+                )
+                return Sample(
+                    shows: shows,
+                    bytes: Hex.text(mark.encoded()),
+                    holds: lines(mark)
+                )
+            }
+        )
+    }
+
+    private static func manifests(
+        _ replica: ReplicaID,
+        _ other: ReplicaID
+    ) throws -> [Sample] {
+        var manifest = Manifest(
+            space: try #require(SpaceID(rawValue: 0x0123_4567_89ab_cdef)),
+            lineage: Lineage(high: 0x1011_1213_1415_1617, low: 0x1819_1a1b_1c1d_1e1f),
+            epoch: 2,
+            authority: nil,
+            isStaging: false,
+            replaces: nil
+        )
+        func sample(_ shows: String) -> Sample {
+            Sample(shows: shows, bytes: Hex.text(manifest.encoded()), holds: lines(manifest))
+        }
+        var samples = [sample("without segments")]
+        manifest.segments = [entry(1, 4096, nil), entry(4097, 77, nil)]
+        manifest.retired = [
+            RetiredSegment(
+                name: SegmentName(first: 4097, number: 5),
+                since: Timestamp(milliseconds: 1_795_000_000_000)
+            )
+        ]
+        samples.append(sample("with segments"))
+        manifest.lanes = [entry(7, 4096, replica), entry(4200, 3, replica), entry(1, 1, other)]
+        samples.append(sample("with private segments of two replicas"))
+        manifest.segments = []
+        manifest.retired = []
+        manifest.lanes = [entry(1 << 40, 65_536, other)]
+        samples.append(sample("with a private segment alone"))
+        return samples
+    }
+
+    private static func entry(
+        _ first: UInt64,
+        _ count: Int,
+        _ replica: ReplicaID?
+    ) -> SegmentEntry {
+        SegmentEntry(
+            name: SegmentName(first: first, number: 0xfedc_ba98_7654_3210 ^ first),
+            count: count,
+            segmentSize: 1000 + count,
+            sidecarSize: 500 + count,
+            rowSize: 40 * count,
+            identity: SegmentIdentity(first: 0x2021_2223_2425_2627, second: first),
+            sidecarChecksum: 0x0bad_cafe,
+            replica: replica
+        )
+    }
+
+    private static func records(_ replica: ReplicaID) -> [Record] {
+        let pending = SealedRows(
+            replica: replica,
+            firstSequence: 9,
+            count: 4096,
+            placed: nil,
+            clock: HybridTime(rawValue: 117_637_120_000_000_007)
+        )
+        let placed = SealedRows(
+            replica: replica,
+            firstSequence: 1 << 40,
+            count: .max,
+            placed: SealedRows.Placed(firstPosition: 12, acceptedAt: -5),
+            clock: HybridTime(rawValue: 0)
+        )
+        let sealed = [("pending events", pending), ("events with positions", placed)].map {
+            shows,
+            rows in
+            var bytes: [UInt8] = []
+            rows.append(to: &bytes)
+            return Record(shows: shows, kind: 7, content: Hex.text(bytes), holds: lines(rows))
+        }
+        let reasons: [(String, GoneRows.Reason)] = [
+            ("events that are lost", .lost), ("events at lost positions", .placed),
+        ]
+        return sealed
+            + reasons.map { shows, reason in
+                let rows = GoneRows(
+                    replica: replica,
+                    firstSequence: 17,
+                    count: 8,
+                    reason: reason,
+                    since: Timestamp(milliseconds: 1_795_000_000_000)
+                )
+                var bytes: [UInt8] = []
+                rows.append(to: &bytes)
+                return Record(shows: shows, kind: 8, content: Hex.text(bytes), holds: lines(rows))
+            }
+    }
+}
+
+extension Lineage {
+    /// Its bytes as a manifest has them.
+    fileprivate var bytesText: String {
+        var bytes: [UInt8] = []
+        bytes.append(littleEndian: high)
+        bytes.append(littleEndian: low)
+        return Hex.text(bytes)
+    }
+}
