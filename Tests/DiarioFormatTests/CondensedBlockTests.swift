@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFormat
+import DiarioTestSupport
 import Testing
 
 /// Blocks of the log whose rows alone are compressed.
