@@ -8,6 +8,7 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
     ("DiarioStorage", ["DiarioCore", "CPlatform"]),
     ("DiarioZstd", ["DiarioCore", "CZstd"]),
     ("DiarioCrypto", ["DiarioCore", "COpenSSL"]),
+    ("DiarioSQLite", ["DiarioCore", "CSQLite"]),
     (
         "DiarioFormat",
         ["DiarioCore", "DiarioSchema", "DiarioZstd", "DiarioCrypto", "CChecksum"]
@@ -16,6 +17,7 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
         "DiarioLog",
         ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat"]
     ),
+    ("DiarioProjection", ["DiarioCore", "DiarioSchema", "DiarioSQLite"]),
     (
         "DiarioSimulation",
         [
@@ -49,6 +51,7 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     ("DiarioCoreTests", ["DiarioCore"]),
     ("DiarioSchemaTests", ["DiarioCore", "DiarioSchema"]),
     ("DiarioStorageTests", ["DiarioCore", "DiarioStorage"]),
+    ("DiarioSQLiteTests", ["DiarioCore", "DiarioSQLite"]),
     (
         "DiarioFormatTests",
         [
@@ -66,6 +69,10 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioTests",
         ["Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
+    ),
+    (
+        "DiarioProjectionTests",
+        ["DiarioCore", "DiarioSchema", "DiarioSQLite", "DiarioProjection"]
     ),
     ("DiarioSimulationTests", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),
     (
@@ -95,6 +102,11 @@ let package = Package(
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]
         ),
+        .systemLibrary(
+            name: "CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]
+        ),
         .target(name: "CChecksum"),
         .target(name: "CPlatform"),
         .target(
@@ -114,7 +126,7 @@ let package = Package(
             name: "Diario",
             dependencies: [
                 "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-                "DiarioLog",
+                "DiarioLog", "DiarioProjection",
             ],
             plugins: ["EmbedPacks"]
         ),

@@ -78,6 +78,22 @@ public enum Limits {
     ///
     /// Above: the pack is refused.
     public static let patternStateCountMax = 4096
+    /// Bytes of one statement of a pack's SQL.
+    ///
+    /// Above: the pack is refused.
+    public static let sqlStatementSizeMax = 64 * 1024
+    /// Bytes of one value in a read model.
+    ///
+    /// Above: the event is set aside.
+    public static let sqlValueSizeMax = 1024 * 1024
+    /// Columns of one table or result.
+    ///
+    /// Above: the pack is refused.
+    public static let sqlColumnCountMax = 512
+    /// Levels of expressions within one another.
+    ///
+    /// Above: the pack is refused.
+    public static let sqlExpressionDepthMax = 100
     /// Milliseconds by which a remote clock may run ahead and still be merged into ours.
     public static let clockLeadMillisecondsMax: Int64 = 5 * 60 * 1000
     /// Events whose salts come from one seed.

@@ -1,6 +1,7 @@
 import DiarioCore
 import DiarioFormat
 import DiarioSchema
+import DiarioTestSupport
 import Testing
 
 /// Random events of all packs that come with the program, as rows.

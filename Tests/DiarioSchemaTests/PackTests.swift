@@ -19,8 +19,16 @@ import Testing
             "reference/thing.made.1.csv": Self.csv,
             "examples/first.jsonl":
                 "{\"type\":\"test.thing.made\",\"payload\":{\"count\":1,\"name\":\"a\"}}\n",
-            "readmodel/things.sql": "-- readmodel things",
-            "queries/things.sql": "-- query things",
+            "readmodel/things.sql": """
+            -- readmodel things version 1: how many things there are of a name
+            CREATE TABLE thing (name TEXT NOT NULL PRIMARY KEY, count INT NOT NULL) STRICT;
+            -- on test.thing.made
+            INSERT INTO thing VALUES (:name, 1) ON CONFLICT (name) DO UPDATE SET count = count + 1;
+            """,
+            "queries/things.sql": """
+            -- query things(): all names
+            SELECT name FROM thing;
+            """,
         ]
         for (path, text) in changes { files[path] = text }
         return files.map { PackFile(path: $0.key, bytes: Array($0.value.utf8)) }

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioProjection
 package import DiarioSchema
 import DiarioStorage
 
@@ -18,7 +19,14 @@ package enum PackSource {
 
     /// The packs in the folder at `path`: one pack, or a folder of packs.
     package static func load(folder path: String) throws(DiarioError) -> [Pack] {
-        try load(groups: try groups(folder: path))
+        let groups = try groups(folder: path)
+        let packs = try load(groups: groups)
+        // The program's own were tried when it was made; those of others are tried here.
+        let problems = zip(groups, packs).flatMap { group, pack in
+            PackCheck.problems(of: pack).map { group.placing($0) }
+        }
+        guard problems.isEmpty else { throw DiarioError(PackError(problems)) }
+        return packs
     }
 
     /// All that is wrong with the packs in a folder, as `schema check` reports it.
@@ -28,7 +36,9 @@ package enum PackSource {
         for group in try groups(folder: path) {
             do throws(PackError) {
                 let pack = try Pack(files: group.files)
-                problems += pack.checkExamples().map { group.placing($0) }
+                problems += (pack.checkExamples() + PackCheck.problems(of: pack)).map {
+                    group.placing($0)
+                }
                 packs.append(pack)
             } catch {
                 problems += error.problems.map { group.placing($0) }

@@ -9,6 +9,8 @@ package struct Pack: Sendable {
     package let types: [EventType]
     /// In byte order of their paths.
     package let references: [ReferenceTable]
+    /// Read models, queries and upcasts: read, and not yet tried on a database.
+    package let sql: PackSQL
     /// All files, in byte order of their paths.
     package let files: [PackFile]
 
@@ -32,6 +34,7 @@ package struct Pack: Sendable {
         manifest: PackManifest,
         types: [EventType],
         references: [ReferenceTable],
+        sql: PackSQL,
         files: [PackFile]
     ) {
         name = manifest.name
@@ -41,6 +44,7 @@ package struct Pack: Sendable {
         needs = manifest.needs
         self.types = types
         self.references = references
+        self.sql = sql
         self.files = files
     }
 

@@ -38,23 +38,42 @@ struct PackReader {
         }
         types.sort { ($0.name, $0.version) < ($1.name, $1.version) }
         var references: [ReferenceTable] = []
+        var sql = PackSQL()
         for file in files where file.path != Self.manifestPath && !isType(file.path) {
             guard problems.count < Self.problemCountMax else { return nil }
             switch PackPath(file.path) {
             case .upcast(let name, let from, let to):
-                checkUpcast(file, name: name, from: from, to: to, pack: manifest?.name)
+                if let pack = manifest?.name,
+                    let upcast = readUpcast(file, name: "\(pack).\(name)", from: from, to: to)
+                {
+                    sql.upcasts.append(upcast)
+                }
+            case .readModel:
+                var reader = ReadModelReader(file, types: types)
+                if let model = reader.read() { sql.readModels.append(model) }
+                problems += reader.problems.problems
+            case .query:
+                var reader = QueryReader(file)
+                if let query = reader.read() { sql.queries.append(query) }
+                problems += reader.problems.problems
             case .reference(let name, let version):
                 if let pack = manifest?.name,
                     let table = readReference(file, name: "\(pack).\(name)", version: version)
                 {
                     references.append(table)
                 }
-            case .opaque: break
+            case .example: break
             case .unknown(let message): problem(file.path, nil, "unknown-file", message)
             }
         }
         guard let manifest else { return nil }
-        return Pack(manifest: manifest, types: types, references: references, files: files)
+        return Pack(
+            manifest: manifest,
+            types: types,
+            references: references,
+            sql: sql,
+            files: files
+        )
     }
 
     private func isType(_ path: String) -> Bool {
@@ -165,33 +184,41 @@ struct PackReader {
         types.append(type)
     }
 
-    private mutating func checkUpcast(
+    private mutating func readUpcast(
         _ file: PackFile,
         name: String,
         from: Int,
-        to: Int,
-        pack: String?
-    ) {
-        guard let pack else { return }
+        to: Int
+    ) -> Upcast? {
         guard from < to else {
             problem(
                 file.path,
                 nil,
                 "upcast-order",
-                "an upcast leads to a higher version; rename it to \(name).\(to)-\(from).sql"
+                "an upcast leads to a higher version; rename it to end with .\(to)-\(from).sql"
             )
-            return
+            return nil
         }
-        for version in [from, to]
-        where !types.contains(where: { $0.name == "\(pack).\(name)" && $0.version == version }) {
+        var found: [EventType] = []
+        for version in [from, to] {
+            if let type = types.first(where: { $0.name == name && $0.version == version }) {
+                found.append(type)
+                continue
+            }
             problem(
                 file.path,
                 nil,
                 "upcast-type",
-                "there is no version \(version) of \(pack).\(name); add "
-                    + "events/\(name).\(version).json, or rename the upcast"
+                "there is no version \(version) of \(name); add "
+                    + "events/\(name.drop { $0 != "." }.dropFirst()).\(version).json, or rename "
+                    + "the upcast"
             )
         }
+        guard found.count == 2 else { return nil }
+        var reader = UpcastReader(file)
+        let upcast = reader.read(from: found[0], to: found[1])
+        problems += reader.problems.problems
+        return upcast
     }
 
     private mutating func readReference(
@@ -220,8 +247,10 @@ struct PackReader {
 enum PackPath {
     case upcast(name: String, from: Int, to: Int)
     case reference(name: String, version: Int)
+    case readModel
+    case query
     /// Known by its folder, and not looked into here.
-    case opaque
+    case example
     case unknown(String)
 
     init(_ path: String) {
@@ -243,7 +272,9 @@ enum PackPath {
                 return
             }
             self = upcast
-        case ("readmodel", "sql"), ("queries", "sql"), ("examples", "jsonl"): self = .opaque
+        case ("readmodel", "sql"): self = .readModel
+        case ("queries", "sql"): self = .query
+        case ("examples", "jsonl"): self = .example
         case ("reference", "csv"):
             guard
                 let named = Self.nameAndVersion(path, folder: "reference/", suffix: ".csv")

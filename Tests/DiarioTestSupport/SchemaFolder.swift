@@ -1,7 +1,7 @@
 import Foundation
 
 /// The files of `schema`, by their paths below it.
-enum SchemaFolder {
+package enum SchemaFolder {
     private static var url: URL {
         URL(filePath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -9,12 +9,12 @@ enum SchemaFolder {
     }
 
     /// The files in a folder, in order of their names.
-    static func files(_ folder: String) throws -> [String] {
+    package static func files(_ folder: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: url.appending(path: folder).path)
             .sorted().map { folder + "/" + $0 }
     }
 
-    static func contents(_ path: String) throws -> [UInt8] {
+    package static func contents(_ path: String) throws -> [UInt8] {
         Array(try Data(contentsOf: url.appending(path: path)))
     }
 }

@@ -1,0 +1,50 @@
+#ifndef DIARIO_CSQLITE_SHIM_H
+#define DIARIO_CSQLITE_SHIM_H
+
+// Debian's library is built with both; its header hides them otherwise.
+#define SQLITE_ENABLE_PREUPDATE_HOOK
+#define SQLITE_ENABLE_SESSION
+#include <sqlite3.h>
+
+// Variadic functions and macros with casts are out of Swift's reach.
+
+// Switches an option of one connection that takes "on or off".
+static inline int diario_sqlite_configure(sqlite3 *database, int option, int isOn) {
+    return sqlite3_db_config(database, option, isOn, (int *)0);
+}
+
+// Bytes that stay as they are until the statement is reset or the parameter bound anew.
+static inline int diario_sqlite_bind_lasting_text(
+    sqlite3_stmt *statement, int index, const void *bytes, int count
+) {
+    return sqlite3_bind_text(statement, index, (const char *)bytes, count, SQLITE_STATIC);
+}
+
+static inline int diario_sqlite_bind_text(
+    sqlite3_stmt *statement, int index, const void *bytes, int count
+) {
+    return sqlite3_bind_text(statement, index, (const char *)bytes, count, SQLITE_TRANSIENT);
+}
+
+static inline int diario_sqlite_bind_blob(
+    sqlite3_stmt *statement, int index, const void *bytes, int count
+) {
+    // A null pointer would bind NULL.
+    if (count == 0) return sqlite3_bind_zeroblob(statement, index, 0);
+    return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+}
+
+static inline void diario_sqlite_result_text(
+    sqlite3_context *context, const void *bytes, int count
+) {
+    sqlite3_result_text(context, (const char *)bytes, count, SQLITE_TRANSIENT);
+}
+
+static inline void diario_sqlite_result_blob(
+    sqlite3_context *context, const void *bytes, int count
+) {
+    if (count == 0) sqlite3_result_zeroblob(context, 0);
+    else sqlite3_result_blob(context, bytes, count, SQLITE_TRANSIENT);
+}
+
+#endif

@@ -1,0 +1,76 @@
+import DiarioCore
+package import DiarioSQLite
+
+/// A function that SQL of packs can call besides those of SQLite.
+///
+/// A pack that calls one names it in `needs` of its `pack.json`. What a version of a function gives
+/// never changes.
+package enum EngineFunction: String, CaseIterable, Sendable {
+    /// `day_of(ms, offset)`: the day on which an instant falls, `offset` minutes east of UTC.
+    case dayOf = "day_of"
+    /// `day_add(day, count)`: the day that comes so many days later.
+    case dayAdd = "day_add"
+    /// `day_diff(day, other)`: how many days `day` comes after `other`.
+    case dayDifference = "day_diff"
+    /// `weekday_of(day)`: 1 for Monday up to 7 for Sunday.
+    case weekdayOf = "weekday_of"
+
+    package static let version = 1
+
+    package var argumentCount: Int { self == .weekdayOf ? 1 : 2 }
+
+    /// Gives its value; NULL if an argument is.
+    package func callAsFunction(_ arguments: [Value]) throws(FunctionError) -> Value {
+        guard !arguments.contains(.null) else { return .null }
+        switch self {
+        case .dayOf:
+            let (time, offset) = (try integer(arguments[0]), try integer(arguments[1]))
+            guard -1080...1080 ~= offset, CivilTime.contains(Timestamp(milliseconds: time)) else {
+                throw FunctionError("day_of(\(time), \(offset)) is out of bounds")
+            }
+            return try day(at: (time + offset * 60_000).flooredQuotient(by: 86_400_000))
+        case .dayAdd:
+            let (sum, isTooMuch) = try days(arguments[0])
+                .addingReportingOverflow(try integer(arguments[1]))
+            guard !isTooMuch else { throw FunctionError("day_add leaves the years 0001 to 9999") }
+            return try day(at: sum)
+        case .dayDifference:
+            return .integer(try days(arguments[0]) - days(arguments[1]))
+        case .weekdayOf:
+            // 1970 began on a Thursday.
+            let days = try days(arguments[0]) + 3
+            return .integer(days - 7 * days.flooredQuotient(by: 7) + 1)
+        }
+    }
+
+    private func integer(_ value: Value) throws(FunctionError) -> Int64 {
+        guard case .integer(let integer) = value else {
+            throw FunctionError("\(rawValue) needs an integer")
+        }
+        return integer
+    }
+
+    private func days(_ value: Value) throws(FunctionError) -> Int64 {
+        guard case .text(let text) = value,
+            let days = CivilTime.parseDate(Array(text.utf8).span)
+        else { throw FunctionError("\(rawValue) needs a day, as in 2026-05-04") }
+        return days
+    }
+
+    private func day(at days: Int64) throws(FunctionError) -> Value {
+        guard CivilTime.daysMin...CivilTime.daysMax ~= days else {
+            throw FunctionError("\(rawValue) leaves the years 0001 to 9999")
+        }
+        var text: [UInt8] = []
+        CivilTime.appendDate(days, to: &text)
+        return .text(String(decoding: text, as: UTF8.self))
+    }
+}
+
+extension Int64 {
+    /// The quotient towards minus infinity.
+    fileprivate func flooredQuotient(by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}

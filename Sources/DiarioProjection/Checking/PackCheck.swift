@@ -1,0 +1,130 @@
+import DiarioSQLite
+package import DiarioSchema
+
+/// Tries all SQL of a pack on an empty database in memory.
+package enum PackCheck {
+    /// All that is wrong with it, by file and line; what `Pack` itself finds is not repeated.
+    package static func problems(of pack: Pack) -> [PackProblem] {
+        var problems = needProblems(of: pack)
+        do throws(SQLiteError) { problems += try sqlProblems(of: pack) } catch {
+            problems.append(
+                PackProblem(file: "pack.json", line: nil, rule: "sql", message: error.message)
+            )
+        }
+        return problems.sorted { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) }
+    }
+
+    private static func needProblems(of pack: Pack) -> [PackProblem] {
+        pack.needs.compactMap { need in
+            let function = EngineFunction(rawValue: need.name)
+            guard function == nil || need.version != EngineFunction.version else { return nil }
+            let known = EngineFunction.allCases.map(\.rawValue).joined(separator: ", ")
+            return PackProblem(
+                file: "pack.json",
+                line: nil,
+                rule: "needs",
+                message: function == nil
+                    ? "there is no function \(need.name); there are \(known)"
+                    : "this program has version 1 of \(need.name); update it"
+            )
+        }
+    }
+
+    private static func sqlProblems(of pack: Pack) throws(SQLiteError) -> [PackProblem] {
+        let watch = Watch()
+        watch.needs = Set(pack.needs.map(\.name))
+        let connection = try PackConnection.scratch()
+        connection.setAuthorizer { watch.answer($0) }
+        var problems: [PackProblem] = []
+        var isWhole = true
+        for model in pack.sql.readModels {
+            var check = ModelCheck(model, of: pack, watch)
+            check.run(on: connection)
+            isWhole = isWhole && check.problems.isEmpty
+            problems += check.problems
+        }
+        // Without its tables a query has faults that are none of its own.
+        if isWhole {
+            for query in pack.sql.queries {
+                let found = problem(query.statement, query.file, .query, connection, watch)
+                if let found { problems.append(found) }
+            }
+        }
+        for upcast in pack.sql.upcasts {
+            problems += Self.problems(with: upcast, of: pack, connection, watch)
+        }
+        return problems
+    }
+
+    private static func problem(
+        _ statement: SQLStatement,
+        _ file: String,
+        _ purpose: Watch.Purpose,
+        _ connection: borrowing Connection,
+        _ watch: Watch
+    ) -> PackProblem? {
+        watch.begin(purpose)
+        do throws(SQLiteError) {
+            let prepared = try connection.prepare(statement.text, isKept: false)
+            guard !prepared.isReadOnly else { return nil }
+            return PackProblem(
+                file: file,
+                line: statement.line,
+                rule: "sql-statement",
+                message: "it may only read; SELECT what it answers"
+            )
+        } catch {
+            let line = error.offset.map { statement.line(at: $0) } ?? statement.line
+            return PackProblem(
+                file: file,
+                line: line,
+                rule: watch.refusal?.rule ?? "sql",
+                message: watch.refusal?.message ?? error.message
+            )
+        }
+    }
+
+    private static func problems(
+        with upcast: Upcast,
+        of pack: Pack,
+        _ connection: borrowing Connection,
+        _ watch: Watch
+    ) -> [PackProblem] {
+        let statement = upcast.statement
+        if let found = problem(statement, upcast.file, .upcast, connection, watch) {
+            return [found]
+        }
+        guard let prepared = try? connection.prepare(statement.text, isKept: false),
+            let type = pack.types.first(where: { $0.name == upcast.type && $0.version == upcast.to }
+            )
+        else { return [] }
+        func fault(_ rule: String, _ message: String) -> PackProblem {
+            PackProblem(file: upcast.file, line: statement.line, rule: rule, message: message)
+        }
+        let names = (0..<prepared.columnCount).map { prepared.columnName(at: $0) }
+        var problems: [PackProblem] = []
+        for (index, name) in names.enumerated() {
+            if type.fieldIndex(name) == nil {
+                problems.append(
+                    fault(
+                        "unknown-field",
+                        "\(type.name) version \(type.version) has no field \(name); name each "
+                            + "column after a field, with AS"
+                    )
+                )
+            } else if names[..<index].contains(name) {
+                problems.append(fault("upcast-field", "the field \(name) is there twice"))
+            }
+        }
+        for field in type.fields where field.isRequired && !names.contains(field.name) {
+            problems.append(
+                fault(
+                    "upcast-field",
+                    "version \(type.version) needs the field \(field.name), and the upcast leaves "
+                        + "it out"
+                )
+            )
+        }
+        return problems
+    }
+}

@@ -1,0 +1,36 @@
+import DiarioCore
+import DiarioSQLite
+
+/// Makes connections on which SQL of packs is prepared and run.
+enum PackConnection {
+    /// A database in memory, to try things on.
+    static func scratch() throws(SQLiteError) -> Connection {
+        let connection = try Connection(path: ":memory:", .create)
+        try prepare(connection)
+        return connection
+    }
+
+    /// Sets what holds for all of them: functions, bounds, and how tables behave.
+    static func prepare(_ connection: borrowing Connection) throws(SQLiteError) {
+        for function in EngineFunction.allCases {
+            try connection.addFunction(
+                function.rawValue,
+                argumentCount: function.argumentCount
+            ) { (arguments) throws(FunctionError) in try function(arguments) }
+        }
+        // A pack comes from others: what it asks for has bounds that no honest one comes near.
+        connection.setLimit(.length, to: Limits.sqlValueSizeMax)
+        connection.setLimit(.statementLength, to: Limits.sqlStatementSizeMax)
+        connection.setLimit(.columnCount, to: Limits.sqlColumnCountMax)
+        connection.setLimit(.expressionDepth, to: Limits.sqlExpressionDepthMax)
+        connection.setLimit(.compoundSelectCount, to: 32)
+        connection.setLimit(.programLength, to: 1_000_000)
+        connection.setLimit(.attachedCount, to: 0)
+        connection.setLimit(.triggerDepth, to: 8)
+        connection.setLimit(.workerThreads, to: 0)
+        // Triggers that feed an index of texts are the pack's own, and looked at as it is.
+        try connection.execute("PRAGMA trusted_schema = ON")
+        // With it off, INSERT OR REPLACE was seen to damage an index of texts.
+        try connection.execute("PRAGMA recursive_triggers = ON; PRAGMA foreign_keys = ON")
+    }
+}

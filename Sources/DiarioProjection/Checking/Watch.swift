@@ -1,0 +1,166 @@
+import DiarioSQLite
+
+/// Looks at what a statement of a pack does while SQLite prepares it, and remembers why it was
+/// refused.
+final class Watch {
+    /// What is being prepared.
+    enum Purpose {
+        /// What we ask for ourselves.
+        case ourOwn
+        /// A table, an index, a trigger.
+        case definition
+        /// A change of rows for an event.
+        case change
+        /// An upcast: no tables at all.
+        case upcast
+        /// A query: all may be read, nothing written.
+        case query
+    }
+
+    var purpose = Purpose.definition
+    /// Plain tables of the read model.
+    var tables: Set<String> = []
+    /// Virtual tables of the read model.
+    var virtualTables: Set<String> = []
+    /// Tables of the pack's other read models, with the names of these.
+    var otherTables: [String: String] = [:]
+    /// Functions that the pack says it needs.
+    var needs: Set<String> = []
+
+    /// Why the last statement was refused; nil if it was not.
+    private(set) var refusal: (rule: String, message: String)?
+    /// Tables that the last statement, or a trigger of it, writes to.
+    private(set) var written: Set<String> = []
+    private(set) var read: Set<String> = []
+
+    func begin(_ purpose: Purpose) {
+        self.purpose = purpose
+        refusal = nil
+        written = []
+        read = []
+    }
+
+    func answer(_ access: Access) -> AccessAnswer {
+        if purpose != .ourOwn, let found = judge(access) {
+            refusal = refusal ?? found
+            return .refused
+        }
+        return .allowed
+    }
+
+    private func judge(_ access: Access) -> (rule: String, message: String)? {
+        switch access.action {
+        case .function: return judge(function: access.second ?? "")
+        case .recursive where purpose != .query:
+            return ("sql-recursive", "WITH RECURSIVE may never end; write it without")
+        case .select, .recursive: return nil
+        case .read:
+            guard let table = access.first, !table.isEmpty else { return nil }
+            read.insert(table)
+            return judge(reading: table)
+        case .insert, .update, .delete: return judge(writing: access)
+        case .transaction, .savepoint:
+            return ("sql-transaction", "an event is taken as a whole; remove it")
+        case .pragma:
+            // Virtual tables ask for some by themselves.
+            if purpose == .definition, access.second == nil { return nil }
+            return ("sql-pragma", "settings are not the pack's; remove it")
+        case .attach, .detach:
+            return ("sql-attach", "a pack sees no other file; remove it")
+        default:
+            guard purpose == .definition else {
+                return ("sql-definition", "tables are made above the first -- on line")
+            }
+            return judge(definition: access)
+        }
+    }
+
+    private func judge(function name: String) -> (rule: String, message: String)? {
+        guard purpose != .query else {
+            return name == "load_extension"
+                ? ("sql-function", "load_extension is not for packs") : nil
+        }
+        let name = name.lowercased()
+        if EngineFunction(rawValue: name) != nil {
+            guard !needs.contains(name) else { return nil }
+            return (
+                "sql-needs",
+                "\(name) is called and not named in pack.json; add \"needs\": { \"\(name)\": "
+                    + "\(EngineFunction.version) }"
+            )
+        }
+        guard !AllowList.functions.contains(name) else { return nil }
+        // Those that an index of texts or places calls for itself.
+        if purpose == .definition, name.hasPrefix("rtree") || name.hasPrefix("fts5") { return nil }
+        return ("sql-function", "\(name) is not allowed here: \(AllowList.remedy(for: name))")
+    }
+
+    private func judge(reading table: String) -> (rule: String, message: String)? {
+        switch purpose {
+        case .ourOwn, .query, .definition: return nil
+        case .upcast:
+            return ("upcast-statement", "an upcast knows the event's own fields, no table")
+        case .change:
+            if let owner = otherTables[table] {
+                return (
+                    "sql-table",
+                    "\(table) belongs to the read model \(owner); keep what is needed in a table "
+                        + "of this one"
+                )
+            }
+            return nil
+        }
+    }
+
+    private func judge(writing access: Access) -> (rule: String, message: String)? {
+        let table = access.first ?? ""
+        switch purpose {
+        case .query, .upcast:
+            return ("sql-statement", "it may only read; SELECT what it answers")
+        case .ourOwn, .definition:
+            // SQLite's own list of tables, and what a virtual table keeps beside itself.
+            return nil
+        case .change:
+            written.insert(table)
+            guard !tables.contains(table), !virtualTables.contains(table) else {
+                return judge(trigger: access.source, writing: table)
+            }
+            if let owner = otherTables[table] {
+                return ("sql-table", "\(table) belongs to the read model \(owner)")
+            }
+            // What a virtual table keeps beside itself; SQLite lets nobody else write there.
+            if virtualTables.contains(where: { table.hasPrefix($0 + "_") }) { return nil }
+            return ("sql-table", "\(table) is no table of this read model")
+        }
+    }
+
+    /// A trigger may feed what is derived from the tables, and nothing else.
+    private func judge(
+        trigger: String?,
+        writing table: String
+    ) -> (rule: String, message: String)? {
+        guard let trigger, tables.contains(table) else { return nil }
+        return (
+            "sql-trigger",
+            "the trigger \(trigger) writes to the table \(table); triggers only feed virtual "
+                + "tables, so write the change below -- on TYPE"
+        )
+    }
+
+    private func judge(definition access: Access) -> (rule: String, message: String)? {
+        switch access.action {
+        case .createTable, .createIndex, .createTrigger, .createVirtualTable, .reindex:
+            guard access.action == .createVirtualTable else { return nil }
+            let module = (access.second ?? "").lowercased()
+            guard ["fts5", "rtree", "rtree_i32"].contains(module) else {
+                return ("sql-virtual", "only fts5, rtree and rtree_i32 are allowed, not \(module)")
+            }
+            return nil
+        case .createTemporaryIndex, .createTemporaryTable, .createTemporaryTrigger,
+            .createTemporaryView:
+            return ("sql-definition", "what is temporary is lost at once; remove TEMP")
+        default:
+            return ("sql-definition", "only tables, indexes, virtual tables and triggers are made")
+        }
+    }
+}

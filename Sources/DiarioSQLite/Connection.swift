@@ -1,0 +1,249 @@
+import CSQLite
+
+/// A connection to one SQLite file, or to one in memory; used by one thread at a time.
+@safe package struct Connection: ~Copyable {
+    /// How a file is opened.
+    package enum Mode: Sendable {
+        /// The file must be there, and nothing is written to it.
+        case readOnly
+        /// The file must be there.
+        case readWrite
+        /// The file is made if it is not there.
+        case create
+    }
+
+    // Opened by `init`, closed by `deinit`, handed to statements only to ask it for messages.
+    private let handle: OpaquePointer
+    private let callbacks = Callbacks()
+
+    /// Opens the file at `path`; `:memory:` is a new database in memory.
+    package init(path: String, _ mode: Mode) throws(SQLiteError) {
+        try SQLiteError.checkLibrary()
+        var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        switch mode {
+        case .readOnly: flags |= SQLITE_OPEN_READONLY
+        case .readWrite: flags |= SQLITE_OPEN_READWRITE
+        case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        }
+        var opened: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        guard code == SQLITE_OK, let handle = unsafe opened else {
+            let error = unsafe SQLiteError(code: code, of: opened)
+            _ = unsafe sqlite3_close_v2(opened)
+            throw error
+        }
+        unsafe self.handle = handle
+        // What a file says of itself, such as a view or a default, may not call what it should not.
+        configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, isOn: false)
+        configure(SQLITE_DBCONFIG_DEFENSIVE, isOn: true)
+        // In double quotes is a name, never a text.
+        configure(SQLITE_DBCONFIG_DQS_DML, isOn: false)
+        configure(SQLITE_DBCONFIG_DQS_DDL, isOn: false)
+    }
+
+    deinit {
+        // Statements that are still there keep the handle; it goes with the last of them.
+        _ = unsafe sqlite3_close_v2(handle)
+    }
+
+    private func configure(_ option: Int32, isOn: Bool) {
+        _ = unsafe diario_sqlite_configure(handle, option, isOn ? 1 : 0)
+    }
+
+    private func check(_ code: Int32) throws(SQLiteError) {
+        guard code == SQLITE_OK else { throw unsafe SQLiteError(code: code, of: handle) }
+    }
+
+    // MARK: Statements
+
+    /// Prepares one statement.
+    ///
+    /// With `isKept` it is one that will be used many times. Nothing but space and comments may
+    /// follow it.
+    package func prepare(_ sql: String, isKept: Bool = true) throws(SQLiteError) -> Statement {
+        let bytes = Array(sql.utf8)
+        var end = 0
+        guard let statement = try unsafe next(in: bytes, &end, isKept: isKept) else {
+            throw SQLiteError(code: SQLITE_ERROR, message: "there is no statement", offset: 0)
+        }
+        let made = unsafe Statement(statement, callbacks)
+        var restEnd = end
+        if let other = try unsafe next(in: bytes, &restEnd, isKept: false) {
+            _ = unsafe sqlite3_finalize(other)
+            throw SQLiteError(
+                code: SQLITE_ERROR,
+                message: "there is more than one statement",
+                offset: end
+            )
+        }
+        return made
+    }
+
+    /// Runs all statements of a text, one after the other, without parameters and results.
+    package func execute(_ sql: String) throws(SQLiteError) {
+        let bytes = Array(sql.utf8)
+        var offset = 0
+        while let statement = try unsafe next(in: bytes, &offset, isKept: false) {
+            try unsafe Statement(statement, callbacks).run()
+        }
+    }
+
+    /// Prepares the statement at `offset` and moves that behind it; nil if none is left.
+    private func next(
+        in bytes: [UInt8],
+        _ offset: inout Int,
+        isKept: Bool
+    ) throws(SQLiteError) -> OpaquePointer? {
+        let flags = isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+        while offset < bytes.count {
+            let start = offset
+            var statement: OpaquePointer?
+            // Safe: the library reads no more than the bytes there are, and says where it stopped.
+            let code = unsafe bytes[start...].withUnsafeBytes { rest in
+                var tail: UnsafePointer<CChar>?
+                let text = unsafe rest.assumingMemoryBound(to: CChar.self)
+                let code = unsafe sqlite3_prepare_v3(
+                    handle,
+                    text.baseAddress,
+                    Int32(clamping: text.count),
+                    flags,
+                    &statement,
+                    &tail
+                )
+                if let base = text.baseAddress, let stop = unsafe tail {
+                    offset = start + (unsafe stop - base)
+                }
+                return code
+            }
+            if code != SQLITE_OK {
+                let error = unsafe SQLiteError(code: code, of: handle)
+                throw SQLiteError(
+                    code: code,
+                    message: error.message,
+                    offset: error.offset.map { $0 + start }
+                )
+            }
+            if let found = unsafe statement { return unsafe found }
+            // Only space and comments.
+            guard offset > start else { return nil }
+        }
+        return nil
+    }
+
+    /// The first column of the first row of a statement; nil if it gives none.
+    package func value(_ sql: String) throws(SQLiteError) -> Value? {
+        let statement = try prepare(sql, isKept: false)
+        return try statement.step() ? statement.value(at: 0) : nil
+    }
+
+    /// All rows that a statement gives.
+    package func rows(_ sql: String) throws(SQLiteError) -> [[Value]] {
+        let statement = try prepare(sql, isKept: false)
+        var rows: [[Value]] = []
+        while try statement.step() { rows.append(statement.row) }
+        return rows
+    }
+
+    /// Runs `body` in a transaction that begins as a writer, and takes all back when it throws.
+    package func transaction<Result: ~Copyable, Failure: Error>(
+        wrapping: (SQLiteError) -> Failure,
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        do throws(SQLiteError) { try execute("BEGIN IMMEDIATE") } catch { throw wrapping(error) }
+        let result: Result
+        do throws(Failure) { result = try body() } catch {
+            // Some failures have ended the transaction already.
+            if isInTransaction { try? execute("ROLLBACK") }
+            throw error
+        }
+        do throws(SQLiteError) { try execute("COMMIT") } catch {
+            if isInTransaction { try? execute("ROLLBACK") }
+            throw wrapping(error)
+        }
+        return result
+    }
+
+    package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+    /// Rows that were changed since the connection was opened, by triggers as well.
+    package var changeCount: Int64 { unsafe sqlite3_total_changes64(handle) }
+
+    // MARK: Settings
+
+    /// Waits this long for another connection's lock before it fails as busy.
+    package func setBusyTimeout(milliseconds: Int) {
+        _ = unsafe sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
+    }
+
+    /// Lowers a bound of the library for this connection.
+    package func setLimit(_ limit: Limit, to value: Int) {
+        _ = unsafe sqlite3_limit(handle, limit.code, Int32(clamping: value))
+    }
+
+    /// Asks before each statement is prepared whether it may do what it does; nil asks no more.
+    package func setAuthorizer(_ body: ((Access) -> AccessAnswer)?) {
+        callbacks.authorize = body
+        unsafe callbacks.setAuthorizer(of: handle)
+    }
+
+    /// Asks every so many steps whether a statement has to stop; then it fails as interrupted.
+    package func setProgress(everySteps steps: Int, _ body: (() -> Bool)?) {
+        callbacks.isOver = body
+        unsafe callbacks.setProgress(of: handle, steps: steps)
+    }
+
+    /// Tells of each row of a plain table before it is changed; nil tells no more.
+    ///
+    /// Statements prepared before this may not tell of deletions of all rows at once.
+    package func setChangeHook(_ body: ((borrowing RowChange) -> Void)?) {
+        callbacks.willChange = body
+        unsafe callbacks.setPreupdateHook(of: handle)
+    }
+
+    /// Adds a function to SQL that gives the same for the same arguments.
+    package func addFunction(
+        _ name: String,
+        argumentCount: Int,
+        _ body: @escaping ([Value]) throws(FunctionError) -> Value
+    ) throws(SQLiteError) {
+        try check(unsafe Function(body).add(to: handle, name: name, argumentCount: argumentCount))
+    }
+}
+
+extension Connection {
+    /// A bound that the library keeps for each connection.
+    package enum Limit: Sendable {
+        /// Bytes of a text, a blob or a row.
+        case length
+        /// Bytes of a statement.
+        case statementLength
+        case columnCount
+        case expressionDepth
+        case compoundSelectCount
+        /// Instructions of a prepared statement.
+        case programLength
+        case functionArgumentCount
+        case attachedCount
+        case patternLength
+        case variableNumber
+        case triggerDepth
+        case workerThreads
+
+        fileprivate var code: Int32 {
+            switch self {
+            case .length: SQLITE_LIMIT_LENGTH
+            case .statementLength: SQLITE_LIMIT_SQL_LENGTH
+            case .columnCount: SQLITE_LIMIT_COLUMN
+            case .expressionDepth: SQLITE_LIMIT_EXPR_DEPTH
+            case .compoundSelectCount: SQLITE_LIMIT_COMPOUND_SELECT
+            case .programLength: SQLITE_LIMIT_VDBE_OP
+            case .functionArgumentCount: SQLITE_LIMIT_FUNCTION_ARG
+            case .attachedCount: SQLITE_LIMIT_ATTACHED
+            case .patternLength: SQLITE_LIMIT_LIKE_PATTERN_LENGTH
+            case .variableNumber: SQLITE_LIMIT_VARIABLE_NUMBER
+            case .triggerDepth: SQLITE_LIMIT_TRIGGER_DEPTH
+            case .workerThreads: SQLITE_LIMIT_WORKER_THREADS
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+/// A read model of a pack: tables, and what each event does to them.
+package struct ReadModel: Equatable, Sendable {
+    /// What is done for the events of some types.
+    package struct Block: Equatable, Sendable {
+        /// Full names of types, in the order of the heading.
+        package let types: [String]
+        /// The line of the heading.
+        package let line: Int
+        package let statements: [SQLStatement]
+    }
+
+    package let name: String
+    package let version: Int
+    /// What it shows, in the words of its heading.
+    package let title: String
+    /// The path of its file in the pack.
+    package let file: String
+    /// Tables, indexes, virtual tables and triggers, in order.
+    package let definitions: [SQLStatement]
+    package let blocks: [Block]
+
+    /// Full names of the types it listens to, sorted.
+    package var types: [String] { Set(blocks.flatMap(\.types)).sorted() }
+}
+
+/// A question that a pack answers from its read models.
+package struct PackQuery: Equatable, Sendable {
+    /// The types that a parameter may have.
+    package enum Kind: String, CaseIterable, Sendable {
+        case integer = "INTEGER"
+        case real = "REAL"
+        case text = "TEXT"
+        case blob = "BLOB"
+        case date = "DATE"
+        case boolean = "BOOLEAN"
+    }
+
+    package struct Parameter: Equatable, Sendable {
+        package let name: String
+        package let kind: Kind
+        /// What it is if it is left out, as SQL would write it; nil if it must be given.
+        package let fallback: String?
+    }
+
+    package let name: String
+    package let parameters: [Parameter]
+    /// What it answers, in the words of its heading.
+    package let title: String
+    /// The path of its file in the pack.
+    package let file: String
+    package let statement: SQLStatement
+}
+
+/// How a payload of an older version of a type is read as a newer one.
+package struct Upcast: Equatable, Sendable {
+    /// The full name of the type.
+    package let type: String
+    package let from: Int
+    package let to: Int
+    /// The path of its file in the pack.
+    package let file: String
+    /// One SELECT whose parameters are the old fields, and whose columns are the new ones.
+    package let statement: SQLStatement
+}
+
+/// All SQL of a pack.
+package struct PackSQL: Equatable, Sendable {
+    /// By name of their files.
+    package var readModels: [ReadModel] = []
+    /// By name of their files.
+    package var queries: [PackQuery] = []
+    /// By name of their files.
+    package var upcasts: [Upcast] = []
+
+    package init() {}
+}

@@ -1,0 +1,29 @@
+/// The names that SQL of a pack may use for what is known of an event beside its payload.
+package enum EnvelopeParameter: String, CaseIterable, Sendable {
+    case position = "_position"
+    case replica = "_replica"
+    case sequence = "_sequence"
+    case origin = "_origin"
+    case type = "_type"
+    case version = "_version"
+    case at = "_at"
+    case clock = "_clock"
+    case accepted = "_accepted"
+    case actor = "_actor"
+    case subject = "_subject"
+    case base = "_base"
+}
+
+/// What read models and queries may be called.
+package enum SQLNames {
+    static let nameSizeMax = 64
+    static let rule = "a lower-case letter, then at most 63 letters, digits, - or _"
+
+    static func isName(_ name: some StringProtocol) -> Bool {
+        guard let first = name.utf8.first, 0x61...0x7a ~= first, name.utf8.count <= nameSizeMax
+        else { return false }
+        return name.utf8.allSatisfy { byte in
+            0x61...0x7a ~= byte || 0x30...0x39 ~= byte || byte == 0x2d || byte == 0x5f
+        }
+    }
+}

@@ -1,0 +1,176 @@
+/// A statement of a file of a pack, as it was written.
+package struct SQLStatement: Equatable, Sendable {
+    /// A parameter where it stands.
+    package struct Parameter: Equatable, Sendable {
+        /// Without the colon.
+        package let name: String
+        package let line: Int
+    }
+
+    /// What SQLite is given: without the semicolon at its end.
+    package let text: String
+    /// The line of its first word, counted from 1.
+    package let line: Int
+    /// Its first words in capitals, at most six: `CREATE UNIQUE INDEX`.
+    package let head: [String]
+    /// Every parameter, as often as it stands there.
+    package let parameters: [Parameter]
+
+    /// The line of the file on which a byte of the text is.
+    package func line(at offset: Int) -> Int {
+        line + text.utf8.prefix(max(0, offset)).reduce(0) { $0 + ($1 == 0x0a ? 1 : 0) }
+    }
+
+    /// The names of the parameters, each once, in order of first mention.
+    package var parameterNames: [String] {
+        var names: [String] = []
+        for parameter in parameters where !names.contains(parameter.name) {
+            names.append(parameter.name)
+        }
+        return names
+    }
+}
+
+/// A part of a file: a heading, and the statements up to the next one.
+struct SQLSection: Equatable {
+    /// What the comment says, without its dashes and the space around.
+    var heading: String
+    var line: Int
+    var statements: [SQLStatement] = []
+}
+
+/// Takes a file of SQL apart into sections and statements.
+struct SQLSectionReader {
+    /// Bytes of the file; a pack is small.
+    private let bytes: [UInt8]
+    private(set) var problems: ProblemList
+    private(set) var sections: [SQLSection] = []
+
+    // The statement that is being read.
+    private var start: SQLToken?
+    private var end = 0
+    private var head: [String] = []
+    private var parameters: [SQLStatement.Parameter] = []
+    /// How many blocks of a trigger's body, or `CASE`s in it, are open.
+    private var depth = 0
+
+    init(_ bytes: [UInt8], file: String) {
+        self.bytes = bytes
+        problems = ProblemList(file: file)
+    }
+
+    /// Gives the sections; the first one begins with the file's first comment.
+    ///
+    /// Comments for which `isHeading` says so begin a section; others are left out. Unless
+    /// `needsHeading`, statements may stand before any comment.
+    mutating func read(
+        needsHeading: Bool = true,
+        isHeading: (String) -> Bool
+    ) -> [SQLSection] {
+        if !needsHeading { sections.append(SQLSection(heading: "", line: 1)) }
+        guard Self.isText(bytes) else {
+            problems.add(
+                1,
+                "utf-8",
+                "the file is not valid UTF-8 or holds U+0000; save it as UTF-8"
+            )
+            return []
+        }
+        var lexer = SQLLexer(bytes)
+        do throws(SQLLexer.Failure) {
+            while let token = try lexer.next() { take(token, isHeading) }
+        } catch {
+            problems.add(error.line, "sql", error.message)
+            return sections
+        }
+        if let start, depth > 0 {
+            problems.add(start.line, "sql", "a trigger never ends; add END;")
+        } else if let start {
+            problems.add(start.line, "sql-semicolon", "a statement has no semicolon; add it")
+            finish()
+        }
+        return sections
+    }
+
+    private static func isText(_ bytes: [UInt8]) -> Bool {
+        !bytes.contains(0) && String(validating: bytes, as: UTF8.self) != nil
+    }
+
+    private mutating func take(_ token: SQLToken, _ isHeading: (String) -> Bool) {
+        if token.kind == .comment { return takeComment(token, isHeading) }
+        if token.kind == .symbol, bytes[token.range.lowerBound] == 0x3b, depth == 0 {
+            return finish()
+        }
+        if start == nil {
+            start = token
+            if sections.isEmpty {
+                problems.add(token.line, "sql-heading", "a statement stands before the heading")
+                sections.append(SQLSection(heading: "", line: token.line))
+            }
+        }
+        end = token.range.upperBound
+        let text = String(decoding: bytes[token.range], as: UTF8.self)
+        switch token.kind {
+        case .parameter:
+            let name = String(text.dropFirst())
+            parameters.append(SQLStatement.Parameter(name: name, line: token.line))
+        case .otherParameter:
+            problems.add(
+                token.line,
+                "sql-parameter",
+                "\(text) is no parameter here; write a colon and a name, as in :day"
+            )
+        case .word: takeWord(text.uppercased())
+        default: break
+        }
+    }
+
+    private mutating func takeWord(_ word: String) {
+        if head.count < 6 { head.append(word) }
+        guard head.first == "CREATE", head.prefix(3).contains("TRIGGER") else { return }
+        switch word {
+        case "BEGIN", "CASE": depth += 1
+        case "END" where depth > 0: depth -= 1
+        default: break
+        }
+    }
+
+    private mutating func takeComment(_ token: SQLToken, _ isHeading: (String) -> Bool) {
+        let text = Self.trimmed(
+            String(decoding: bytes[token.range], as: UTF8.self).drop { $0 == "-" }
+        )
+        guard sections.isEmpty || isHeading(text) else { return }
+        if let start, depth > 0 {
+            problems.add(start.line, "sql", "a trigger never ends; add END;")
+            depth = 0
+            finish()
+        } else if let start {
+            problems.add(start.line, "sql-semicolon", "a statement has no semicolon; add it")
+            finish()
+        }
+        sections.append(SQLSection(heading: text, line: token.line))
+    }
+
+    private mutating func finish() {
+        defer {
+            start = nil
+            head = []
+            parameters = []
+        }
+        guard let start else { return }
+        sections[sections.count - 1].statements.append(
+            SQLStatement(
+                text: String(decoding: bytes[start.range.lowerBound..<end], as: UTF8.self),
+                line: start.line,
+                head: head,
+                parameters: parameters
+            )
+        )
+    }
+
+    static func trimmed(_ text: some StringProtocol) -> String {
+        let isSpace = { (character: Character) in character.isWhitespace }
+        let tail = text.drop(while: isSpace)
+        return String(tail.reversed().drop(while: isSpace).reversed())
+    }
+}

@@ -1,0 +1,37 @@
+import DiarioProjection
+import DiarioSQLite
+import Testing
+
+@Suite struct EngineFunctionTests {
+    private typealias Case = (EngineFunction, [Value], Value)
+    private static let cases: [Case] = [
+        (.dayOf, [.integer(0), .integer(0)], .text("1970-01-01")),
+        (.dayOf, [.integer(-1), .integer(0)], .text("1969-12-31")),
+        (.dayOf, [.integer(82_799_999), .integer(60)], .text("1970-01-01")),
+        (.dayOf, [.integer(82_800_000), .integer(60)], .text("1970-01-02")),
+        (.dayOf, [.integer(0), .integer(-1)], .text("1969-12-31")),
+        (.dayOf, [.null, .integer(0)], .null),
+        (.dayAdd, [.text("2024-02-28"), .integer(1)], .text("2024-02-29")),
+        (.dayAdd, [.text("2023-03-01"), .integer(-1)], .text("2023-02-28")),
+        (.dayDifference, [.text("2024-03-01"), .text("2024-02-28")], .integer(2)),
+        (.weekdayOf, [.text("1970-01-01")], .integer(4)),
+        (.weekdayOf, [.text("2026-11-22")], .integer(7)),
+        (.weekdayOf, [.text("1969-12-29")], .integer(1)),
+    ]
+    private static let faults: [(EngineFunction, [Value])] = [
+        (.dayOf, [.real(0), .integer(0)]), (.dayOf, [.integer(.max), .integer(0)]),
+        (.dayOf, [.integer(0), .integer(2000)]), (.dayAdd, [.text("2026-02-30"), .integer(1)]),
+        (.dayAdd, [.text("9999-12-31"), .integer(1)]),
+        (.dayAdd, [.text("2026-01-01"), .integer(.max)]), (.weekdayOf, [.text("monday")]),
+    ]
+
+    @Test(arguments: cases)
+    func daysAreComputed(function: EngineFunction, arguments: [Value], expected: Value) throws {
+        #expect(try function(arguments) == expected)
+    }
+
+    @Test(arguments: faults)
+    func otherArgumentsAreRefused(function: EngineFunction, arguments: [Value]) {
+        #expect(throws: FunctionError.self) { try function(arguments) }
+    }
+}

@@ -1,0 +1,201 @@
+import DiarioProjection
+import DiarioSchema
+import Testing
+
+@Suite struct PackCheckTests {
+    private static func schema(_ name: String, _ version: Int = 1, _ properties: String) -> String {
+        #"""
+        {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"test.\#(name)",
+         "x-diario-version":\#(version),"type":"object","additionalProperties":false,
+         "required":["id","day"],"properties":{"id":{"type":"string","maxLength":40},
+         "day":{"type":"string","format":"date"}\#(properties)}}
+        """#
+    }
+    private static let files = [
+        "pack.json": #"{"name":"test","version":1,"needs":{"weekday_of":1}}"#,
+        "events/thing.made.1.json": schema("thing.made", 1, #","count":{"type":"integer"}"#),
+        "events/thing.made.2.json": schema(
+            "thing.made",
+            2,
+            #","count":{"type":"integer"},"note":{"type":"string","x-diario-personal":true}"#
+        ),
+        "events/thing.made.1-2.sql":
+            "-- no notes then\nSELECT :id AS id, :day AS day, :count AS count;",
+        "readmodel/other.sql": """
+        -- readmodel other version 1: how many
+        CREATE TABLE other (day TEXT NOT NULL PRIMARY KEY, count INT NOT NULL) STRICT;
+        -- on test.thing.made
+        INSERT INTO other VALUES (:day, 1) ON CONFLICT (day) DO UPDATE SET count = count + 1;
+        """,
+        "readmodel/things.sql": model(),
+        "queries/by-day.sql": """
+        -- query by-day(day TEXT): what was made on a day, and the mean of all
+        SELECT t.*, (SELECT avg(count) FROM other) FROM thing AS t WHERE day = :day ORDER BY id;
+        """,
+    ]
+
+    private static func model(
+        definitions: String = "",
+        table: String = "id TEXT NOT NULL PRIMARY KEY, day TEXT, count INT, note TEXT",
+        options: String = "STRICT",
+        statement: String = "INSERT INTO thing VALUES (:id, :day, :count, :note);"
+    ) -> String {
+        """
+        -- readmodel things version 1: every thing
+        CREATE TABLE thing (\(table)) \(options);
+        CREATE VIRTUAL TABLE words USING fts5(note, content='');
+        CREATE TRIGGER noted AFTER INSERT ON thing BEGIN
+            INSERT INTO words (rowid, note) VALUES (new.rowid, new.note);
+        END;
+        \(definitions)
+        -- on test.thing.made
+        \(statement)
+        """
+    }
+
+    private func problems(_ changes: [String: String] = [:]) throws -> [PackProblem] {
+        let files = Self.files.merging(changes) { $1 }
+        let pack = try Pack(
+            files: files.map { PackFile(path: $0.key, bytes: Array($0.value.utf8)) }
+        )
+        return PackCheck.problems(of: pack)
+    }
+
+    @Test func aSoundPackHasNoProblems() throws {
+        let found = try problems()
+        #expect(found.isEmpty, "\(found)")
+    }
+
+    @Test(arguments: [
+        ("id TEXT, day TEXT, count INT, note TEXT", "table-key"),
+        (
+            "id TEXT NOT NULL PRIMARY KEY, day TEXT, count INT, note TEXT NOT NULL",
+            "personal-needed"
+        ),
+        ("id TEXT NOT NULL PRIMARY KEY, day TEXT, count INT, note TEXT UNIQUE", "personal-key"),
+        (
+            "id TEXT NOT NULL PRIMARY KEY, day TEXT COLLATE NOCASE, count INT, note TEXT",
+            "sql-collate"
+        ),
+        (
+            "id TEXT NOT NULL PRIMARY KEY, day TEXT, count INT DEFAULT (random()), note TEXT",
+            "sql-default"
+        ),
+        ("id TEXT NOT NULL PRIMARY KEY, day TEXT, count WORD, note TEXT", "sql"),
+        (
+            "id TEXT NOT NULL PRIMARY KEY, day TEXT, count INT, note TEXT, "
+                + "FOREIGN KEY (day) REFERENCES thing (id) ON DELETE CASCADE", "table-reference"
+        ),
+        (
+            "id INTEGER PRIMARY KEY AUTOINCREMENT, day TEXT, count INT, note TEXT",
+            "sql-autoincrement"
+        ),
+    ])
+    func otherTablesAreRefused(table: String, rule: String) throws {
+        let found = try problems(["readmodel/things.sql": Self.model(table: table)])
+        #expect(found.contains { $0.rule == rule }, "\(found)")
+        #expect(
+            found.allSatisfy {
+                $0.file == "readmodel/things.sql" || $0.file == "queries/by-day.sql"
+            }
+        )
+    }
+
+    @Test func aTableIsStrict() throws {
+        let found = try problems(["readmodel/things.sql": Self.model(options: "")])
+        #expect(found.contains { $0.rule == "table-strict" && $0.line == 2 }, "\(found)")
+    }
+
+    @Test(arguments: [
+        (
+            "CREATE TABLE log (id TEXT NOT NULL PRIMARY KEY) STRICT;\n"
+                + "CREATE TRIGGER noted2 AFTER INSERT ON thing BEGIN "
+                + "INSERT INTO log VALUES (new.id); END;",
+            "sql-trigger"
+        ),
+        ("CREATE VIRTUAL TABLE v USING dbstat;", "sql-virtual"),
+        ("CREATE TABLE other (id TEXT NOT NULL PRIMARY KEY) STRICT;", "sql"),
+        ("CREATE INDEX by_hash ON thing (random());", "sql-function"),
+        ("CREATE TABLE copy AS SELECT 1;", "table-key"),
+    ])
+    func otherDefinitionsAreRefused(definitions: String, rule: String) throws {
+        let found = try problems(["readmodel/things.sql": Self.model(definitions: definitions)])
+        #expect(found.contains { $0.rule == rule }, "\(found)")
+    }
+
+    @Test(arguments: [
+        ("UPDATE thing SET count = random();", "sql-function"),
+        ("UPDATE thing SET day = date('now');", "sql-function"),
+        ("UPDATE thing SET day = CURRENT_DATE;", "sql-function"),
+        ("UPDATE thing SET count = (SELECT avg(count) FROM thing);", "sql-function"),
+        ("UPDATE thing SET day = day_add(:day, 1);", "sql-needs"),
+        ("UPDATE other SET count = 1;", "sql-table"),
+        ("UPDATE thing SET count = (SELECT max(count) FROM other);", "sql-table"),
+        ("UPDATE elsewhere SET count = 1;", "sql"),
+        ("UPDATE thing SET cuont = 1;", "sql"),
+        ("DELETE FROM thing WHERE rowid = 1;", "sql-rowid"),
+        ("DELETE FROM thing WHERE id IN (SELECT id FROM thing LIMIT 1);", "sql-limit"),
+        (
+            "INSERT INTO thing SELECT i, '', 1, '' FROM (WITH RECURSIVE n(i) AS "
+                + "(VALUES(1) UNION ALL SELECT i + 1 FROM n) SELECT i FROM n);", "sql-recursive"
+        ),
+        ("INSERT INTO thing VALUES (:note, :day, 1, '');", "personal-key"),
+        ("INSERT INTO thing (day, id) VALUES (:day, 'a' || :note);", "personal-key"),
+        ("INSERT INTO thing (day, id) SELECT :day, :note;", "personal-key"),
+        ("UPDATE thing SET id = :note WHERE id = :id;", "personal-key"),
+        ("DELETE FROM thing WHERE note = :note;", "personal-condition"),
+    ])
+    func otherStatementsAreRefused(statement: String, rule: String) throws {
+        let found = try problems(["readmodel/things.sql": Self.model(statement: statement)])
+        #expect(found.map(\.rule) == [rule], "\(found)")
+        #expect(found.first?.line == 9)
+    }
+
+    @Test(arguments: [
+        ("SELECT :id AS id, :day AS day, :count AS cuont;", "unknown-field"),
+        ("SELECT :id AS id, :count AS count;", "upcast-field"),
+        ("SELECT :id AS id, :day AS day, :day AS day;", "upcast-field"),
+        ("SELECT id, day FROM thing;", "upcast-statement"),
+        ("SELECT :id AS id, date(:day) AS day;", "sql-function"),
+    ])
+    func otherUpcastsAreRefused(statement: String, rule: String) throws {
+        let found = try problems(["events/thing.made.1-2.sql": "-- a\n\(statement)"])
+        #expect(found.map(\.rule) == [rule], "\(found)")
+        #expect(found.first?.line == 2)
+    }
+
+    @Test(arguments: [
+        ("DELETE FROM thing WHERE day = :day;", "sql-statement"),
+        ("SELECT * FROM nothing WHERE day = :day;", "sql"),
+        ("SELECT load_extension(:day);", "sql-function"),
+        ("ATTACH :day AS a;", "sql-attach"),
+    ])
+    func otherQueriesAreRefused(statement: String, rule: String) throws {
+        let text = "-- query by-day(day TEXT): a\n\(statement)"
+        let found = try problems(["queries/by-day.sql": text])
+        #expect(found.map(\.rule) == [rule], "\(found)")
+    }
+
+    @Test func neededFunctionsAreThere() throws {
+        for needs in [#"{"moon_of":1}"#, #"{"day_of":2}"#] {
+            let manifest = #"{"name":"test","version":1,"needs":\#(needs)}"#
+            #expect(try problems(["pack.json": manifest]).map(\.rule) == ["needs"])
+        }
+    }
+
+    /// Whatever a pack asks for, looking at it ends soon and takes little memory.
+    @Test func aHostilePackIsRefused() throws {
+        let deep = String(repeating: "(", count: 5000) + "1" + String(repeating: ")", count: 5000)
+        let long = "'" + String(repeating: "a", count: 100_000) + "'"
+        for expression in [deep, long] {
+            let statement = "UPDATE thing SET count = \(expression);"
+            #expect(
+                try !problems(["readmodel/things.sql": Self.model(statement: statement)]).isEmpty
+            )
+        }
+        let fill =
+            "CREATE TABLE big AS WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n) "
+            + "SELECT i FROM n;"
+        #expect(try !problems(["readmodel/things.sql": Self.model(definitions: fill)]).isEmpty)
+    }
+}

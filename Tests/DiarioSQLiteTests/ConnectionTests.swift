@@ -1,0 +1,107 @@
+import DiarioSQLite
+import DiarioTestSupport
+import Testing
+
+@Suite struct ConnectionTests {
+    @Test func everyKindOfValueComesBack() throws {
+        let connection = try Connection(path: ":memory:", .create)
+        try connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, v ANY) STRICT")
+        let values: [Value] = [
+            .null, .integer(.min), .integer(.max), .real(-0.5), .real(1e300), .text(""),
+            .text("pesce \u{e8} \u{1f41f}"), .blob([]), .blob([0, 255, 39]),
+        ]
+        let insert = try connection.prepare("INSERT INTO t (v) VALUES (:v)")
+        for value in values {
+            try insert.bind(value, at: 1)
+            try insert.run()
+        }
+        let select = try connection.prepare("SELECT v FROM t ORDER BY id")
+        var found: [Value] = []
+        while try select.step() { found.append(select.value(at: 0)) }
+        #expect(found == values)
+        let name = select.columnName(at: 0)
+        #expect(name == "v")
+    }
+
+    @Test func aMistakeInAStatementHasItsPlace() throws {
+        let connection = try Connection(path: ":memory:", .create)
+        let error = #expect(throws: SQLiteError.self) {
+            _ = try connection.prepare("SELECT\n  nothing FROM (SELECT 1 AS one)")
+        }
+        #expect(error?.kind == .invalid)
+        #expect(error?.offset == 9)
+        #expect(error?.message.contains("nothing") == true)
+    }
+
+    @Test func oneStatementIsPreparedAndNoMore() throws {
+        let connection = try Connection(path: ":memory:", .create)
+        _ = try connection.prepare("SELECT 1; -- and no more")
+        #expect(throws: SQLiteError.self) { _ = try connection.prepare("SELECT 1; SELECT 2") }
+        #expect(throws: SQLiteError.self) { _ = try connection.prepare("  -- nothing") }
+    }
+
+    @Test func aTextInDoubleQuotesIsAName() throws {
+        let connection = try Connection(path: ":memory:", .create)
+        #expect(throws: SQLiteError.self) { _ = try connection.prepare(#"SELECT "text""#) }
+    }
+
+    @Test func aTransactionThatFailsLeavesNothing() throws {
+        struct Stop: Error {}
+        let connection = try Connection(path: ":memory:", .create)
+        try connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY) STRICT")
+        #expect(throws: Stop.self) {
+            try connection.transaction(wrapping: { $0 as any Error }) { () throws(any Error) in
+                try connection.execute("INSERT INTO t VALUES (1)")
+                throw Stop()
+            }
+        }
+        let isInTransaction = connection.isInTransaction
+        #expect(!isInTransaction)
+        let count = try connection.value("SELECT count(*) FROM t")
+        #expect(count == .integer(0))
+    }
+
+    @Test func aConstraintIsToldApart() throws {
+        let connection = try Connection(path: ":memory:", .create)
+        try connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, v INT NOT NULL) STRICT")
+        let error = #expect(throws: SQLiteError.self) {
+            try connection.execute("INSERT INTO t VALUES (1, NULL)")
+        }
+        #expect(error?.kind == .constraint)
+    }
+
+    @Test func aFileIsOpenedAsItIsAskedFor() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/a.sqlite"
+        #expect(throws: SQLiteError.self) { _ = try Connection(path: path, .readWrite) }
+        try Connection(path: path, .create).execute("CREATE TABLE t (a INT) STRICT")
+        let reader = try Connection(path: path, .readOnly)
+        let error = #expect(throws: SQLiteError.self) {
+            try reader.execute("INSERT INTO t VALUES (1)")
+        }
+        #expect(error?.kind == .unavailable)
+    }
+
+    @Test func whoWaitsInVainIsToldThatItIsBusy() throws {
+        let folder = try TemporaryFolder()
+        let one = try Connection(path: folder.path + "/a.sqlite", .create)
+        let other = try Connection(path: folder.path + "/a.sqlite", .create)
+        try one.execute("BEGIN IMMEDIATE")
+        let error = #expect(throws: SQLiteError.self) { try other.execute("BEGIN IMMEDIATE") }
+        #expect(error?.kind == .busy)
+        try one.execute("ROLLBACK")
+        try other.execute("BEGIN IMMEDIATE; COMMIT")
+    }
+
+    @Test func aStatementOutlivesItsConnection() throws {
+        func statement() throws -> Statement {
+            let connection = try Connection(path: ":memory:", .create)
+            connection.setProgress(everySteps: 1) { false }
+            return try connection.prepare("SELECT 7")
+        }
+        let statement = try statement()
+        let hasRow = try statement.step()
+        let value = statement.integer(at: 0)
+        #expect(hasRow && value == 7)
+    }
+}
