@@ -33,6 +33,7 @@ struct LogFileMender {
         let offset: Int
         let size: Int
         let number: UInt64
+        let durableBefore: UInt64
 
         var end: Int { offset + size }
     }
@@ -251,6 +252,8 @@ struct LogFileMender {
             because: "frames \(numbers.lowerBound) to \(numbers.upperBound - 1) did not verify"
         )
         guard let id = SpaceID(rawValue: 1) else { return }
+        // What the frame before knew still holds, and more is not known.
+        let before = file.frames.last { $0.end <= bytes.lowerBound }
         var filler: [UInt8] = []
         for number in numbers {
             let others = Int(numbers.upperBound - number - 1) * smallest
@@ -264,7 +267,7 @@ struct LogFileMender {
             FrameHeader(
                 generation: file.generation,
                 number: number,
-                durableBefore: UInt64(LogFileHeader.size),
+                durableBefore: before?.durableBefore ?? UInt64(LogFileHeader.size),
                 bodySize: size - FrameHeader.size,
                 recordCount: 1
             ).seal(&frame)
@@ -360,7 +363,12 @@ struct LogFileMender {
                 continue
             }
             found[generation, default: []].append(
-                Frame(offset: offset, size: frame.frameSize, number: frame.number)
+                Frame(
+                    offset: offset,
+                    size: frame.frameSize,
+                    number: frame.number,
+                    durableBefore: frame.durableBefore
+                )
             )
             offset += frame.frameSize
         }

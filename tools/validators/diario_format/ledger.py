@@ -286,9 +286,10 @@ class Ledger:
     def take_gone(self):
         """Takes out what is not pending any more; then W5: no promotion stands before that."""
         for rows in self.gone:
-            if any(rows.holds(key) for key in self.place):
+            if any(rows.holds(key) and (rows.reason == 1 or position > self.released)
+                   for key, (position, _) in self.place.items()):
                 self.problem(rows.where, "events that are gone have positions")
-        for key in [key for key in self.events if self.is_gone(key)]:
+        for key in [key for key in self.events if self.is_gone(key) and key not in self.place]:
             self.events.pop(key)
             self.types.pop(key, None)
         first_pending = {}
