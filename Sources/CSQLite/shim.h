@@ -13,13 +13,6 @@ static inline int diario_sqlite_configure(sqlite3 *database, int option, int isO
     return sqlite3_db_config(database, option, isOn, (int *)0);
 }
 
-// Bytes that stay as they are until the statement is reset or the parameter bound anew.
-static inline int diario_sqlite_bind_lasting_text(
-    sqlite3_stmt *statement, int index, const void *bytes, int count
-) {
-    return sqlite3_bind_text(statement, index, (const char *)bytes, count, SQLITE_STATIC);
-}
-
 static inline int diario_sqlite_bind_text(
     sqlite3_stmt *statement, int index, const void *bytes, int count
 ) {

@@ -219,19 +219,11 @@ extension Hashes.Frames {
     func block(of run: Run) -> ([UInt8], Range<Int>)? {
         let (file, offset) = (UInt64(run.file), Int(run.offset))
         // The last frame that starts before the block is the only one that can hold it.
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            let place = entries[middle].place
-            if (place.file, place.offset) <= (file, offset) {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
-        guard low > 0 else { return nil }
-        let entry = entries[low - 1]
+        let index = entries.sortedIndex(behindAll: {
+            ($0.place.file, $0.place.offset) <= (file, offset)
+        })
+        guard index > 0 else { return nil }
+        let entry = entries[index - 1]
         let start = offset - entry.place.offset
         let end = start + Int(run.blockSize)
         guard entry.place.file == file, end <= entry.size else { return nil }

@@ -165,9 +165,6 @@ import CSQLite
 
     package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-    /// Rows that were changed since the connection was opened, by triggers as well.
-    package var changeCount: Int64 { unsafe sqlite3_total_changes64(handle) }
-
     // MARK: Settings
 
     /// Waits this long for another connection's lock before it fails as busy.

@@ -29,9 +29,6 @@ import CSQLite
     /// Whether it changes nothing in any database.
     package var isReadOnly: Bool { unsafe sqlite3_stmt_readonly(handle) != 0 }
 
-    /// Whether it only explains another statement.
-    package var isExplanation: Bool { unsafe sqlite3_stmt_isexplain(handle) != 0 }
-
     package var parameterCount: Int { Int(unsafe sqlite3_bind_parameter_count(handle)) }
 
     /// The name of the parameter at `index` (from 1), with its sign; nil if it has none.

@@ -91,6 +91,18 @@ import Testing
         }
     }
 
+    /// Kind 8 was shown with its name, and as unknown: the names decide now.
+    @Test(arguments: UInt8(0)...9) func everyKindOfRecordIsKnown(kind: UInt8) {
+        var bytes = InspectSample.logFile()
+        bytes[4096 + 40] = kind
+        let shown = lines(bytes, "0000000000000001.dwal").first {
+            $0.offset == 4096 + 40 && $0.name == "kind"
+        }
+        let isWrong = faults(shown.map { [$0] } ?? []).count == 1
+        #expect(shown != nil)
+        #expect(isWrong == !(1...8 ~= kind))
+    }
+
     @Test func framesBehindDamageAreShown() {
         var bytes = InspectSample.logFile()
         let frameSize = InspectSample.frameSize

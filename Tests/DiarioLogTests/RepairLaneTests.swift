@@ -194,18 +194,9 @@ import Testing
         let whole = damaged.copy()
         let expected = try whole.run()
         let rows = try whole.rowsNow()
-        var cut = 1
-        while true {
-            let log = damaged.copy()
-            log.log.disk.cutAfter(operations: cut, CrashDisk.CutMoment.allCases[cut % 3])
-            var random = SeededRandom(seed: UInt64(cut))
-            let first = try? log.run()
-            log.log.disk.crash(using: &random)
-            let report = try log.run()
-            #expect(report.isMended, "cut at \(cut): \(report.findings) \(report.remaining)")
-            #expect(try log.rowsNow() == rows, "cut at \(cut)")
-            if first != nil { break }
-            cut += 1 + cut / 8
+        try damaged.runCut(from: 1, by: { 1 + $0 / 8 }) { log, cut in
+            let found = try log.rowsNow()
+            #expect(found == rows, "cut at \(cut)")
         }
         #expect(expected.isMended)
     }

@@ -40,20 +40,11 @@ import Testing
         let expected = try whole.run()
         let (rows, root) = (try whole.rowsNow(), try whole.log.open().root(of: whole.space))
         #expect(expected.lostCount > 0)
-        var cut = 1 + part
-        while true {
-            let log = damaged.copy()
-            log.log.disk.cutAfter(operations: cut, CrashDisk.CutMoment.allCases[cut % 3])
-            var random = SeededRandom(seed: UInt64(cut))
-            let first = try? log.run()
-            log.log.disk.crash(using: &random)
-            let report = try log.run()
-            #expect(report.isMended, "cut at \(cut): \(report.findings) \(report.remaining)")
-            #expect(try log.rowsNow() == rows, "cut at \(cut)")
+        try damaged.runCut(from: 1 + part, by: { 6 + $0 / 2 }) { log, cut in
+            let found = try log.rowsNow()
+            #expect(found == rows, "cut at \(cut)")
             let store = try log.log.open()
             #expect(try store.root(of: log.space) == root, "cut at \(cut)")
-            if first != nil { break }
-            cut += 6 + cut / 2
         }
     }
 

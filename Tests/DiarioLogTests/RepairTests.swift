@@ -55,18 +55,9 @@ import Testing
         let whole = damaged.copy()
         let expected = try whole.run()
         let rows = try whole.rowsNow()
-        var cut = 1
-        while true {
-            let log = damaged.copy()
-            log.log.disk.cutAfter(operations: cut, CrashDisk.CutMoment.allCases[cut % 3])
-            var random = SeededRandom(seed: UInt64(cut))
-            let first = try? log.run()
-            log.log.disk.crash(using: &random)
-            let report = try log.run()
-            #expect(report.isMended, "cut at \(cut): \(report.findings) \(report.remaining)")
-            #expect(try log.rowsNow() == rows, "cut at \(cut)")
-            if first != nil { break }
-            cut += 1 + cut / 4
+        try damaged.runCut(from: 1, by: { 1 + $0 / 4 }) { log, cut in
+            let found = try log.rowsNow()
+            #expect(found == rows, "cut at \(cut)")
         }
         #expect(expected.isMended)
     }
@@ -206,6 +197,29 @@ struct RepairSample {
     func run() throws -> RepairReport {
         var repair = repair()
         return try repair.run()
+    }
+
+    /// Repairs copies, each cut off after more operations, and again; `check` looks at each.
+    ///
+    /// Ends with the cut that comes too late. `step` tells how far behind a cut the next one is.
+    func runCut(
+        from start: Int,
+        by step: (Int) -> Int,
+        check: (RepairSample, Int) throws -> Void
+    ) throws {
+        var cut = start
+        while true {
+            let log = copy()
+            log.log.disk.cutAfter(operations: cut, CrashDisk.CutMoment.allCases[cut % 3])
+            var random = SeededRandom(seed: UInt64(cut))
+            let first = try? log.run()
+            log.log.disk.crash(using: &random)
+            let report = try log.run()
+            #expect(report.isMended, "cut at \(cut): \(report.findings) \(report.remaining)")
+            try check(log, cut)
+            if first != nil { return }
+            cut += step(cut)
+        }
     }
 
     /// The paths of all files.

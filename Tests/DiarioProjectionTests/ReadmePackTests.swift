@@ -33,6 +33,15 @@ import Testing
         #expect(pack.sql.queries.map(\.name) == ["thirsty"])
     }
 
+    /// The document names every function that SQL may call, and no other.
+    @Test func itNamesTheFunctionsThatAreAllowed() throws {
+        let text = String(decoding: try SchemaFolder.contents("README.md"), as: UTF8.self)
+        let list = try #require(text.split(separator: "Allowed functions are `").dropFirst().first)
+        let names = list.prefix { $0 != "`" }.split(separator: " ").map(String.init)
+        #expect(Set(names) == AllowList.functions)
+        for function in EngineFunction.allCases { #expect(text.contains("`\(function.rawValue)(")) }
+    }
+
     /// A second version with a new required field, and the upcast of the document.
     @Test func itsUpcastHasNoProblems() throws {
         let (json, sql) = (try blocks("json"), try blocks("sql"))

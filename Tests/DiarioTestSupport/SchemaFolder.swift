@@ -2,6 +2,9 @@ import Foundation
 
 /// The files of `schema`, by their paths below it.
 package enum SchemaFolder {
+    /// Where the folder is.
+    package static var path: String { url.path }
+
     private static var url: URL {
         URL(filePath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

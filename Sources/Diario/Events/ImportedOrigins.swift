@@ -51,20 +51,13 @@ struct ImportedOrigins: Sendable {
     /// The origin here of an event of another space; nil if it was not recorded here.
     subscript(origin: Origin) -> Origin? {
         guard let runs = runs[origin.replica] else { return nil }
-        var low = 0
-        var high = runs.count
-        while low < high {
-            let middle = (low + high) / 2
-            if runs[middle].first.sequence + runs[middle].count <= origin.sequence {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
-        guard low < runs.count, runs[low].first.sequence <= origin.sequence else { return nil }
+        let index = runs.sortedIndex(behindAll: {
+            $0.first.sequence + $0.count <= origin.sequence
+        })
+        guard index < runs.count, runs[index].first.sequence <= origin.sequence else { return nil }
         return Origin(
-            replica: runs[low].newFirst.replica,
-            sequence: runs[low].newFirst.sequence + origin.sequence - runs[low].first.sequence
+            replica: runs[index].newFirst.replica,
+            sequence: runs[index].newFirst.sequence + origin.sequence - runs[index].first.sequence
         )
     }
 

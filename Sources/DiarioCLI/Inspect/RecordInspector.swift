@@ -6,8 +6,7 @@ struct RecordInspector {
 
     private static let headerSize = 16
     private static let kinds = [
-        "", "rows", "seed", "promotion", "state", "dropped", "lost", "sealed",
-        "gone",
+        "", "rows", "seed", "promotion", "state", "dropped", "lost", "sealed", "gone",
     ]
 
     /// Reads the record at the reader's place, which must end by `end`.
@@ -22,7 +21,7 @@ struct RecordInspector {
         try reader.number(
             "kind",
             size: 1,
-            problem: { 1...7 ~= $0 ? nil : "unknown kind" }
+            problem: { 1..<UInt64(Self.kinds.count) ~= $0 ? nil : "unknown kind" }
         )
         try reader.zeros(3)
         try reader.number(
@@ -110,7 +109,7 @@ struct RecordInspector {
         try part.number(
             "why",
             size: 8,
-            show: { $0 == 1 ? "lost" : "at lost positions" },
+            show: { $0 == 1 ? "lost" : "have positions" },
             problem: { 1...2 ~= $0 ? nil : "unknown reason" }
         )
         try part.number("since", size: 8, show: Show.time)

@@ -18,25 +18,14 @@ extension Block {
             header.compression == .none && header.blockSize == block.count,
             "only a whole block that is not compressed can be"
         )
-        let start = output.count
-        output.append(contentsOf: block.raw.extracting(0..<BlockHeader.size))
-        do throws(ZstdError) {
-            let body = block.extracting(BlockHeader.size..<block.count)
-            try compressor.compress(body, into: &output)
-        } catch {
-            output.removeSubrange(start...)
-            throw .compression(error)
-        }
-        let storedSize = output.count - start - BlockHeader.size
-        guard storedSize < header.bodySize else {
-            output.removeSubrange(start...)
-            output.append(contentsOf: block.raw)
-            return
-        }
-        var changed = header
-        changed.compression = .whole
-        changed.storedSize = storedSize
-        changed.seal(&output, from: start)
+        try compress(
+            block,
+            header,
+            from: BlockHeader.size,
+            as: .whole,
+            using: &compressor,
+            into: &output
+        )
     }
 
     /// Appends the block with its body as it was before compression, checked against its header.
@@ -54,11 +43,55 @@ extension Block {
             output.append(contentsOf: block.raw)
             return
         }
+        try decompress(block, header, from: BlockHeader.size, using: &decompressor, into: &output)
+    }
+
+    /// Appends the block with what lies from `offset` on compressed; unchanged if that would not
+    /// make it smaller.
+    static func compress(
+        _ block: Span<UInt8>,
+        _ header: BlockHeader,
+        from offset: Int,
+        as compression: BlockHeader.Compression,
+        using compressor: inout Compressor,
+        into output: inout [UInt8]
+    ) throws(FormatError) {
         let start = output.count
-        output.append(contentsOf: block.raw.extracting(0..<BlockHeader.size))
+        output.append(contentsOf: block.raw.extracting(0..<offset))
         do throws(ZstdError) {
-            let body = block.extracting(BlockHeader.size..<block.count)
-            try decompressor.decompress(body, size: header.bodySize, into: &output)
+            try compressor.compress(block.extracting(offset..<block.count), into: &output)
+        } catch {
+            output.removeSubrange(start...)
+            throw .compression(error)
+        }
+        let storedSize = output.count - start - BlockHeader.size
+        guard storedSize < header.bodySize else {
+            output.removeSubrange(start...)
+            output.append(contentsOf: block.raw)
+            return
+        }
+        var changed = header
+        changed.compression = compression
+        changed.storedSize = storedSize
+        changed.seal(&output, from: start)
+    }
+
+    /// Appends the block with what lies from `offset` on as it was before compression.
+    static func decompress(
+        _ block: Span<UInt8>,
+        _ header: BlockHeader,
+        from offset: Int,
+        using decompressor: inout Decompressor,
+        into output: inout [UInt8]
+    ) throws(FormatError) {
+        let start = output.count
+        output.append(contentsOf: block.raw.extracting(0..<offset))
+        do throws(ZstdError) {
+            try decompressor.decompress(
+                block.extracting(offset..<block.count),
+                size: BlockHeader.size + header.bodySize - offset,
+                into: &output
+            )
         } catch {
             output.removeSubrange(start...)
             throw .compression(error)

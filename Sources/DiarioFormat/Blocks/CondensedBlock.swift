@@ -29,26 +29,10 @@ package struct BlockCondenser: ~Copyable {
         _ block: Span<UInt8>,
         into output: inout [UInt8]
     ) throws(FormatError) {
-        var header = try BlockHeader.parse(block)
-        let rows = try BlockSummary.parse(block, verifyChecksum: false).rowsOffset
+        let header = try BlockHeader.parse(block)
         precondition(header.flags == .positioned, "only events with positions are condensed")
-        let start = output.count
-        output.append(contentsOf: block.raw.extracting(0..<rows))
-        do throws(ZstdError) {
-            try compressor.compress(block.extracting(rows..<block.count), into: &output)
-        } catch {
-            output.removeSubrange(start...)
-            throw .compression(error)
-        }
-        let storedSize = output.count - start - BlockHeader.size
-        guard storedSize < header.bodySize else {
-            output.removeSubrange(start...)
-            output.append(contentsOf: block.raw)
-            return
-        }
-        header.compression = .rows
-        header.storedSize = storedSize
-        header.seal(&output, from: start)
+        let rows = try BlockSummary.parse(block, verifyChecksum: false).rowsOffset
+        try Block.compress(block, header, from: rows, as: .rows, using: &compressor, into: &output)
     }
 }
 
@@ -75,21 +59,8 @@ package struct BlockExpander: ~Copyable {
             output.append(contentsOf: block.raw)
             return
         }
-        var header = try BlockHeader.parse(block)
-        let (start, rows) = (output.count, summary.rowsOffset)
-        output.append(contentsOf: block.raw.extracting(0..<rows))
-        do throws(ZstdError) {
-            try decompressor.decompress(
-                block.extracting(rows..<block.count),
-                size: BlockHeader.size + header.bodySize - rows,
-                into: &output
-            )
-        } catch {
-            output.removeSubrange(start...)
-            throw .compression(error)
-        }
-        header.compression = .none
-        header.storedSize = header.bodySize
-        header.seal(&output, from: start)
+        let header = try BlockHeader.parse(block)
+        let rows = summary.rowsOffset
+        try Block.decompress(block, header, from: rows, using: &decompressor, into: &output)
     }
 }

@@ -1,3 +1,5 @@
+import DiarioCore
+
 /// Which values of a column are made out of what is written: some that follow one another.
 ///
 /// What is written of the others is gone past, or taken into account where the wanted ones depend
@@ -33,13 +35,7 @@ struct ColumnPart {
 extension Array where Element == Int32 {
     /// Where the first number stands that is at least `row`, in ascending ones.
     func firstPlace(notBefore row: Int) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if Int(self[middle]) < row { low = middle + 1 } else { high = middle }
-        }
-        return low
+        sortedIndex(behindAll: { Int($0) < row })
     }
 
     /// Where those of some rows stand, in ascending ones.

@@ -114,13 +114,7 @@ struct LaneWork {
     }
 
     private static func first(in runs: [Run], endingFrom sequence: UInt64) -> Run? {
-        var low = 0
-        var high = runs.count
-        while low < high {
-            let middle = (low + high) / 2
-            if runs[middle].last < sequence { low = middle + 1 } else { high = middle }
-        }
-        return low < runs.count ? runs[low] : nil
+        runs[runs.sortedIndex(behindAll: { $0.last < sequence })...].first
     }
 }
 

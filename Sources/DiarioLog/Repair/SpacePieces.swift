@@ -83,7 +83,7 @@ struct SpaceSources {
                 source: .pair(found.reader)
             )
         }
-        let index = firstPromoted(endingFrom: position)
+        let index = promoted.sortedIndex(behindAll: { $0.positions.upperBound < position })
         if index < promoted.count {
             let next = promoted[index]
             if next.positions.contains(position) {
@@ -97,19 +97,5 @@ struct SpaceSources {
         let starts = pairs.map(\.positions.lowerBound)
         if let start = starts.filter({ $0 > position }).min() { limit = min(limit, start - 1) }
         return SpacePiece(positions: position...limit, source: .lost(wasKnown: false))
-    }
-
-    private func firstPromoted(endingFrom position: UInt64) -> Int {
-        var low = 0
-        var high = promoted.count
-        while low < high {
-            let middle = (low + high) / 2
-            if promoted[middle].positions.upperBound < position {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
-        return low
     }
 }

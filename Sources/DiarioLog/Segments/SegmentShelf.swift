@@ -146,23 +146,14 @@ struct SegmentLists: Sendable {
     /// The segment that holds a position, or a sequence of a replica.
     func find(_ number: UInt64, by replica: ReplicaID?) -> SegmentEntry? {
         let list = replica == nil ? segments : lanes
-        var low = 0
-        var high = list.count
-        while low < high {
-            let middle = (low + high) / 2
-            let entry = list[middle]
-            let isBefore: Bool
-            if let replica, let other = entry.replica, other != replica {
-                isBefore = other < replica
-            } else {
-                isBefore = entry.last < number
-            }
-            if isBefore { low = middle + 1 } else { high = middle }
-        }
-        guard low < list.count, list[low].replica == replica, list[low].first <= number else {
+        let index = list.sortedIndex(behindAll: { entry in
+            if let replica, let other = entry.replica, other != replica { return other < replica }
+            return entry.last < number
+        })
+        guard index < list.count, list[index].replica == replica, list[index].first <= number else {
             return nil
         }
-        return list[low]
+        return list[index]
     }
 }
 

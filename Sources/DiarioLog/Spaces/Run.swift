@@ -141,13 +141,7 @@ package struct RunList: Sendable {
 
     /// The index of the first run that is not sealed: a lane is sealed from its start on.
     package var firstUnsealed: Int {
-        var low = 0
-        var high = runs.count
-        while low < high {
-            let middle = (low + high) / 2
-            if runs[middle].isSealed { low = middle + 1 } else { high = middle }
-        }
-        return low
+        runs.sortedIndex(behindAll: \.isSealed)
     }
 
     /// Events that lie in blocks of the log, if there are no gaps.
@@ -159,13 +153,7 @@ package struct RunList: Sendable {
 
     /// The index of the first run that ends at or after `value`.
     package func firstIndex(endingFrom value: UInt64) -> Int {
-        var low = 0
-        var high = runs.count
-        while low < high {
-            let middle = (low + high) / 2
-            if runs[middle].last < value { low = middle + 1 } else { high = middle }
-        }
-        return low
+        runs.sortedIndex(behindAll: { $0.last < value })
     }
 
     /// Puts `run` where it belongs; what was known of the same values is given to `replaced`.

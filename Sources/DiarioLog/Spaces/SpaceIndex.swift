@@ -152,12 +152,7 @@ struct SpaceIndex: Sendable {
 
     /// The index of the first tally whose replica is not below `replica`; nil if there is none.
     private func tallyIndex(_ replica: ReplicaID) -> Int? {
-        var low = 0
-        var high = tallies.count
-        while low < high {
-            let middle = (low + high) / 2
-            if tallies[middle].replica < replica { low = middle + 1 } else { high = middle }
-        }
-        return low < tallies.count ? low : nil
+        let index = tallies.sortedIndex(behindAll: { $0.replica < replica })
+        return index < tallies.count ? index : nil
     }
 }

@@ -2,8 +2,8 @@
 ///
 /// Left out are time and chance, fractions in sums, texts of fractions, texts in an order that
 /// nobody gave, and what a build with another alphabet does differently.
-enum AllowList {
-    static let functions: Set<String> = [
+package enum AllowList {
+    package static let functions: Set<String> = [
         "abs", "sign", "coalesce", "ifnull", "iif", "nullif", "typeof",
         "count", "min", "max", "sum",
         "length", "instr", "substr", "substring", "replace", "trim", "ltrim", "rtrim",

@@ -82,7 +82,6 @@ struct ColumnUse {
         for row in rows {
             let values = row.map { $0.filter { $0.kind == .parameter }.map(\.text) }
             guard let columns else {
-                unnamed.append(contentsOf: [])
                 for (place, value) in values.enumerated() {
                     while unnamed.count <= place { unnamed.append([]) }
                     unnamed[place] += value

@@ -25,7 +25,8 @@ package enum PackCheck {
                 rule: "needs",
                 message: function == nil
                     ? "there is no function \(need.name); there are \(known)"
-                    : "this program has version 1 of \(need.name); update it"
+                    : "this program has version \(EngineFunction.version) of \(need.name); update "
+                        + "it"
             )
         }
     }

@@ -29,15 +29,10 @@ final class Watch {
 
     /// Why the last statement was refused; nil if it was not.
     private(set) var refusal: (rule: String, message: String)?
-    /// Tables that the last statement, or a trigger of it, writes to.
-    private(set) var written: Set<String> = []
-    private(set) var read: Set<String> = []
 
     func begin(_ purpose: Purpose) {
         self.purpose = purpose
         refusal = nil
-        written = []
-        read = []
     }
 
     func answer(_ access: Access) -> AccessAnswer {
@@ -56,7 +51,6 @@ final class Watch {
         case .select, .recursive: return nil
         case .read:
             guard let table = access.first, !table.isEmpty else { return nil }
-            read.insert(table)
             return judge(reading: table)
         case .insert, .update, .delete: return judge(writing: access)
         case .transaction, .savepoint:
@@ -121,7 +115,6 @@ final class Watch {
             // SQLite's own list of tables, and what a virtual table keeps beside itself.
             return nil
         case .change:
-            written.insert(table)
             guard !tables.contains(table), !virtualTables.contains(table) else {
                 return judge(trigger: access.source, writing: table)
             }

@@ -1,0 +1,43 @@
+import Diario
+import DiarioSchema
+import DiarioStorage
+import DiarioTestSupport
+import Testing
+
+@Suite struct PackSourceTests {
+    /// Packs that come with the program are not tried again when they are loaded.
+    @Test func ourOwnPacksHaveNoProblems() throws {
+        let problems = try PackSource.problems(folder: SchemaFolder.path)
+        #expect(problems.map(\.description) == [])
+    }
+
+    /// What `schema check` refuses is not adopted either.
+    @Test func aPackWhoseSQLIsWrongIsNotLoaded() throws {
+        let folder = try TemporaryFolder()
+        let disk = try folder.directory()
+        try disk.makeDirectory("plants/events")
+        try disk.makeDirectory("plants/readmodel")
+        let schema = #"""
+            {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"plants.plant.seen",
+             "x-diario-version":1,"type":"object","additionalProperties":false,"required":["id"],
+             "properties":{"id":{"type":"string","maxLength":40}}}
+            """#
+        let model = """
+            -- readmodel plants version 1: all plants
+            CREATE TABLE plant (id TEXT NOT NULL PRIMARY KEY) STRICT;
+            -- on plants.plant.seen
+            INSERT INTO plant VALUES (:id || random());
+            """
+        for (path, text) in [
+            ("plants/pack.json", #"{"name":"plants","version":1}"#),
+            ("plants/events/plant.seen.1.json", schema), ("plants/readmodel/plants.sql", model),
+        ] {
+            try disk.replace(path, with: Array(text.utf8))
+        }
+        let problems = try PackSource.problems(folder: folder.path)
+        #expect(problems.map(\.rule) == ["sql-function"])
+        #expect(problems.map(\.file) == ["plants/readmodel/plants.sql"])
+        #expect(problems.map(\.line) == [4])
+        #expect(throws: DiarioError.self) { try PackSource.load(folder: folder.path) }
+    }
+}
