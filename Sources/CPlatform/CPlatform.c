@@ -208,6 +208,18 @@ int32_t diario_remove(int32_t directory, const char *path) {
     return outcome(result);
 }
 
+int32_t diario_make_link(int32_t directory, const char *target, const char *path) {
+    int result;
+    DIARIO_RETRY(result, symlinkat(target, directory, path));
+    return outcome(result);
+}
+
+int32_t diario_read_link(int32_t directory, const char *path, uint8_t *target, size_t capacity) {
+    ssize_t result;
+    DIARIO_RETRY(result, readlinkat(directory, path, (char *)target, capacity));
+    return outcome((int)result);
+}
+
 int32_t diario_list_open(int32_t directory, const char *path, diario_listing **listing) {
     int32_t descriptor = diario_open_directory(directory, path);
     if (descriptor < 0) return descriptor;

@@ -22,8 +22,16 @@ package struct Append: Sendable {
         case authority([DraftBatch])
         /// Events that keep their origins and times.
         case preserved([PreservedRows])
+        /// The same, from the authority of a space whose authority is elsewhere.
+        case accepted([PreservedRows])
 
-        var isPreserved: Bool { if case .preserved = self { true } else { false } }
+        /// The rows of events that keep their origins and times; nil if it makes new events.
+        var preservedRows: [PreservedRows]? {
+            switch self {
+            case .preserved(let rows), .accepted(let rows): rows
+            case .batches, .singles, .authority: nil
+            }
+        }
     }
 
     package let space: SpaceID
@@ -61,7 +69,7 @@ package struct Append: Sendable {
             switch content {
             case .batches(let batches), .singles(let batches), .authority(let batches):
                 sum + size(batches)
-            case .preserved(let rows):
+            case .preserved(let rows), .accepted(let rows):
                 rows.reduce(sum) { $0 + size([$1.batch]) + $1.frillMax }
             }
         }

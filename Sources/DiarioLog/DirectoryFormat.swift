@@ -2,8 +2,8 @@ import DiarioCore
 import DiarioStorage
 
 /// Which version of the format a data directory has, and who may read it.
-struct DirectoryFormat: Equatable, Sendable {
-    static let current = 6
+package struct DirectoryFormat: Equatable, Sendable {
+    package static let current = 6
     /// What a directory has in which pending events were lost.
     static let gone = 6
     /// What a directory has once rows in its log were condensed.

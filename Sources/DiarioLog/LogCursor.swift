@@ -368,6 +368,23 @@ extension LogStore {
         try LogCursor(self, space, positions: positions, part, filter, isReversed: isReversed)
     }
 
+    /// Reads those of some pending events that are pending still.
+    package func cursor(
+        _ space: SpaceID,
+        _ pending: PendingEvents,
+        filter: LogFilter = LogFilter()
+    ) -> LogCursor {
+        let index = shared.index.withLock { $0[space] }
+        var runs: [(ReplicaID, Run)] = []
+        if var list = index.lanes.first(where: { $0.replica == pending.replica })?.runs {
+            let sequences = pending.sequences
+            list.remove(from: sequences.lowerBound, through: sequences.upperBound) {
+                runs.append((pending.replica, $0))
+            }
+        }
+        return LogCursor(self, space, runs, filter)
+    }
+
     /// Takes up what other processes wrote since; true if there was something.
     ///
     /// Needs no lock: what it shows is synced first.

@@ -35,6 +35,25 @@ package struct SpaceStatus: Equatable, Sendable {
     package var tailCount: Int { Int(head - min(head, max(sealedEnd, released))) }
 }
 
+/// Which events a space has.
+package struct SpaceStanding: Equatable, Sendable {
+    /// The last position.
+    package let head: UInt64
+    /// Events without a position, in the order in which they are applied.
+    package let pending: [PendingEvents]
+}
+
+/// Events of one replica that have no position, one behind the other.
+package struct PendingEvents: Hashable, Sendable {
+    package let replica: ReplicaID
+    package var sequences: ClosedRange<UInt64>
+
+    package init(replica: ReplicaID, sequences: ClosedRange<UInt64>) {
+        self.replica = replica
+        self.sequences = sequences
+    }
+}
+
 extension LogStore {
     /// Makes an empty space; durable when it returns.
     ///
@@ -120,6 +139,27 @@ extension LogStore {
         shared.segments.set(try SpaceHome.read(space, in: shared.directory).manifest)
         _ = try shared.firstReadable(space, released: released)
         return adoptions
+    }
+
+    /// What there is to read of a space, as it is now.
+    package func standing(of space: SpaceID) -> SpaceStanding {
+        let index = shared.index.withLock { $0[space] }
+        var pending: [PendingEvents] = []
+        for lane in index.lanes {
+            for run in lane.runs.runs {
+                if let last = pending.last, last.replica == lane.replica,
+                    last.sequences.upperBound + 1 == run.first
+                {
+                    let joined = last.sequences.lowerBound...run.last
+                    pending[pending.count - 1].sequences = joined
+                } else {
+                    pending.append(
+                        PendingEvents(replica: lane.replica, sequences: run.first...run.last)
+                    )
+                }
+            }
+        }
+        return SpaceStanding(head: index.head, pending: pending)
     }
 
     /// The Merkle root of all canonical events.

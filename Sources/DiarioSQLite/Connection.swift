@@ -6,6 +6,8 @@ import CSQLite
     package enum Mode: Sendable {
         /// The file must be there, and nothing is written to it.
         case readOnly
+        /// As `readOnly`, for a file that nobody changes and beside which nothing can be made.
+        case immutable
         /// The file must be there.
         case readWrite
         /// The file is made if it is not there.
@@ -22,11 +24,18 @@ import CSQLite
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         switch mode {
         case .readOnly: flags |= SQLITE_OPEN_READONLY
+        case .immutable: flags |= SQLITE_OPEN_READONLY
         case .readWrite: flags |= SQLITE_OPEN_READWRITE
         case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         }
         var opened: OpaquePointer?
-        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        // A path that looks like a URI is none; it only has to be told from one.
+        let name =
+            switch mode {
+            case .immutable: "file:\(Self.escaped(path))?immutable=1"
+            case .readOnly, .readWrite, .create: path.hasPrefix("file:") ? "./" + path : path
+            }
+        let code = unsafe sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_URI, nil)
         guard code == SQLITE_OK, let handle = unsafe opened else {
             let error = unsafe SQLiteError(code: code, of: opened)
             _ = unsafe sqlite3_close_v2(opened)
@@ -44,6 +53,18 @@ import CSQLite
     deinit {
         // Statements that are still there keep the handle; it goes with the last of them.
         _ = unsafe sqlite3_close_v2(handle)
+    }
+
+    /// A path as a URI writes it.
+    private static func escaped(_ path: String) -> String {
+        var text = ""
+        for byte in path.utf8 {
+            let isPlain =
+                0x61...0x7a ~= byte || 0x41...0x5a ~= byte || 0x2d...0x39 ~= byte || byte == 0x5f
+            let digits = String(byte, radix: 16)
+            text += isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + digits
+        }
+        return text
     }
 
     private func configure(_ option: Int32, isOn: Bool) {
@@ -161,6 +182,29 @@ import CSQLite
             throw wrapping(error)
         }
         return result
+    }
+
+    /// Lets statements see the tables of another file, under a name of their own.
+    package func attach(_ path: String, as name: String, _ mode: Mode) throws(SQLiteError) {
+        let access = mode == .immutable ? "immutable=1" : "mode=ro"
+        let statement = try prepare("ATTACH :uri AS :name", isKept: false)
+        try statement.bind(.text("file:\(Self.escaped(path))?\(access)"), at: 1)
+        try statement.bind(.text(name), at: 2)
+        try statement.run()
+    }
+
+    /// Copies all of this database over that of another connection, as it is at one moment.
+    package func copy(to other: borrowing Connection) throws(SQLiteError) {
+        guard let backup = unsafe sqlite3_backup_init(other.handle, "main", handle, "main") else {
+            throw unsafe SQLiteError(
+                code: sqlite3_extended_errcode(other.handle),
+                of: other.handle
+            )
+        }
+        let code = unsafe sqlite3_backup_step(backup, -1)
+        let end = unsafe sqlite3_backup_finish(backup)
+        guard code == SQLITE_DONE else { throw unsafe SQLiteError(code: code, of: other.handle) }
+        try other.check(end)
     }
 
     package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }

@@ -17,7 +17,8 @@ package final class POSIXDirectory: LogDirectory {
     package let isReadOnly: Bool
     package let machineID: [UInt8]
     private let descriptor: Int32
-    private let rootPath: String
+    /// Where it was when it was opened.
+    package let rootPath: String
 
     package init(path: String, access: Access) throws(StorageError) {
         var result = unsafe diario_open_directory(diario_current_directory, path)
@@ -88,6 +89,32 @@ package final class POSIXDirectory: LogDirectory {
         let result = unsafe diario_remove(descriptor, path)
         guard result >= 0 else { throw StorageError(.remove, shown(path), code: result) }
     }
+
+    /// Lets the symbolic link at `path` hold `target`, whatever it held before.
+    package func setLink(_ path: String, to target: String) throws(StorageError) {
+        StoragePath.checkName(path)
+        try checkWritable(path)
+        let temporary = path + ".new"
+        let old = unsafe diario_remove(descriptor, temporary)
+        guard old >= 0 || old == diario_error_not_found else {
+            throw StorageError(.remove, shown(temporary), code: old)
+        }
+        let result = unsafe diario_make_link(descriptor, target, temporary)
+        guard result >= 0 else { throw StorageError(.open, shown(temporary), code: result) }
+        try rename(temporary, to: path)
+    }
+
+    /// What the symbolic link at `path` holds; nil if there is none.
+    package func link(_ path: String) -> String? {
+        StoragePath.checkName(path)
+        var target = [UInt8](repeating: 0, count: 1024)
+        let count = unsafe diario_read_link(descriptor, path, &target, target.count)
+        guard 0..<Int32(target.count) ~= count else { return nil }
+        return String(decoding: target[..<Int(count)], as: UTF8.self)
+    }
+
+    /// Where something in this directory is, for libraries that open files by themselves.
+    package func fullPath(_ path: String) -> String { shown(path) }
 
     package func syncDirectory(_ path: String) throws(StorageError) {
         StoragePath.check(path)

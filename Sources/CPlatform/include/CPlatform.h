@@ -76,6 +76,10 @@ int32_t diario_make_directory(int32_t directory, const char *path);
 int32_t diario_rename(int32_t directory, const char *old_path, const char *new_path);
 /* Removes a file or an empty directory. */
 int32_t diario_remove(int32_t directory, const char *path);
+/* Makes a symbolic link that holds `target`. */
+int32_t diario_make_link(int32_t directory, const char *target, const char *path);
+/* Copies what a symbolic link holds, at most `capacity` bytes; returns how many. */
+int32_t diario_read_link(int32_t directory, const char *path, uint8_t *target, size_t capacity);
 
 /* Goes through the names in a directory, in no order, without `.` and `..`. */
 typedef struct diario_listing diario_listing;

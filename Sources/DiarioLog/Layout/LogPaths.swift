@@ -45,6 +45,8 @@ package enum LogPaths {
 
     /// Held by the one process that seals a space.
     package static func sealingLock(_ space: SpaceID) -> String { "spaces/\(space.text)/sealing" }
+    /// Where the files of read models are: schema/format/models.md.
+    package static func models(_ space: SpaceID) -> String { "spaces/\(space.text)/models" }
     package static func segments(_ space: SpaceID) -> String { "spaces/\(space.text)/segments" }
 
     package static func segment(_ name: SegmentName, of space: SpaceID) -> String {

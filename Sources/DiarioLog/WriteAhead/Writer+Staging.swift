@@ -109,7 +109,7 @@ extension Writer {
                 preconditionFailure("an append is checked before it is staged")
             }
             stage(drafts.span, by: authority, in: id, &space, &result)
-        case .preserved(let rows):
+        case .preserved(let rows), .accepted(let rows):
             stage(rows, in: id, &space, &result)
         }
     }
@@ -135,15 +135,18 @@ extension Writer {
             case .batches, .singles: break
             case .authority, .preserved:
                 guard space.isAuthority else { throw .notAuthority(append.space) }
+            case .accepted:
+                guard !space.isAuthority else { throw .isAuthority(append.space) }
             }
         }
-        guard append.contents.contains(where: \.isPreserved) else { return }
-        guard append.contents.allSatisfy(\.isPreserved) else {
+        let preserved = append.contents.compactMap(\.preservedRows)
+        guard !preserved.isEmpty else { return }
+        guard preserved.count == append.contents.count else {
             throw .outOfOrder(what: "rows that keep their origins come apart from new events")
         }
         let now = time.milliseconds
         var (sequences, acceptedAt) = (space.allSequences, space.acceptedAt)
-        for case .preserved(let blocks) in append.contents {
+        for blocks in preserved {
             for rows in blocks {
                 try check(rows, in: append.space, &sequences, &acceptedAt, now: now)
             }
@@ -203,7 +206,8 @@ extension Writer {
         _ result: inout AppendedBatches
     ) {
         let now = time
-        space.acceptedAt = max(space.acceptedAt, now.milliseconds)
+        // What is pending was accepted by nobody yet.
+        if space.isAuthority { space.acceptedAt = max(space.acceptedAt, now.milliseconds) }
         let isAuthority = space.home.manifest.authority == replica
         for index in batches.indices {
             // Looked at where it is: a copy would count references that all threads share.
@@ -250,7 +254,8 @@ extension Writer {
     ) {
         let now = time
         let replica = space.home.replica
-        space.acceptedAt = max(space.acceptedAt, now.milliseconds)
+        // What is pending was accepted by nobody yet.
+        if space.isAuthority { space.acceptedAt = max(space.acceptedAt, now.milliseconds) }
         for index in containers.indices {
             let batch = containers[index]
             let first = lastSequence(of: replica, in: id, space) + 1

@@ -67,3 +67,10 @@ extension Payload: Equatable {
         }
     }
 }
+
+extension Payload {
+    /// Appends a uuid of 16 bytes as the text that SQL and JSON show.
+    package static func appendUUID(_ bytes: Span<UInt8>, to output: inout [UInt8]) {
+        TextEncodings.appendUUIDText(bytes, to: &output)
+    }
+}

@@ -30,18 +30,26 @@ package final class EventType: Sendable {
     let firstField: Int32
 
     /// A type that no event has, for places where the type is still to come.
-    package static let blank = EventType(
-        SchemaParts(
-            name: "",
-            version: 0,
-            description: nil,
-            fields: [],
-            subjectFieldIndex: nil,
-            canonicalSchema: [],
-            rules: SchemaRules(),
-            firstField: -1
+    package static let blank = unknown("", version: 0)
+
+    /// A version of a type whose schema is not here: of its payload nothing is known.
+    package static func unknown(_ name: String, version: Int) -> EventType {
+        EventType(
+            SchemaParts(
+                name: name,
+                version: version,
+                description: nil,
+                fields: [],
+                subjectFieldIndex: nil,
+                canonicalSchema: [],
+                rules: SchemaRules(),
+                firstField: -1
+            )
         )
-    )
+    }
+
+    /// Whether the schema is not here.
+    package var isUnknown: Bool { canonicalSchema.isEmpty }
 
     init(_ parts: SchemaParts) {
         name = parts.name
