@@ -17,7 +17,10 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
         "DiarioLog",
         ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat"]
     ),
-    ("DiarioProjection", ["DiarioCore", "DiarioSchema", "DiarioSQLite"]),
+    (
+        "DiarioProjection",
+        ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioSQLite", "DiarioFormat"]
+    ),
     (
         "DiarioSimulation",
         [
@@ -33,7 +36,7 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
         "DiarioCLI",
         [
             "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd", "DiarioCrypto",
-            "DiarioFormat", "DiarioLog",
+            "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection",
         ]
     ),
     (
@@ -68,7 +71,10 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     ),
     (
         "DiarioTests",
-        ["Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog"]
+        [
+            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto",
+            "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection",
+        ]
     ),
     (
         "DiarioProjectionTests",
@@ -126,7 +132,7 @@ let package = Package(
             name: "Diario",
             dependencies: [
                 "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-                "DiarioLog", "DiarioProjection",
+                "DiarioLog", "DiarioSQLite", "DiarioProjection",
             ],
             plugins: ["EmbedPacks"]
         ),

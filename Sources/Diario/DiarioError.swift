@@ -1,5 +1,7 @@
 package import DiarioFormat
 package import DiarioLog
+package import DiarioProjection
+import DiarioSQLite
 package import DiarioSchema
 package import DiarioStorage
 
@@ -81,6 +83,22 @@ extension DiarioError {
         self.init(kind, error.message)
     }
 
+    package init(_ error: ProjectionError) {
+        let kind: Kind =
+            switch error {
+            case .file(_, let error): Kind(error)
+            case .damaged: .corrupt
+            case .pack: .incompatible
+            case .query(let fault):
+                switch fault.kind {
+                case .invalid: .invalid
+                case .refused: .readOnly
+                case .limit: .tooLarge
+                }
+            }
+        self.init(kind, error.message)
+    }
+
     package init(_ error: StorageError) { self.init(Kind(error), error.message) }
 
     package init(_ error: FormatError, line: Int? = nil) {
@@ -122,6 +140,18 @@ extension DiarioError.Kind {
             case .locked: .busy
             case .tooLarge: .corrupt
             case .tooManyFiles, .failed, .cut: .system
+            }
+    }
+
+    init(_ error: SQLiteError) {
+        self =
+            switch error.kind {
+            case .busy: .busy
+            case .full: .full
+            case .damaged: .corrupt
+            case .tooLarge, .interrupted: .tooLarge
+            case .constraint, .refused, .invalid: .invalid
+            case .unavailable, .noMemory, .tooOld, .other: .system
             }
     }
 

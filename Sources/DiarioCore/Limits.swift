@@ -94,6 +94,22 @@ public enum Limits {
     ///
     /// Above: the pack is refused.
     public static let sqlExpressionDepthMax = 100
+    /// Steps of SQLite's machine that a read model may take for one event.
+    ///
+    /// Above: the event goes to quarantine.
+    public static let sqlEventStepCountMax = 20_000_000
+    /// Rows of the answer to a query, unless fewer are asked for.
+    ///
+    /// Above: the query is ended with an error.
+    public static let queryRowCountMax = 1_000_000
+    /// Seconds that a query may take, unless fewer are asked for.
+    ///
+    /// Above: the query is ended with an error.
+    public static let querySecondsMax = 60
+    /// Packs whose read models one SQL query sees.
+    ///
+    /// Above: those that the query does not name are left out.
+    public static let queryPackCountMax = 10
     /// Milliseconds by which a remote clock may run ahead and still be merged into ours.
     public static let clockLeadMillisecondsMax: Int64 = 5 * 60 * 1000
     /// Events whose salts come from one seed.

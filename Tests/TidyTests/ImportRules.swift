@@ -15,7 +15,10 @@ enum ImportRules {
         "DiarioLog": [
             "DiarioCore", "DiarioSchema", "DiarioFormat", "DiarioStorage", "DiarioCrypto",
         ],
-        "DiarioProjection": ["DiarioCore", "DiarioSchema", "DiarioFormat", "DiarioSQLite"],
+        // Crypto: fingerprints and digests of read models are hashes.
+        "DiarioProjection": [
+            "DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat", "DiarioSQLite",
+        ],
         "DiarioSync": ["DiarioCore", "DiarioSchema", "DiarioFormat"],
         "DiarioFish": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
         "DiarioMeals": ["DiarioCore", "DiarioSchema", "DiarioProjection"],

@@ -70,7 +70,18 @@ package struct EventReader {
     /// For each type of the block at hand how it is read; nil if it is not wanted.
     private var plans: [PayloadPlan?] = []
     private var known: [TypeEntry: PayloadPlan] = [:]
-    private var line = EventLine()
+    /// The event that was read last, as an export tells it.
+    private(set) var line = EventLine()
+    private let purpose: Purpose
+
+    /// What events are read for.
+    enum Purpose {
+        /// Every type must be known.
+        case export
+        /// Events of unknown versions come without their payloads; to what batch an event belongs
+        /// is left out.
+        case projection
+    }
 
     package init(
         _ space: Space,
@@ -79,6 +90,7 @@ package struct EventReader {
     ) throws(DiarioError) {
         catalog = space.catalog
         self.filter = filter
+        purpose = .export
         cursor = try logging { () throws(LogError) in
             try space.store.cursor(
                 space.id,
@@ -90,12 +102,29 @@ package struct EventReader {
         }
     }
 
+    /// Reads canonical events at `positions` of some types, or pending ones, for read models.
+    init(
+        _ space: Space,
+        _ cursor: LogCursor,
+        types: [String]
+    ) {
+        catalog = space.catalog
+        filter = EventFilter(types: types)
+        purpose = .projection
+        self.cursor = cursor
+    }
+
     /// The next event that is wanted, as an export tells it; nil at the end.
     package mutating func next() throws(DiarioError) -> EventLine? {
+        try advance() ? line : nil
+    }
+
+    /// Goes to the next event that is wanted; false at the end.
+    mutating func advance() throws(DiarioError) -> Bool {
         while true {
             guard let events else {
                 guard let next = try logging({ () throws(LogError) in try cursor.next() }) else {
-                    return nil
+                    return false
                 }
                 try begin(next)
                 continue
@@ -107,7 +136,7 @@ package struct EventReader {
             let stored = events.rows[nextRow]
             nextRow += 1
             guard let plan = plans[stored.row.typeIndex], wants(stored) else { continue }
-            if try decode(stored, events, plan) { return line }
+            if try decode(stored, events, plan) { return true }
         }
     }
 
@@ -125,7 +154,12 @@ package struct EventReader {
     private mutating func plan(_ entry: TypeEntry) throws(DiarioError) -> PayloadPlan {
         if let plan = known[entry] { return plan }
         let name = String(decoding: entry.name, as: UTF8.self)
-        guard let type = catalog.type(name, version: entry.version) else {
+        let type: EventType
+        if let known = catalog.type(name, version: entry.version) {
+            type = known
+        } else if purpose == .projection {
+            type = .unknown(name, version: entry.version)
+        } else {
             throw DiarioError(LogError.unknownType(name: name, version: entry.version))
         }
         let plan = PayloadPlan(type)
@@ -159,7 +193,11 @@ package struct EventReader {
             line.actor = part.actor.map { line.keep(block.extracting($0)) }
             line.subject = part.subject.map { line.keep(block.extracting($0)) }
             if let actor = filter.actor, !isEqual(line.actor, actor) { return false }
-            try PayloadCodec.decode(block, stored.row, part, plan: plan, into: &line.payload)
+            if plan.type.isUnknown {
+                line.payload.reset(fieldCount: 0)
+            } else {
+                try PayloadCodec.decode(block, stored.row, part, plan: plan, into: &line.payload)
+            }
             if let subject = filter.subject, !isSubject(subject, plan.type) { return false }
             let envelope = part.envelope
             line.at = envelope.at
@@ -169,8 +207,10 @@ package struct EventReader {
             line.base = envelope.base
             line.clock = envelope.clock
             line.acceptedAt = stored.acceptedAt
-            let first = Origin(replica: envelope.replica, sequence: envelope.batchFirst)
-            line.batch = line.keep(Array(first.text.utf8).span)
+            if purpose == .export {
+                let first = Origin(replica: envelope.replica, sequence: envelope.batchFirst)
+                line.batch = line.keep(Array(first.text.utf8).span)
+            }
             return true
         } catch {
             throw DiarioError(error)

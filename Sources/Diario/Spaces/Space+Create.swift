@@ -1,6 +1,6 @@
 import DiarioCore
 package import DiarioCrypto
-import DiarioFormat
+package import DiarioFormat
 import DiarioLog
 package import DiarioSchema
 import DiarioStorage
@@ -160,7 +160,8 @@ extension Space {
         )
     }
 
-    private func adoption(
+    /// The event that says that the space uses a pack from now on.
+    package func adoption(
         of pack: Pack,
         _ fingerprint: Hash32
     ) throws(DiarioError) -> DraftBatch {

@@ -1,9 +1,9 @@
 package import DiarioCore
-import DiarioCrypto
+package import DiarioCrypto
 import DiarioFormat
 package import DiarioLog
 package import DiarioSchema
-import DiarioStorage
+package import DiarioStorage
 import Synchronization
 
 /// An open space: its log, and the event types that it uses.
@@ -12,16 +12,21 @@ import Synchronization
 package final class Space: Sendable {
     package let store: LogStore
     package let id: SpaceID
+    /// Where its files are, if it is a directory of the operating system.
+    let directory: POSIXDirectory?
     /// The types of all packs that were ever adopted, and the engine's own.
     private let types: Mutex<Types>
 
     /// The types, and an empty draft that knows them already.
     private struct Types: Sendable {
         let catalog: TypeCatalog
+        /// The packs that were adopted last, by name.
+        let packs: [Pack]
         let draft: DraftBatch
 
-        init(_ catalog: TypeCatalog) {
+        init(_ catalog: TypeCatalog, _ packs: [Pack]) {
             self.catalog = catalog
+            self.packs = packs
             var draft = DraftBatch()
             draft.learn(catalog.types)
             self.draft = draft
@@ -30,18 +35,23 @@ package final class Space: Sendable {
 
     package var catalog: TypeCatalog { types.withLock { $0.catalog } }
 
+    /// The packs in use, by name: of each the one that was adopted last.
+    package var packs: [Pack] { types.withLock { $0.packs } }
+
     /// An empty draft of a batch, which need not get to know the types again.
     var emptyDraft: DraftBatch { types.withLock { $0.draft } }
 
     /// `packs` are some of those that are kept, if they were read already.
-    init(
+    package init(
         store: LogStore,
         id: SpaceID,
+        directory: POSIXDirectory? = nil,
         packs: [Hash32: Pack] = [:]
     ) throws(DiarioError) {
         self.store = store
         self.id = id
-        types = Mutex(Types(try Self.catalog(of: id, in: store, packs)))
+        self.directory = directory
+        types = Mutex(try Self.types(of: id, in: store, packs))
     }
 
     /// Opens the space in the folder at `path`.
@@ -73,10 +83,15 @@ package final class Space: Sendable {
         guard let manifest = manifests.first(where: { !$0.isStaging }) else {
             throw Self.noSpace(at: path)
         }
-        return try Space(store: store, id: manifest.space, packs: packs.wait())
+        return try Space(
+            store: store,
+            id: manifest.space,
+            directory: directory as? POSIXDirectory,
+            packs: packs.wait()
+        )
     }
 
-    static func openStore(
+    package static func openStore(
         _ directory: any LogDirectory,
         access: LogStore.Access
     ) throws(DiarioError) -> LogStore {
@@ -104,8 +119,8 @@ package final class Space: Sendable {
 
     /// Reads the types again, after packs were adopted here or elsewhere.
     func reloadTypes() throws(DiarioError) {
-        let catalog = try Self.catalog(of: id, in: store)
-        types.withLock { $0 = Types(catalog) }
+        let types = try Self.types(of: id, in: store)
+        self.types.withLock { $0 = types }
     }
 
     private static func noSpace(at path: String) -> DiarioError {
@@ -115,11 +130,12 @@ package final class Space: Sendable {
         )
     }
 
-    private static func catalog(
+    private static func types(
         of id: SpaceID,
         in store: LogStore,
         _ packs: [Hash32: Pack] = [:]
-    ) throws(DiarioError) -> TypeCatalog {
+    ) throws(DiarioError) -> Types {
+        var newest: [String: Pack] = [:]
         var types = store.broughtTypes
         // The first schema of a type and version in a space wins.
         var known = Set(types.map { TypeKey($0) })
@@ -130,11 +146,17 @@ package final class Space: Sendable {
             } else {
                 pack = try adoptedPack(adoption.fingerprint, in: store)
             }
+            newest[pack.name] = pack
             for type in pack.types where known.insert(TypeKey(type)).inserted {
                 types.append(type)
             }
         }
-        do throws(PackError) { return try TypeCatalog(types) } catch { throw DiarioError(error) }
+        do throws(PackError) {
+            let packs = newest.values.sorted { $0.name < $1.name }
+            return Types(try TypeCatalog(types), packs)
+        } catch {
+            throw DiarioError(error)
+        }
     }
 
     static func adoptedPack(

@@ -2,9 +2,11 @@ import DiarioCore
 import DiarioSchema
 
 /// Writes the cells of comma-separated values (RFC 4180).
-struct CellWriter {
+package struct CellWriter {
     /// Whether texts that a spreadsheet would run as a formula get an apostrophe in front.
-    let guardsFormulas: Bool
+    private let guardsFormulas: Bool
+
+    package init(guardsFormulas: Bool) { self.guardsFormulas = guardsFormulas }
 
     /// What a formula may begin with; some programs skip the blanks in front of it.
     private static let formulaStarts = Set("=+-@\t\r\n".utf8)
@@ -13,7 +15,7 @@ struct CellWriter {
     )
 
     /// Appends a text that may hold anything.
-    func append(text: some Collection<UInt8>, to output: inout [UInt8]) {
+    package func append(text: some Collection<UInt8>, to output: inout [UInt8]) {
         let isFormula = guardsFormulas && text.first.map(Self.formulaStarts.contains) ?? false
         // An empty text has quotes, so that it differs from what is absent.
         let isQuoted =
@@ -73,7 +75,7 @@ struct CellWriter {
     }
 
     /// Base64 with padding, as in JSON.
-    private static func base64(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    package static func base64(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
         var rest = bytes
         while !rest.isEmpty {

@@ -1,0 +1,116 @@
+import DiarioCore
+import DiarioLog
+import DiarioProjection
+import DiarioStorage
+
+/// The files of a space's read models: schema/format/models.md, section 1.
+struct ModelFolder {
+    let directory: POSIXDirectory
+    private let path: String
+
+    /// One generation of a pack's read models.
+    struct Generation: Hashable, Comparable {
+        let pack: String
+        let number: Int
+
+        var name: String { "\(pack).\(number).sqlite" }
+
+        init(pack: String, number: Int) {
+            self.pack = pack
+            self.number = number
+        }
+
+        /// What a file's name names; nil if it is not that of a generation.
+        init?(_ name: String) {
+            let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.count == 3, parts[2] == "sqlite", let number = Int(parts[1]), number > 0,
+                String(number) == parts[1]
+            else { return nil }
+            self.init(pack: String(parts[0]), number: number)
+        }
+
+        static func < (left: Generation, right: Generation) -> Bool {
+            (left.pack, left.number) < (right.pack, right.number)
+        }
+    }
+
+    init(_ directory: POSIXDirectory, of space: SpaceID) {
+        self.directory = directory
+        path = LogPaths.models(space)
+    }
+
+    var isReadOnly: Bool { directory.isReadOnly }
+
+    func fullPath(_ generation: Generation) -> String {
+        directory.fullPath(path + "/" + generation.name)
+    }
+
+    /// A file of another name in the folder, for what is thrown away again.
+    func fullPath(scratch name: String) -> String { directory.fullPath(path + "/" + name) }
+
+    func make() throws(DiarioError) {
+        try storing { () throws(StorageError) in try directory.makeDirectoryDurably(path) }
+    }
+
+    /// Waits until no other process changes read models here.
+    func lock() throws(DiarioError) -> any DirectoryLock {
+        try make()
+        return try storing { () throws(StorageError) in
+            let lock = try directory.lock(path + "/lock")
+            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
+            return lock
+        }
+    }
+
+    /// The generation that programs read; nil if none was built yet.
+    func live(_ pack: String) -> Generation? {
+        guard let target = directory.link(path + "/\(pack).sqlite"),
+            let generation = Generation(target), generation.pack == pack,
+            (try? directory.exists(path + "/" + target)) == true
+        else { return nil }
+        return generation
+    }
+
+    /// All generations that are there, in order of their numbers.
+    func generations(of pack: String) throws(DiarioError) -> [Generation] {
+        try storing { () throws(StorageError) in
+            guard try directory.exists(path) else { return [] }
+            return try directory.list(path).compactMap { Generation($0) }
+                .filter { $0.pack == pack }.sorted()
+        }
+    }
+
+    /// Lets programs read this generation from now on.
+    func makeLive(_ generation: Generation) throws(DiarioError) {
+        try storing { () throws(StorageError) in
+            try directory.syncDirectory(path)
+            try directory.setLink(path + "/\(generation.pack).sqlite", to: generation.name)
+            try directory.syncDirectory(path)
+        }
+    }
+
+    func remove(_ generation: Generation) throws(DiarioError) { try remove(generation.name) }
+
+    /// Removes a database with what SQLite keeps beside it.
+    func remove(_ name: String) throws(DiarioError) {
+        try storing { () throws(StorageError) in
+            for suffix in ["-wal", "-shm", "-journal", ""] {
+                let file = path + "/" + name + suffix
+                if try directory.exists(file) { try directory.remove(file) }
+            }
+        }
+    }
+
+    private func storing<Value>(
+        _ body: () throws(StorageError) -> Value
+    ) throws(DiarioError) -> Value {
+        do { return try body() } catch { throw DiarioError(error) }
+    }
+}
+
+/// Runs calls of the projection and turns their errors into ours.
+func projecting<Value: ~Copyable>(
+    _ body: () throws(ProjectionError) -> Value
+) throws(DiarioError) -> Value {
+    do { return try body() } catch { throw DiarioError(error) }
+}

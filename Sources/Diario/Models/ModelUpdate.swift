@@ -1,0 +1,278 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioProjection
+import DiarioSchema
+
+/// Brings one generation of read models up to what the log holds.
+struct ModelUpdate {
+    private let space: Space
+    private let file: ModelFile
+    /// Told how many of how many canonical events are behind us.
+    private let progress: (UInt64, UInt64) -> Void
+
+    /// Events of a transaction while much is to be caught up with.
+    private static let chunkCount = 50_000
+
+    init(_ space: Space, _ file: ModelFile, progress: @escaping (UInt64, UInt64) -> Void) {
+        self.space = space
+        self.file = file
+        self.progress = progress
+    }
+
+    /// Applies all that the log holds by now, pending events as well.
+    func run() throws(DiarioError) {
+        let standing = space.store.standing(of: space.id)
+        if file.sections.isEmpty { try catchUp(through: standing.head) }
+        guard needsWork(standing) else { return }
+        do throws(ApplyError) { try runWhole(standing, .none) } catch {
+            guard case .needsCare = error else { throw DiarioError(error) }
+            file.rollback()
+            do throws(ApplyError) { try runWhole(standing, .eachEvent) } catch {
+                file.rollback()
+                throw DiarioError(error)
+            }
+        }
+    }
+
+    private func needsWork(_ standing: SpaceStanding) -> Bool {
+        file.applied < standing.head || applied != standing.pending
+    }
+
+    /// The pending events that are applied, as the log would tell them.
+    private var applied: [PendingEvents] {
+        var events: [PendingEvents] = []
+        for section in file.sections {
+            if let last = events.last, last.replica == section.replica,
+                last.sequences.upperBound + 1 == section.first
+            {
+                events[events.count - 1].sequences = last.sequences.lowerBound...section.last
+            } else {
+                events.append(
+                    PendingEvents(
+                        replica: section.replica,
+                        sequences: section.first...section.last
+                    )
+                )
+            }
+        }
+        return events
+    }
+
+    // MARK: Canonical events alone
+
+    /// Applies canonical events in large transactions; nothing pending is applied.
+    func catchUp(through head: UInt64) throws(DiarioError) {
+        while let first = file.models.map(\.applied).min(), first < head {
+            // Models that are further on wait for the others.
+            let next = file.models.map(\.applied).filter { $0 > first }.min() ?? head
+            let lagging = Set(file.models.filter { $0.applied == first }.map(\.name))
+            try catchUp(first + 1...min(next, head), of: head, for: lagging)
+        }
+    }
+
+    private func catchUp(
+        _ positions: ClosedRange<UInt64>,
+        of head: UInt64,
+        for models: Set<String>
+    ) throws(DiarioError) {
+        var reader = try reader(at: positions, for: models)
+        while true {
+            // Reading begins here again if an event turns out to need care.
+            let start = reader
+            do throws(ApplyError) {
+                guard try chunk(&reader, positions, .none) else { break }
+            } catch {
+                guard case .needsCare = error else { throw failed(error) }
+                file.rollback()
+                reader = start
+                do throws(ApplyError) {
+                    guard try chunk(&reader, positions, .eachEvent) else { break }
+                } catch {
+                    throw failed(error)
+                }
+            }
+            progress(file.models.map(\.applied).min() ?? head, head)
+        }
+        progress(positions.upperBound, head)
+    }
+
+    private func failed(_ error: ApplyError) -> DiarioError {
+        file.rollback()
+        return DiarioError(error)
+    }
+
+    /// One transaction; false if there are no further events.
+    private func chunk(
+        _ reader: inout EventReader,
+        _ positions: ClosedRange<UInt64>,
+        _ care: ModelFile.Care
+    ) throws(ApplyError) -> Bool {
+        try filing { () throws(ProjectionError) in try file.begin() }
+        var count = 0
+        var isAtEnd = false
+        var last = file.applied
+        while count < Self.chunkCount {
+            guard try reading({ () throws(DiarioError) in try reader.advance() }) else {
+                isAtEnd = true
+                break
+            }
+            try file.apply(reader.line, care)
+            last = reader.line.position ?? last
+            count += 1
+        }
+        file.settleLagging(through: isAtEnd ? positions.upperBound : last)
+        try filing { () throws(ProjectionError) in try file.commit() }
+        return !isAtEnd
+    }
+
+    private func reader(
+        at positions: ClosedRange<UInt64>,
+        for models: Set<String>? = nil
+    ) throws(DiarioError) -> EventReader {
+        let names = models ?? Set(file.plan.models.map(\.model.name))
+        let types = file.plan.types(of: names).sorted()
+        var filter = LogFilter()
+        let wanted = Set(types.map { Array($0.utf8) })
+        filter.wantsType = { wanted.contains($0) }
+        let cursor = try logging { () throws(LogError) in
+            try space.store.cursor(space.id, positions: positions, .canonical, filter: filter)
+        }
+        return EventReader(space, cursor, types: types)
+    }
+
+    // MARK: With pending events
+
+    /// All that is to be done in one transaction, so that readers see before or after.
+    private func runWhole(
+        _ standing: SpaceStanding,
+        _ care: ModelFile.Care
+    ) throws(ApplyError) {
+        try filing { () throws(ProjectionError) in try file.begin() }
+        let promoted = try reading { () throws(DiarioError) -> Int in
+            try promotedSections(standing.head)
+        }
+        try filing { () throws(ProjectionError) in try file.promoteSections(promoted) }
+        let isAhead = file.applied < standing.head
+        if isAhead || rest(of: standing.pending) == nil {
+            try filing { () throws(ProjectionError) in try file.undoSections() }
+        }
+        if isAhead {
+            let positions = file.applied + 1...standing.head
+            var reader = try reading { () throws(DiarioError) -> EventReader in
+                try self.reader(at: positions)
+            }
+            while try reading({ () throws(DiarioError) in try reader.advance() }) {
+                try file.apply(reader.line, care)
+            }
+            file.settle(through: standing.head)
+        }
+        for events in rest(of: standing.pending) ?? [] { try apply(events, care) }
+        try filing { () throws(ProjectionError) -> Void in
+            try file.endLane()
+            try file.commit()
+        }
+        progress(standing.head, standing.head)
+    }
+
+    private func apply(_ events: PendingEvents, _ care: ModelFile.Care) throws(ApplyError) {
+        let sequences = events.sequences
+        try filing { () throws(ProjectionError) in
+            try file.beginLane(of: events.replica, at: sequences.lowerBound)
+        }
+        let types = file.plan.types(of: Set(file.plan.models.map(\.model.name))).sorted()
+        let cursor = space.store.cursor(space.id, events)
+        var reader = EventReader(space, cursor, types: types)
+        while try reading({ () throws(DiarioError) in try reader.advance() }) {
+            guard let sequence = reader.line.origin?.sequence, sequences.contains(sequence) else {
+                continue
+            }
+            try file.apply(reader.line, care)
+        }
+        file.settleLane(through: sequences.upperBound)
+    }
+
+    /// The pending events that are still to be applied; nil if others are applied than those.
+    private func rest(of pending: [PendingEvents]) -> [PendingEvents]? {
+        var rest = pending[...]
+        for known in applied {
+            guard var first = rest.first, first.replica == known.replica,
+                first.sequences.lowerBound == known.sequences.lowerBound,
+                first.sequences.upperBound >= known.sequences.upperBound
+            else { return nil }
+            rest.removeFirst()
+            if first.sequences.upperBound > known.sequences.upperBound {
+                first.sequences = known.sequences.upperBound + 1...first.sequences.upperBound
+                rest.insert(first, at: rest.startIndex)
+            }
+        }
+        return Array(rest)
+    }
+
+    /// How many of the oldest sections stand whole, in order, right behind what is applied, and
+    /// have had the effects that they would have there.
+    private func promotedSections(_ head: UInt64) throws(DiarioError) -> Int {
+        guard file.applied < head, !file.sections.isEmpty else { return 0 }
+        let pendingCount = file.sections.reduce(0) { $0 + $1.count }
+        let positions = file.applied + 1...min(head, file.applied + pendingCount)
+        var cursor = try logging { () throws(LogError) in
+            try space.store.cursor(space.id, positions: positions, .canonical)
+        }
+        var (count, next) = (0, file.sections[0].first)
+        while let events = try logging({ () throws(LogError) in try cursor.next() }) {
+            let places = events.types.map { file.usesPlace($0.name) }
+            for stored in events.rows {
+                let section = file.sections[count]
+                guard stored.row.replica == section.replica, stored.row.sequence == next,
+                    !places[stored.row.typeIndex], try !isCapped(stored, events)
+                else { return count }
+                next += 1
+                guard next > section.last else { continue }
+                count += 1
+                guard count < file.sections.count else { return count }
+                next = file.sections[count].first
+            }
+        }
+        return count
+    }
+
+    /// Whether the clock by which writers are compared is another one now.
+    private func isCapped(
+        _ stored: StoredRow,
+        _ events: StoredEvents
+    ) throws(DiarioError) -> Bool {
+        guard let accepted = stored.acceptedAt else { return false }
+        do throws(FormatError) {
+            let part = try PublicPart.parse(events.bytes.span, stored.row)
+            let bound = accepted.milliseconds + Limits.clockLeadMillisecondsMax
+            return part.envelope.clock.milliseconds > bound
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    // MARK: Errors
+
+    private func filing<Value: ~Copyable>(
+        _ body: () throws(ProjectionError) -> Value
+    ) throws(ApplyError) -> Value {
+        do { return try body() } catch { throw .file(error) }
+    }
+
+    private func reading<Value: ~Copyable>(
+        _ body: () throws(DiarioError) -> Value
+    ) throws(ApplyError) -> Value {
+        do { return try body() } catch { throw .source(error) }
+    }
+}
+
+extension DiarioError {
+    fileprivate init(_ error: ApplyError) {
+        switch error {
+        case .file(let error): self.init(error)
+        case .source(let error as DiarioError): self = error
+        case .source(let error): self.init(.system, "\(error)")
+        case .needsCare: preconditionFailure("an event that needs care is applied with care")
+        }
+    }
+}

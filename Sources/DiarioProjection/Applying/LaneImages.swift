@@ -1,0 +1,81 @@
+import DiarioSQLite
+
+/// Remembers what rows were before effects of pending events changed them first.
+///
+/// It is told of every row by SQLite's hook while it is on.
+final class LaneImages {
+    /// A row of a plain table, by its primary key.
+    struct Key: Hashable {
+        let table: String
+        let key: [UInt8]
+    }
+
+    /// Plain tables by name.
+    var shapes: [String: TableShape] = [:] {
+        didSet { layouts = shapes.mapValues { Layout($0) } }
+    }
+    private var layouts: [String: Layout] = [:]
+    private(set) var isOn = false
+    /// The row that was there before, or nil; in order of `order`.
+    private(set) var rows: [Key: [UInt8]?] = [:]
+    /// The keys in the order in which they were touched.
+    private(set) var order: [Key] = []
+
+    /// Which columns of a table a key and an image are made of.
+    private struct Layout {
+        let keys: [Int]
+        let columns: [Int]
+
+        init(_ shape: TableShape) {
+            keys = shape.primaryKey.compactMap { name in
+                shape.columns.firstIndex { $0.name == name }
+            }
+            columns = shape.columns.indices.filter { !shape.columns[$0].isGenerated }
+        }
+    }
+
+    func begin(_ connection: borrowing Connection) {
+        guard !isOn else { return }
+        isOn = true
+        connection.setChangeHook { [unowned self] change in note(change) }
+    }
+
+    func end(_ connection: borrowing Connection) {
+        guard isOn else { return }
+        isOn = false
+        connection.setChangeHook(nil)
+    }
+
+    func forget() {
+        rows.removeAll(keepingCapacity: true)
+        order.removeAll(keepingCapacity: true)
+    }
+
+    private func note(_ change: borrowing RowChange) {
+        guard let layout = layouts[change.table] else { return }
+        if change.operation != .insert {
+            note(change, layout, isOld: true)
+        }
+        // A new key, also one that an update gives a row, was not there before.
+        if change.operation != .delete {
+            note(change, layout, isOld: false)
+        }
+    }
+
+    private func note(_ change: borrowing RowChange, _ layout: Layout, isOld: Bool) {
+        var bytes: [UInt8] = []
+        for column in layout.keys {
+            bytes.append(value: (isOld ? change.old(column) : change.new(column)) ?? .null)
+        }
+        let key = Key(table: change.table, key: bytes)
+        guard rows[key] == nil else { return }
+        var image: [UInt8]?
+        if isOld {
+            var row: [UInt8] = []
+            for column in layout.columns { row.append(value: change.old(column) ?? .null) }
+            image = row
+        }
+        rows.updateValue(image, forKey: key)
+        order.append(key)
+    }
+}

@@ -1,0 +1,173 @@
+package import DiarioCore
+import DiarioSQLite
+import DiarioSchema
+
+// Effects of pending events: applied in sections, and taken back by what their rows were before.
+
+extension ModelFile {
+    /// Opens a section for pending events of a replica, from this one on.
+    ///
+    /// The newest section is gone on with if they follow its own.
+    package func beginLane(of replica: ReplicaID, at sequence: UInt64) throws(ProjectionError) {
+        if let last = sections.last, !last.isClosed, last.replica == replica,
+            last.last + 1 == sequence
+        {
+            images.begin(connection)
+            return
+        }
+        try saveImages()
+        // Its last number is set by the first event that is taken in.
+        sections.append(
+            LaneSection(
+                number: (sections.last?.number ?? 0) + 1,
+                replica: replica,
+                first: sequence,
+                last: sequence - 1,
+                isClosed: false
+            )
+        )
+        images.begin(connection)
+    }
+
+    /// Notes that the pending events up to this one have had their effects.
+    package func settleLane(through sequence: UInt64) {
+        guard var section = sections.last else { return }
+        section.last = sequence
+        sections[sections.count - 1] = section
+    }
+
+    /// Ends the lane for now: what follows is no effect of pending events.
+    package func endLane() throws(ProjectionError) {
+        try saveImages()
+        images.end(connection)
+        if let last = sections.last, last.last < last.first { sections.removeLast() }
+    }
+
+    /// Lets nothing be added to the newest section, so that it can become canonical whole.
+    package func closeSection() throws(ProjectionError) {
+        guard var section = sections.last, !section.isClosed else { return }
+        section.isClosed = true
+        sections[sections.count - 1] = section
+        try saveState()
+    }
+
+    /// Writes down what rows were before, for the newest section.
+    func saveImages() throws(ProjectionError) {
+        guard !images.order.isEmpty, let section = sections.last else { return }
+        do throws(SQLiteError) {
+            let statement = try connection.prepare(
+                "INSERT OR IGNORE INTO diario_before VALUES (?, ?, ?, ?)",
+                isKept: false
+            )
+            for key in images.order {
+                try statement.bind(section.number, at: 1)
+                try statement.bind(.text(key.table), at: 2)
+                try statement.bind(blob: key.key.span, at: 3)
+                if let image = images.rows[key] ?? nil {
+                    try statement.bind(blob: image.span, at: 4)
+                } else {
+                    try statement.bindNull(at: 4)
+                }
+                try statement.run()
+            }
+        } catch {
+            throw .file(path: path, error)
+        }
+        images.forget()
+    }
+
+    /// Makes the oldest sections canonical as they are: their events stand behind one another from
+    /// behind `applied` on, and nothing is done again.
+    package func promoteSections(_ count: Int) throws(ProjectionError) {
+        for section in sections.prefix(count) {
+            let position = applied + 1
+            _ = try rows(
+                "DELETE FROM diario_before WHERE section = ?",
+                [.integer(section.number)]
+            )
+            _ = try rows(
+                "UPDATE diario_quarantine SET section = NULL, position = sequence - ? + ? "
+                    + "WHERE section = ?",
+                [
+                    .integer(Int64(section.first)), .integer(Int64(position)),
+                    .integer(section.number),
+                ]
+            )
+            _ = try rows(
+                "DELETE FROM diario_section WHERE number = ?",
+                [.integer(section.number)]
+            )
+            settle(through: applied + section.count)
+        }
+        sections.removeFirst(count)
+    }
+
+    /// Takes back all effects of sections, the newest first.
+    package func undoSections() throws(ProjectionError) {
+        guard !sections.isEmpty else { return }
+        try saveImages()
+        images.end(connection)
+        try run("PRAGMA defer_foreign_keys = ON")
+        // Of each row the oldest section knows what it was before all of them.
+        let touched = try rows(
+            "SELECT name, key, row, min(section) FROM diario_before GROUP BY name, key"
+        )
+        for table in Set(touched.compactMap { $0[0].text }).sorted() {
+            guard let shape = shapes[table] else {
+                throw .damaged(path: path, what: "diario_before names the table \(table)")
+            }
+            let own = touched.filter { $0[0] == .text(table) }
+            try delete(own.compactMap { $0[1].blob?.values() }, from: shape)
+            try insert(own.compactMap { $0[2].blob?.values() }, into: shape)
+        }
+        try run("DELETE FROM diario_before; DELETE FROM diario_section")
+        try run("DELETE FROM diario_quarantine WHERE section IS NOT NULL")
+        sections = []
+    }
+
+    private func delete(_ keys: [[Value]], from shape: TableShape) throws(ProjectionError) {
+        let conditions = shape.primaryKey.map { "\($0.quotedName) IS ?" }
+        try change(
+            "DELETE FROM \(shape.name.quotedName) WHERE \(conditions.joined(separator: " AND "))",
+            keys,
+            count: conditions.count
+        )
+    }
+
+    private func insert(_ rows: [[Value]], into shape: TableShape) throws(ProjectionError) {
+        let columns = shape.columns.filter { !$0.isGenerated }.map(\.name.quotedName)
+        let values = columns.map { _ in "?" }.joined(separator: ", ")
+        try change(
+            "INSERT INTO \(shape.name.quotedName) (\(columns.joined(separator: ", "))) "
+                + "VALUES (\(values))",
+            rows,
+            count: columns.count
+        )
+    }
+
+    private func change(
+        _ sql: String,
+        _ rows: [[Value]],
+        count: Int
+    ) throws(ProjectionError) {
+        guard rows.allSatisfy({ $0.count == count }) else {
+            throw .damaged(path: path, what: "diario_before holds another number of columns")
+        }
+        do throws(SQLiteError) {
+            let statement = try connection.prepare(sql)
+            for row in rows {
+                for (index, value) in row.enumerated() {
+                    try statement.bind(value, at: index + 1)
+                }
+                try statement.run()
+            }
+        } catch {
+            throw .file(path: path, error)
+        }
+    }
+}
+
+extension Value {
+    var text: String? { if case .text(let text) = self { text } else { nil } }
+    var blob: [UInt8]? { if case .blob(let bytes) = self { bytes } else { nil } }
+}

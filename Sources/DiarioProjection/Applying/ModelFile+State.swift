@@ -1,0 +1,262 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioSQLite
+import DiarioSchema
+
+// What the engine keeps in a generation beside the tables of the pack: schema/format/models.md,
+// section 2.
+
+extension ModelFile {
+    private static let format = "1"
+
+    private static let tables = """
+        CREATE TABLE diario_state (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT;
+        CREATE TABLE diario_model (
+            name TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL, fingerprint TEXT NOT NULL,
+            applied INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE diario_table (
+            name TEXT NOT NULL PRIMARY KEY, model TEXT NOT NULL, isVirtual INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE diario_quarantine (
+            model TEXT NOT NULL, replica TEXT NOT NULL, sequence INTEGER NOT NULL,
+            position INTEGER, section INTEGER, type TEXT NOT NULL, version INTEGER NOT NULL,
+            rule TEXT NOT NULL, message TEXT NOT NULL,
+            PRIMARY KEY (model, replica, sequence)
+        ) STRICT;
+        CREATE TABLE diario_section (
+            number INTEGER NOT NULL PRIMARY KEY, replica TEXT NOT NULL,
+            first INTEGER NOT NULL, last INTEGER NOT NULL, isClosed INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE diario_before (
+            section INTEGER NOT NULL, name TEXT NOT NULL, key BLOB NOT NULL, row BLOB,
+            PRIMARY KEY (section, name, key)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Makes the tables of the engine and those of the read models that are missing, in one
+    /// transaction.
+    func makeState(of space: SpaceID) throws(ProjectionError) {
+        // Tables are dropped with all that refers to them.
+        try run("PRAGMA foreign_keys = OFF")
+        try begin()
+        do throws(ProjectionError) {
+            if try rows("SELECT 1 FROM sqlite_schema WHERE name = 'diario_state'").isEmpty {
+                try run(Self.tables)
+            }
+            for (name, value) in [
+                ("format", Self.format), ("space", space.text), ("pack", plan.pack.name),
+                ("fingerprint", plan.fingerprint.text), ("held", "0"), ("built", "0"),
+            ] {
+                _ = try rows(
+                    "INSERT OR REPLACE INTO diario_state VALUES (?, ?)",
+                    [.text(name), .text(value)]
+                )
+            }
+            // A copy of a live generation may have effects of pending events.
+            try loadSections()
+            for shape in try tableShapes() { shapes[shape.name] = shape }
+            try undoSections()
+            try makeModels()
+            try run("COMMIT; PRAGMA foreign_keys = ON")
+        } catch {
+            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// Makes what is missing, and drops what is there of other read models.
+    private func makeModels() throws(ProjectionError) {
+        var known: [String: String] = [:]
+        for row in try rows("SELECT name, fingerprint FROM diario_model") {
+            guard case .text(let name) = row[0], case .text(let fingerprint) = row[1] else {
+                continue
+            }
+            known[name] = fingerprint
+        }
+        let wanted = Dictionary(
+            uniqueKeysWithValues: plan.models.map { ($0.model.name, $0.fingerprint.text) }
+        )
+        for (name, fingerprint) in known.sorted(by: { $0.key < $1.key })
+        where wanted[name] != fingerprint {
+            try drop(name)
+        }
+        let watch = Watch()
+        watch.needs = Set(plan.pack.needs.map(\.name))
+        for model in plan.models where known[model.model.name] != model.fingerprint.text {
+            try make(model, watch)
+        }
+    }
+
+    private func make(_ plan: ModelPlan, _ watch: Watch) throws(ProjectionError) {
+        let model = plan.model
+        let before = Set(try tableShapes().map(\.name))
+        connection.setAuthorizer { watch.answer($0) }
+        defer { connection.setAuthorizer(nil) }
+        for definition in model.definitions {
+            watch.begin(.definition)
+            do throws(SQLiteError) { try connection.execute(definition.text) } catch {
+                throw .pack(
+                    name: self.plan.pack.name,
+                    file: model.file,
+                    line: definition.line,
+                    message: watch.refusal?.message ?? error.message
+                )
+            }
+        }
+        watch.begin(.ourOwn)
+        for shape in try tableShapes() where !before.contains(shape.name) {
+            _ = try rows(
+                "INSERT INTO diario_table VALUES (?, ?, ?)",
+                [.text(shape.name), .text(model.name), .integer(shape.isVirtual ? 1 : 0)]
+            )
+        }
+        _ = try rows(
+            "INSERT INTO diario_model VALUES (?, ?, ?, 0)",
+            [.text(model.name), .integer(Int64(model.version)), .text(plan.fingerprint.text)]
+        )
+    }
+
+    /// Removes a read model with its tables.
+    private func drop(_ model: String) throws(ProjectionError) {
+        let tables = try rows(
+            "SELECT name, isVirtual FROM diario_table WHERE model = ? ORDER BY isVirtual DESC",
+            [.text(model)]
+        )
+        // Triggers go first: those of a plain table would feed a virtual one that is gone.
+        for row in tables where row[1] == .integer(0) {
+            for trigger in try rows(
+                "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?",
+                [row[0]]
+            ) {
+                if case .text(let name) = trigger[0] { try run("DROP TRIGGER \(name.quotedName)") }
+            }
+        }
+        for row in tables {
+            if case .text(let name) = row[0] { try run("DROP TABLE \(name.quotedName)") }
+        }
+        for table in ["diario_table", "diario_quarantine"] {
+            _ = try rows("DELETE FROM \(table) WHERE model = ?", [.text(model)])
+        }
+        _ = try rows("DELETE FROM diario_model WHERE name = ?", [.text(model)])
+    }
+
+    func tableShapes() throws(ProjectionError) -> [TableShape] {
+        do throws(SQLiteError) {
+            return try TableShape.all(connection).filter { !$0.name.hasPrefix("diario_") }
+        } catch {
+            throw .file(path: path, error)
+        }
+    }
+
+    // MARK: Reading and writing the state
+
+    /// Reads what the file says of itself, and checks that it is what was expected.
+    func readState(of space: SpaceID, _ mode: Mode) throws(ProjectionError) {
+        var state: [String: Value] = [:]
+        for row in try rows("SELECT name, value FROM diario_state") {
+            if case .text(let name) = row[0] { state[name] = row[1] }
+        }
+        guard state["format"] == .text(Self.format) else {
+            throw .damaged(path: path, what: "another version of Diario made it")
+        }
+        guard state["space"] == .text(space.text), state["pack"] == .text(plan.pack.name) else {
+            throw .damaged(path: path, what: "it belongs to another space or pack")
+        }
+        try loadState()
+        shapes = [:]
+        for shape in try tableShapes() { shapes[shape.name] = shape }
+        images.shapes = shapes.filter { !$0.value.isVirtual }
+    }
+
+    /// Reads how far the models are, and which pending events are applied.
+    func loadState() throws(ProjectionError) {
+        var found: [String: AppliedModel] = [:]
+        for row in try rows("SELECT name, version, fingerprint, applied FROM diario_model") {
+            guard case .text(let name) = row[0], case .integer(let version) = row[1],
+                case .text(let fingerprint) = row[2], case .integer(let applied) = row[3]
+            else { continue }
+            found[name] = AppliedModel(
+                name: name,
+                version: Int(clamping: version),
+                fingerprint: fingerprint,
+                applied: UInt64(clamping: applied)
+            )
+        }
+        var models: [AppliedModel] = []
+        for plan in plan.models {
+            guard let model = found[plan.model.name], model.fingerprint == plan.fingerprint.text
+            else {
+                throw .damaged(path: path, what: "the read model \(plan.model.name) is another one")
+            }
+            models.append(model)
+        }
+        self.models = models
+        try loadSections()
+    }
+
+    private func loadSections() throws(ProjectionError) {
+        sections = try rows(
+            "SELECT number, replica, first, last, isClosed FROM diario_section ORDER BY number"
+        ).map { (row) throws(ProjectionError) in
+            guard case .integer(let number) = row[0], case .text(let text) = row[1],
+                case .integer(let first) = row[2], case .integer(let last) = row[3],
+                let replica = ReplicaID(text: text), 0 < first, first <= last
+            else { throw .damaged(path: path, what: "diario_section holds nonsense") }
+            return LaneSection(
+                number: number,
+                replica: replica,
+                first: UInt64(first),
+                last: UInt64(last),
+                isClosed: row[4] == .integer(1)
+            )
+        }
+    }
+
+    func saveState() throws(ProjectionError) {
+        for model in models {
+            _ = try rows(
+                "UPDATE diario_model SET applied = ? WHERE name = ?",
+                [.integer(Int64(model.applied)), .text(model.name)]
+            )
+        }
+        for section in sections {
+            _ = try rows(
+                "INSERT OR REPLACE INTO diario_section VALUES (?, ?, ?, ?, ?)",
+                [
+                    .integer(section.number), .text(section.replica.text),
+                    .integer(Int64(section.first)), .integer(Int64(section.last)),
+                    .integer(section.isClosed ? 1 : 0),
+                ]
+            )
+        }
+    }
+
+    /// Whether the generation keeps to its pack although a newer one was adopted.
+    package func isHeld() throws(ProjectionError) -> Bool {
+        try rows("SELECT value FROM diario_state WHERE name = 'held'") == [[.text("1")]]
+    }
+
+    package func hold(_ isHeld: Bool) throws(ProjectionError) {
+        _ = try rows(
+            "INSERT OR REPLACE INTO diario_state VALUES ('held', ?)",
+            [.text(isHeld ? "1" : "0")]
+        )
+    }
+
+    /// Notes that the same read models are now those of another edition of the pack.
+    package func adopt(_ fingerprint: String) throws(ProjectionError) {
+        _ = try rows(
+            "INSERT OR REPLACE INTO diario_state VALUES ('fingerprint', ?)",
+            [.text(fingerprint)]
+        )
+    }
+}
+
+extension String {
+    /// The name as SQL writes it, whatever is in it.
+    var quotedName: String {
+        "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+            + "\""
+    }
+}

@@ -1,0 +1,84 @@
+import DiarioCore
+import DiarioSQLite
+import DiarioSchema
+
+extension ModelFile {
+    /// The fields of the newest version of a type, as the pack's upcasts make them of an older one.
+    func upcast(
+        _ event: borrowing EventLine,
+        _ plan: ModelPlan.TypePlan
+    ) throws(EventFault) -> [Value] {
+        var version = event.type.version
+        var fields: [Value] = []
+        while version != plan.type.version {
+            guard let upcast = plan.upcasts[version],
+                let target = self.plan.pack.types.first(where: {
+                    $0.name == upcast.type && $0.version == upcast.to
+                })
+            else { throw .version }
+            do throws(SQLiteError) {
+                let prepared = try prepared(upcast)
+                for (offset, name) in upcast.statement.parameterNames.enumerated() {
+                    if version == event.type.version {
+                        let source = ParameterSource(name, event.type)
+                        try binder.bind([source], event, to: prepared.statement, from: offset + 1)
+                    } else if let index = type(upcast.type, version)?.fieldIndex(name) {
+                        try prepared.statement.bind(fields[index], at: offset + 1)
+                    } else {
+                        let source = ParameterSource(name, event.type)
+                        try binder.bindEnvelope(
+                            [source],
+                            event,
+                            to: prepared.statement,
+                            from: offset + 1
+                        )
+                    }
+                }
+                fields = try Self.fields(of: target, from: prepared.statement)
+            } catch {
+                throw .sqlite(
+                    error,
+                    file: upcast.file,
+                    line: upcast.statement.line,
+                    isOverLimit: stepLimit.wasReached
+                )
+            }
+            for (index, field) in target.fields.enumerated()
+            where field.isRequired && fields[index] == .null {
+                throw .upcast(field: field.name)
+            }
+            version = target.version
+        }
+        return fields
+    }
+
+    private func type(_ name: String, _ version: Int) -> EventType? {
+        plan.pack.types.first { $0.name == name && $0.version == version }
+    }
+
+    private func prepared(_ upcast: Upcast) throws(SQLiteError) -> PreparedStatement {
+        let key = UpcastKey(type: upcast.type, from: upcast.from)
+        if let known = upcasts[key] { return known }
+        let made = PreparedStatement(try connection.prepare(upcast.statement.text))
+        upcasts[key] = made
+        return made
+    }
+
+    /// The row that an upcast gives, in the order of the type's fields.
+    private static func fields(
+        of type: EventType,
+        from statement: borrowing Statement
+    ) throws(SQLiteError) -> [Value] {
+        var fields = [Value](repeating: .null, count: type.fields.count)
+        if try statement.step() {
+            for column in 0..<statement.columnCount {
+                guard let index = type.fieldIndex(statement.columnName(at: column)) else {
+                    continue
+                }
+                fields[index] = statement.value(at: column)
+            }
+        }
+        statement.reset()
+        return fields
+    }
+}

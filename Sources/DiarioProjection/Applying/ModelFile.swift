@@ -1,0 +1,192 @@
+package import DiarioCore
+import DiarioSQLite
+import DiarioSchema
+
+/// One generation of a pack's read models: an SQLite file, and what changes it.
+///
+/// Used by one thread at a time. Changes are made between `begin` and `commit`, so that a reader
+/// sees what was before or what is after.
+package final class ModelFile {
+    package let plan: PackPlan
+    package let path: String
+    let connection: Connection
+    /// How far each model of the plan is, in its order.
+    package internal(set) var models: [AppliedModel] = []
+    /// Pending events whose effects are in the tables, oldest first.
+    package internal(set) var sections: [LaneSection] = []
+    /// What the tables of the models are like, by their names.
+    var shapes: [String: TableShape] = [:]
+    let images = LaneImages()
+    /// Prepared without and with the hook that lane effects need.
+    var statements: [PreparedModel] = []
+    var laneStatements: [PreparedModel] = []
+    var upcasts: [UpcastKey: PreparedStatement] = [:]
+    var binder = EventBinder()
+    /// What the models had taken when the transaction began.
+    private var taken: [UInt64] = []
+    /// Set when a statement has taken too many steps for one event.
+    let stepLimit = StepLimit()
+
+    /// How far one read model is.
+    package struct AppliedModel: Hashable, Sendable {
+        package let name: String
+        package let version: Int
+        package let fingerprint: String
+        /// All canonical events up to this position have had their effect.
+        package internal(set) var applied: UInt64
+        /// How many events it has taken since the file was opened.
+        package internal(set) var taken: UInt64 = 0
+    }
+
+    /// How a generation is opened.
+    package enum Mode: Hashable, Sendable {
+        /// It is there, whole, and for the same read models.
+        case existing
+        /// It is made if it is not there. Read models whose fingerprint is another start over.
+        case building
+    }
+
+    /// Opens the generation at `path`, of the space with this id.
+    package init(
+        path: String,
+        plan: PackPlan,
+        space: SpaceID,
+        _ mode: Mode
+    ) throws(ProjectionError) {
+        self.path = path
+        self.plan = plan
+        do throws(SQLiteError) {
+            connection = try Connection(path: path, mode == .building ? .create : .readWrite)
+            try PackConnection.prepare(connection)
+            connection.setBusyTimeout(milliseconds: 10_000)
+            try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+            try connection.execute("PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536")
+            // What was erased must not stay in free pages.
+            try connection.execute("PRAGMA secure_delete = ON")
+        } catch {
+            throw .file(path: path, error)
+        }
+        if mode == .building { try makeState(of: space) }
+        try readState(of: space, mode)
+        let limit = stepLimit
+        connection.setProgress(everySteps: StepLimit.interval) { limit.isOver() }
+    }
+
+    /// The position at which all models are.
+    package var applied: UInt64 { models.map(\.applied).min() ?? 0 }
+
+    /// Makes a new generation that holds what another one holds, to be built on from there.
+    package static func copy(_ path: String, to new: String) throws(ProjectionError) {
+        do throws(SQLiteError) {
+            let source = try Connection(path: path, .readOnly)
+            source.setBusyTimeout(milliseconds: 10_000)
+            let target = try Connection(path: new, .create)
+            try source.copy(to: target)
+        } catch {
+            throw .file(path: path, error)
+        }
+    }
+
+    // MARK: Transactions
+
+    package func begin() throws(ProjectionError) {
+        try run("BEGIN IMMEDIATE")
+        taken = models.map(\.taken)
+    }
+
+    /// Makes all changes since `begin` seen at once.
+    package func commit() throws(ProjectionError) {
+        do throws(ProjectionError) {
+            try saveImages()
+            try saveState()
+            try run("COMMIT")
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Takes back all changes since `begin`.
+    package func rollback() {
+        if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+        images.end(connection)
+        images.forget()
+        try? loadState()
+        for (index, count) in taken.enumerated() { models[index].taken = count }
+    }
+
+    func run(_ sql: String) throws(ProjectionError) {
+        do throws(SQLiteError) { try connection.execute(sql) } catch {
+            throw .file(path: path, error)
+        }
+    }
+
+    func rows(_ sql: String, _ values: [Value] = []) throws(ProjectionError) -> [[Value]] {
+        do throws(SQLiteError) {
+            let statement = try connection.prepare(sql, isKept: false)
+            for (index, value) in values.enumerated() { try statement.bind(value, at: index + 1) }
+            var rows: [[Value]] = []
+            while try statement.step() { rows.append(statement.row) }
+            return rows
+        } catch {
+            throw .file(path: path, error)
+        }
+    }
+
+    /// Marks the generation as whole, moves everything from SQLite's own log into the file, and
+    /// syncs it.
+    package func finish() throws(ProjectionError) {
+        _ = try rows("INSERT OR REPLACE INTO diario_state VALUES ('built', '1')")
+        _ = try rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+}
+
+/// Pending events of one replica whose effects were applied and are taken back together.
+package struct LaneSection: Hashable, Sendable {
+    package let number: Int64
+    package let replica: ReplicaID
+    package let first: UInt64
+    package internal(set) var last: UInt64
+    /// Nothing is added to it any more.
+    package internal(set) var isClosed: Bool
+
+    package var count: UInt64 { last - first + 1 }
+}
+
+/// A prepared statement in a place that arrays can hold.
+final class PreparedStatement {
+    let statement: Statement
+
+    init(_ statement: consuming Statement) { self.statement = statement }
+}
+
+/// The statements of one read model, in the order of its plan.
+struct PreparedModel {
+    var statements: [PreparedStatement] = []
+}
+
+/// An upcast of a type, from the version it is for.
+struct UpcastKey: Hashable {
+    let type: String
+    let from: Int
+}
+
+/// Counts what one event costs, so that none can take for ever.
+final class StepLimit {
+    /// Instructions of SQLite between two looks.
+    static let interval = 100_000
+    private var count = 0
+    private(set) var wasReached = false
+
+    func begin() {
+        count = 0
+        wasReached = false
+    }
+
+    func isOver() -> Bool {
+        count += 1
+        guard count * Self.interval > Limits.sqlEventStepCountMax else { return false }
+        wasReached = true
+        return true
+    }
+}

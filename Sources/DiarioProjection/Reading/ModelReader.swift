@@ -1,0 +1,303 @@
+import DiarioCore
+package import DiarioSQLite
+package import DiarioSchema
+
+/// Answers queries from generations of read models, without changing them.
+package final class ModelReader {
+    private let connection: Connection
+    private let watch = Watch()
+    private let paths: String
+    /// Whether the time of the query that runs is over.
+    private var isOver = false
+
+    /// A generation to be read.
+    package struct Source: Sendable {
+        /// The pack's name, by which SQL knows its tables.
+        package let pack: String
+        package let path: String
+        /// Whether nothing can be made beside the file, and nobody changes it.
+        package let isImmutable: Bool
+
+        package init(pack: String, path: String, isImmutable: Bool) {
+            self.pack = pack
+            self.path = path
+            self.isImmutable = isImmutable
+        }
+    }
+
+    /// What an answer may cost.
+    package struct Bounds {
+        package var rowCountMax = Limits.queryRowCountMax
+        /// Asked now and then: whether the time is over.
+        package var isOver: () -> Bool = { false }
+
+        package init() {}
+    }
+
+    /// Reads the tables of one pack, by their names alone.
+    package init(_ source: Source) throws(ProjectionError) {
+        paths = source.path
+        do throws(SQLiteError) {
+            connection = try Connection(
+                path: source.path,
+                source.isImmutable ? .immutable : .readOnly
+            )
+            try Self.prepare(connection, attachedCount: 0)
+        } catch {
+            throw .file(path: source.path, error)
+        }
+    }
+
+    /// Reads the tables of several packs; a table that two packs have is named with its pack, as
+    /// in `fish.report`.
+    package init(_ sources: [Source]) throws(ProjectionError) {
+        paths = "the read models"
+        var current = paths
+        do throws(SQLiteError) {
+            connection = try Connection(path: ":memory:", .create)
+            try Self.prepare(connection, attachedCount: Limits.queryPackCountMax)
+            for source in sources.prefix(Limits.queryPackCountMax) {
+                current = source.path
+                try connection.attach(
+                    source.path,
+                    as: source.pack,
+                    source.isImmutable ? .immutable : .readOnly
+                )
+            }
+            let lists = sources.prefix(Limits.queryPackCountMax).map {
+                "SELECT '\($0.pack)' AS pack, name AS name, model AS model "
+                    + "FROM \($0.pack.quotedName).diario_table"
+            }
+            let none = "SELECT NULL AS pack, NULL AS name, NULL AS model WHERE 0"
+            try connection.execute(
+                "CREATE TEMP VIEW diario_tables AS "
+                    + (lists.isEmpty ? none : lists.joined(separator: " UNION ALL "))
+            )
+        } catch {
+            throw .file(path: current, error)
+        }
+    }
+
+    private static func prepare(
+        _ connection: borrowing Connection,
+        attachedCount: Int
+    ) throws(SQLiteError) {
+        try PackConnection.prepare(connection)
+        connection.setLimit(.attachedCount, to: attachedCount)
+        connection.setBusyTimeout(milliseconds: 10_000)
+        // What does not fit the memory goes to a file.
+        try connection.execute("PRAGMA temp_store = FILE; PRAGMA cache_size = -16384")
+    }
+
+    // MARK: Answers
+
+    /// The answer to a query, which ends with the next one that is asked.
+    ///
+    /// `parameters` are by name, without the colon.
+    package func answer(
+        _ sql: String,
+        _ parameters: [String: Value] = [:],
+        _ bounds: Bounds = Bounds()
+    ) throws(ProjectionError) -> ModelAnswer {
+        isOver = false
+        connection.setAuthorizer { [watch] in watch.answer($0) }
+        connection.setProgress(everySteps: 100_000) { [unowned self] in
+            isOver = isOver || bounds.isOver()
+            return isOver
+        }
+        watch.begin(.query)
+        let answer = ModelAnswer(try prepare(sql), self, rowCountMax: bounds.rowCountMax)
+        guard answer.statement.isReadOnly else {
+            throw .query(QueryFault(.refused, "a query may only read"))
+        }
+        try bind(parameters, to: answer.statement)
+        return answer
+    }
+
+    private func prepare(_ sql: String) throws(ProjectionError) -> Statement {
+        do throws(SQLiteError) { return try connection.prepare(sql, isKept: false) } catch {
+            throw fault(error)
+        }
+    }
+
+    private func bind(
+        _ parameters: [String: Value],
+        to statement: borrowing Statement
+    ) throws(ProjectionError) {
+        var known: Set<String> = []
+        for index in 0..<statement.parameterCount {
+            guard let name = statement.parameterName(at: index + 1)?.dropFirst() else {
+                throw .query(
+                    QueryFault(.invalid, "give parameters a name, as in :day, and no number")
+                )
+            }
+            known.insert(String(name))
+            guard let value = parameters[String(name)] else {
+                throw .query(QueryFault(.invalid, "the parameter \(name) has no value"))
+            }
+            do throws(SQLiteError) { try statement.bind(value, at: index + 1) } catch {
+                throw .file(path: paths, error)
+            }
+        }
+        if let other = parameters.keys.sorted().first(where: { !known.contains($0) }) {
+            throw .query(QueryFault(.invalid, "the query has no parameter \(other)"))
+        }
+    }
+
+    fileprivate func fault(_ error: SQLiteError) -> ProjectionError {
+        switch error.kind {
+        case .interrupted where isOver:
+            .query(QueryFault(.limit, "the query took longer than it may; ask for less"))
+        case .refused:
+            .query(QueryFault(.refused, watch.refusal?.message ?? error.message))
+        case .busy, .full, .damaged, .unavailable, .noMemory, .tooOld:
+            .file(path: paths, error)
+        case .tooLarge, .interrupted: .query(QueryFault(.limit, error.message))
+        case .constraint, .invalid, .other: .query(QueryFault(.invalid, error.message))
+        }
+    }
+
+    /// How far the read models of a generation are.
+    package static func applied(_ source: Source) throws(ProjectionError) -> UInt64 {
+        let reader = try ModelReader(source)
+        do throws(SQLiteError) {
+            guard
+                case .integer(let value)? = try reader.connection.value(
+                    "SELECT coalesce(min(applied), 0) FROM diario_model"
+                )
+            else { return 0 }
+            return UInt64(clamping: value)
+        } catch {
+            throw .file(path: source.path, error)
+        }
+    }
+}
+
+/// The rows that answer a query, one after the other.
+package final class ModelAnswer {
+    let statement: Statement
+    private let reader: ModelReader
+    private let rowCountMax: Int
+    private var count = 0
+    package let columns: [String]
+
+    fileprivate init(_ statement: consuming Statement, _ reader: ModelReader, rowCountMax: Int) {
+        columns = (0..<statement.columnCount).map { statement.columnName(at: $0) }
+        self.statement = statement
+        self.reader = reader
+        self.rowCountMax = rowCountMax
+    }
+
+    /// The next row; nil behind the last one.
+    package func next() throws(ProjectionError) -> [Value]? {
+        do throws(SQLiteError) {
+            guard try statement.step() else { return nil }
+        } catch {
+            throw reader.fault(error)
+        }
+        count += 1
+        guard count <= rowCountMax else {
+            throw .query(
+                QueryFault(
+                    .limit,
+                    "the answer has more than \(rowCountMax) rows; ask for fewer with LIMIT"
+                )
+            )
+        }
+        return statement.row
+    }
+}
+
+extension PackQuery {
+    /// The values of its parameters, made from texts as a command or an address gives them.
+    package func values(
+        _ texts: [String: String]
+    ) throws(ProjectionError) -> [String: Value] {
+        if let other = texts.keys.sorted().first(where: { name in
+            !parameters.contains { $0.name == name }
+        }) {
+            let known = parameters.map { "\($0.name) \($0.kind.rawValue)" }
+            throw .query(
+                QueryFault(
+                    .invalid,
+                    "\(name) has no parameter \(other); it has "
+                        + (known.isEmpty ? "none" : known.joined(separator: ", "))
+                )
+            )
+        }
+        var values: [String: Value] = [:]
+        for parameter in parameters {
+            if let text = texts[parameter.name] {
+                guard let value = parameter.kind.value(text) else {
+                    throw .query(
+                        QueryFault(
+                            .invalid,
+                            "\(parameter.name) is \(parameter.kind.form), and \"\(text)\" is none"
+                        )
+                    )
+                }
+                values[parameter.name] = value
+            } else if let fallback = parameter.fallback {
+                values[parameter.name] = try Self.literal(fallback)
+            } else {
+                throw .query(
+                    QueryFault(
+                        .invalid,
+                        "\(name) needs the parameter \(parameter.name) (\(parameter.kind.form))"
+                    )
+                )
+            }
+        }
+        return values
+    }
+
+    private static func literal(_ text: String) throws(ProjectionError) -> Value {
+        do throws(SQLiteError) {
+            return try Connection(path: ":memory:", .create).value("SELECT \(text)") ?? .null
+        } catch {
+            throw .query(QueryFault(.invalid, error.message))
+        }
+    }
+}
+
+extension PackQuery.Kind {
+    /// What a value of it looks like.
+    package var form: String {
+        switch self {
+        case .integer: "a whole number"
+        case .real: "a number"
+        case .text: "a text"
+        case .blob: "bytes in hexadecimal"
+        case .date: "a day, as in 2026-05-04"
+        case .boolean: "true or false"
+        }
+    }
+
+    func value(_ text: String) -> Value? {
+        switch self {
+        case .integer: Int64(text).map { .integer($0) }
+        case .real: Double(text).flatMap { $0.isFinite ? .real($0) : nil }
+        case .text: .text(text)
+        case .date: CivilTime.parseDate(Array(text.utf8).span) == nil ? nil : .text(text)
+        case .boolean:
+            switch text {
+            case "true", "1": .integer(1)
+            case "false", "0": .integer(0)
+            default: nil
+            }
+        case .blob: Self.bytes(text).map { .blob($0) }
+        }
+    }
+
+    private static func bytes(_ text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            let pair = String(decoding: digits[index...index + 1], as: UTF8.self)
+            guard let byte = UInt8(pair, radix: 16), !pair.hasPrefix("+") else { return nil }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+}

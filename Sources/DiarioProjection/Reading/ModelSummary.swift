@@ -1,0 +1,54 @@
+import DiarioCrypto
+import DiarioSQLite
+import DiarioSchema
+
+/// What a generation says of itself, read without knowing its pack.
+package struct ModelSummary: Hashable, Sendable {
+    package let space: String
+    /// Of the pack.
+    package let fingerprint: String
+    package let isHeld: Bool
+    /// Fingerprints of the read models, by name.
+    package let models: [String: String]
+    /// Whether it was left before its read models had come as far as the log.
+    package let isPartial: Bool
+
+    package init(path: String) throws(ProjectionError) {
+        do throws(SQLiteError) {
+            let connection = try Connection(path: path, .readOnly)
+            var state: [String: String] = [:]
+            for row in try connection.rows("SELECT name, value FROM diario_state") {
+                if let name = row[0].text { state[name] = row[1].text }
+            }
+            var models: [String: String] = [:]
+            for row in try connection.rows("SELECT name, fingerprint FROM diario_model") {
+                if let name = row[0].text { models[name] = row[1].text }
+            }
+            space = state["space"] ?? ""
+            fingerprint = state["fingerprint"] ?? ""
+            isHeld = state["held"] == "1"
+            isPartial = state["built"] != "1"
+            self.models = models
+        } catch {
+            throw .file(path: path, error)
+        }
+    }
+
+    /// The events in quarantine in the generation at `path`.
+    package static func quarantined(
+        path: String
+    ) throws(ProjectionError) -> [QuarantinedEvent] {
+        let connection: Connection
+        do throws(SQLiteError) { connection = try Connection(path: path, .readOnly) } catch {
+            throw .file(path: path, error)
+        }
+        return try QuarantinedEvent.all(connection, path)
+    }
+}
+
+extension PackPlan {
+    /// Fingerprints of the read models, by name.
+    package var fingerprints: [String: String] {
+        Dictionary(uniqueKeysWithValues: models.map { ($0.model.name, $0.fingerprint.text) })
+    }
+}

@@ -1,0 +1,165 @@
+import Diario
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioProjection
+import DiarioSQLite
+import DiarioSchema
+import DiarioStorage
+import DiarioTestSupport
+import Testing
+
+/// A space whose authority is elsewhere: own events are pending until they are promoted, and those
+/// of others come as they were accepted.
+struct LaneSpace {
+    let folder: TemporaryFolder
+    let space: Space
+    private let others: [ReplicaID]
+    private var sequences: [ReplicaID: UInt64] = [:]
+    private var time: Int64 = 1_760_000_000_000
+
+    init(_ pack: Pack) throws {
+        folder = try TemporaryFolder()
+        let directory = try POSIXDirectory(path: folder.path + "/.diario", access: .create)
+        try LogStore.create(in: directory)
+        let store = try Space.openStore(directory, access: .readWrite)
+        let id = try store.makeSpace(isAuthority: false).space
+        let fingerprint = PackPlan(pack).fingerprint
+        try store.keep(pack.fingerprintFiles, fingerprint: fingerprint)
+        let bare = try Space(store: store, id: id, directory: directory)
+        let adoption = try bare.adoption(of: pack, fingerprint)
+        others = [3, 5].compactMap { ReplicaID(rawValue: $0) }
+        let authority = try #require(ReplicaID(rawValue: 9))
+        let rows = Self.rows(adoption, by: authority, from: 1, at: time, isAuthority: true)
+        _ = try store.append(Append(space: id, content: .accepted([rows]), durability: .synced))
+        space = try Space(store: store, id: id, directory: directory)
+    }
+
+    /// Records an event of our own, which is pending.
+    mutating func record(_ type: String, _ payload: String) throws {
+        let batch = try draft(type, payload)
+        let append = Append(space: space.id, content: .batches([batch]), durability: .synced)
+        _ = try space.store.append(append)
+    }
+
+    /// Takes up an event that another replica wrote and the authority accepted.
+    mutating func pull(_ type: String, _ payload: String, by number: Int = 0) throws {
+        let replica = others[number]
+        let sequence = sequences[replica, default: 0] + 1
+        sequences[replica] = sequence
+        time += 1000
+        let rows = Self.rows(
+            try draft(type, payload),
+            by: replica,
+            from: sequence,
+            at: time,
+            isAuthority: false
+        )
+        let append = Append(space: space.id, content: .accepted([rows]), durability: .synced)
+        _ = try space.store.append(append)
+    }
+
+    /// Gives the oldest pending events their positions.
+    mutating func promote(_ count: UInt64) throws {
+        let standing = space.store.standing(of: space.id)
+        let first = try #require(standing.pending.first)
+        time += 1000
+        try space.store.promote(
+            [
+                PromotedRun(
+                    replica: first.replica,
+                    firstSequence: first.sequences.lowerBound,
+                    count: count,
+                    firstPosition: standing.head + 1,
+                    acceptedAt: Timestamp(milliseconds: max(time, Self.far))
+                )
+            ],
+            in: space.id
+        )
+        time = max(time, Self.far)
+    }
+
+    /// Behind all clocks of the test, so that no clock is capped.
+    private static let far: Int64 = 4_000_000_000_000
+
+    var pendingCount: UInt64 {
+        space.store.standing(of: space.id).pending.reduce(0) { $0 + UInt64($1.sequences.count) }
+    }
+
+    private func draft(_ type: String, _ payload: String) throws -> DraftBatch {
+        var line = EventLine(type: try #require(space.catalog.newest(type)))
+        var reader = PayloadReader()
+        try reader.read(
+            Array(payload.utf8).span,
+            as: line.type,
+            options: [],
+            into: &line.payload
+        )
+        var batch = DraftBatch()
+        try batch.append(line)
+        return batch
+    }
+
+    private static func rows(
+        _ batch: DraftBatch,
+        by replica: ReplicaID,
+        from sequence: UInt64,
+        at time: Int64,
+        isAuthority: Bool
+    ) -> PreservedRows {
+        PreservedRows(
+            batch: batch,
+            envelopes: [
+                RowEnvelope(
+                    replica: replica,
+                    sequence: sequence,
+                    batchFirst: sequence,
+                    batchCount: 1,
+                    clock: HybridTime(milliseconds: time, counter: 0),
+                    at: Timestamp(milliseconds: time),
+                    base: 0
+                )
+            ],
+            acceptedAt: [Timestamp(milliseconds: time)],
+            isAuthority: isAuthority
+        )
+    }
+
+    // MARK: What is in the tables
+
+    /// That the read models are what the log says, and their indexes what the tables say.
+    func check(_ models: ReadModels, _ comment: Comment) throws {
+        let differences = try models.compare(space.packs).filter { !$0.table.isEmpty }
+        #expect(differences.map { "\($0)" } == [], comment)
+        for pack in models.packs {
+            let source = try #require(models.source(of: pack.name))
+            let connection = try Connection(path: source.path, .readWrite)
+            let integrity = try connection.rows("PRAGMA integrity_check")
+            #expect(integrity == [[.text("ok")]], comment)
+            let broken = try connection.rows("PRAGMA foreign_key_check")
+            #expect(broken == [], comment)
+            for table in try connection.rows(
+                "SELECT name FROM sqlite_schema WHERE sql LIKE '%USING fts5%'"
+            ) {
+                guard case .text(let name) = table[0] else { continue }
+                // Throws if the index is not what the table says.
+                try connection.execute("INSERT INTO \(name) (\(name)) VALUES ('integrity-check')")
+            }
+            for table in try connection.rows(
+                "SELECT name FROM sqlite_schema WHERE sql LIKE '%USING rtree%'"
+            ) {
+                guard case .text(let name) = table[0] else { continue }
+                let found = try connection.value("SELECT rtreecheck('\(name)')")
+                #expect(found == .text("ok"), comment)
+            }
+        }
+    }
+
+    func rows(_ models: ReadModels, _ sql: String) throws -> [[Value]] {
+        let reader = try ModelReader(models.sources())
+        let answer = try reader.answer(sql)
+        var rows: [[Value]] = []
+        while let row = try answer.next() { rows.append(row) }
+        return rows
+    }
+}

@@ -1,0 +1,171 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioProjection
+import DiarioSQLite
+import DiarioSchema
+import DiarioTestSupport
+import Testing
+
+@Suite struct ReadModelTests {
+    private static func added(_ id: Int, _ place: Int, _ title: String = "a title") -> String {
+        #"{"id":"t\#(id)","title":"\#(title)","list":"l\#(id % 3)","place":\#(place)}"#
+    }
+
+    @Test func aReaderSeesCanonicalAndPendingEvents() throws {
+        var lane = try LaneSpace(TasksPack.make())
+        let models = try ReadModels(lane.space)
+        try lane.pull("tasks.task.added", Self.added(1, 1))
+        try lane.record("tasks.task.added", Self.added(2, 2))
+        try models.update()
+        let titles = try lane.rows(models, "SELECT id, place FROM task ORDER BY id")
+        #expect(titles == [[.text("t1"), .integer(1)], [.text("t2"), .integer(2)]])
+        try lane.check(models, "both")
+    }
+
+    /// The event of another comes first: ours cannot be taken then, and goes to quarantine.
+    @Test func pendingEventsAreAppliedAgainBehindThoseOfOthers() throws {
+        var lane = try LaneSpace(TasksPack.make())
+        let models = try ReadModels(lane.space)
+        try lane.record("tasks.task.added", Self.added(1, 7))
+        try models.update()
+        try lane.pull("tasks.task.added", Self.added(2, 7))
+        try models.update()
+        let ids = try lane.rows(models, "SELECT id FROM task")
+        #expect(ids == [[.text("t2")]])
+        let quarantined = try models.quarantined()
+        #expect(quarantined.map(\.event.model) == ["tasks"])
+        #expect(quarantined.map(\.event.rule) == ["sql"])
+        #expect(quarantined.map(\.event.position) == [nil])
+        // The other read model has both.
+        let boxes = try lane.rows(models, "SELECT count FROM box")
+        #expect(boxes == [[.integer(2)]])
+        try lane.check(models, "conflict")
+        try lane.promote(1)
+        try models.update()
+        #expect(try models.quarantined().map(\.event.position) == [3])
+        try lane.check(models, "promoted")
+    }
+
+    /// Nothing is done again when all of a section gets its positions in order.
+    @Test func aSectionThatIsPromotedWholeStays() throws {
+        let pack = try TasksPack.make(extra: ["readmodel/places.sql": Self.plainPlaces])
+        var lane = try LaneSpace(pack)
+        let models = try ReadModels(lane.space)
+        for id in 1...3 { try lane.record("tasks.task.added", Self.added(id, id)) }
+        try models.update()
+        try lane.promote(3)
+        try lane.record("tasks.task.added", Self.added(4, 4))
+        try models.update()
+        try lane.check(models, "whole")
+        try lane.promote(1)
+        try models.update()
+        #expect(
+            try lane.rows(models, "SELECT count(*) FROM tasks.diario_before") == [[.integer(0)]]
+        )
+        try lane.check(models, "all")
+    }
+
+    private static let plainPlaces = """
+        -- readmodel places version 1: how many tasks there were
+        CREATE TABLE seen (list TEXT NOT NULL PRIMARY KEY, count INT NOT NULL) STRICT;
+        -- on tasks.task.added
+        INSERT INTO seen VALUES (:list, 1) ON CONFLICT (list) DO UPDATE SET count = count + 1;
+        """
+
+    /// Random interleavings of own and foreign events, promotions of any part, and updates at any
+    /// moment: the tables are always those that a build from the start makes.
+    @Test(arguments: 0..<12) func updatedEqualsRebuilt(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var lane = try LaneSpace(TasksPack.make())
+        let models = try ReadModels(lane.space)
+        for step in 0..<60 {
+            let id = random.below(8)
+            let (type, payload): (String, String)
+            switch random.below(5) {
+            case 0, 1:
+                let title = random.oneIn(6) ? "refused" : "title \(random.below(4))"
+                (type, payload) = ("tasks.task.added", Self.added(id, random.below(8), title))
+            case 2:
+                type = "tasks.task.renamed"
+                payload = #"{"id":"t\#(id)","title":"new \#(random.below(4))"}"#
+            case 3:
+                type = "tasks.task.swapped"
+                payload = #"{"id":"t\#(id)","other":"t\#(random.below(8))"}"#
+            default: (type, payload) = ("tasks.task.removed", #"{"id":"t\#(id)"}"#)
+            }
+            switch random.below(4) {
+            case 0: try lane.pull(type, payload, by: random.below(2))
+            case 1 where lane.pendingCount > 0:
+                try lane.promote(UInt64(random.below(Int(lane.pendingCount))) + 1)
+            default: try lane.record(type, payload)
+            }
+            if random.oneIn(3) { try models.update() }
+            if random.oneIn(20) {
+                try models.update()
+                try lane.check(models, "seed \(seed), step \(step)")
+            }
+        }
+        try models.update()
+        try lane.check(models, "seed \(seed)")
+    }
+
+    @Test func aChangedReadModelIsBuiltAnewAndTheOthersAreKept() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
+        var recorder = LineRecorder(space, durability: .written)
+        for id in 1...20 {
+            let line = #"{"type":"tasks.task.added","payload":\#(Self.added(id, id))}"#
+            try recorder.add(Array(line.utf8).span)
+        }
+        _ = try recorder.commit()
+        let models = try ReadModels(space)
+        try models.update()
+        let changed = try TasksPack.make(
+            model: TasksPack.model.replacing(
+                "VALUES (:place, :id, :list, :place, :title);",
+                with: "VALUES (:place, :id, :list, :place + 100, :title);"
+            )
+        )
+        let preview = try models.compare([changed]).filter { !$0.table.isEmpty }
+        #expect(preview.map(\.table.name) == ["task"])
+        #expect(preview.map(\.table.changed) == [20])
+        _ = try space.adopt([changed]) { _, _ in }
+        try models.update()
+        let reader = try ModelReader(models.sources())
+        let answer = try reader.answer("SELECT min(place), count(*) FROM task")
+        #expect(try answer.next() == [.integer(101), .integer(20)])
+        #expect(try models.compare(space.packs).allSatisfy { $0.table.isEmpty })
+        // Undone, it stays as it was until the next rebuild.
+        #expect(try models.undo("tasks"))
+        try models.update()
+        let before = try ModelReader(models.sources())
+        let old = try before.answer("SELECT min(place) FROM task")
+        #expect(try old.next() == [.integer(1)])
+        _ = try models.rebuild()
+        let after = try ModelReader(models.sources())
+        let new = try after.answer("SELECT min(place) FROM task")
+        #expect(try new.next() == [.integer(101)])
+    }
+
+    /// A pack that came from elsewhere may be wrong: what the space had goes on.
+    @Test func aBrokenPackHarmsNothing() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
+        let models = try ReadModels(space)
+        try models.update()
+        let broken = try TasksPack.make(
+            model: TasksPack.model.replacing("'refused'", with: "random()")
+        )
+        _ = try space.adopt([broken]) { _, _ in }
+        var recorder = LineRecorder(space, durability: .written)
+        let line = #"{"type":"tasks.task.added","payload":\#(Self.added(1, 1))}"#
+        try recorder.add(Array(line.utf8).span)
+        _ = try recorder.commit()
+        try models.update()
+        #expect(models.notes.count == 1)
+        let reader = try ModelReader(models.sources())
+        let answer = try reader.answer("SELECT count(*) FROM task")
+        #expect(try answer.next() == [.integer(1)])
+    }
+}
