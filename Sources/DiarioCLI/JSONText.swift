@@ -52,6 +52,13 @@ struct JSONText {
         bytes.append(0x3a)
     }
 
+    /// A number as JSON; it must be finite.
+    static func number(_ value: Double) -> [UInt8] {
+        var bytes: [UInt8] = []
+        JSON.number(value).appendCanonical(to: &bytes)
+        return bytes
+    }
+
     /// A text as JSON.
     static func string(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []

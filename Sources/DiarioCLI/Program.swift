@@ -1,10 +1,12 @@
+import DiarioLog
+
 /// Runs the command that was typed.
 enum Program {
     static let version = "0.1.0"
     /// The day of that version, for the manual page.
     static let releaseDate = "2026-11-20"
     /// The newest version of the format that the program writes.
-    static let formatVersion = 3
+    static var formatVersion: Int { DirectoryFormat.current }
 
     /// What stands in front of the command.
     private struct GlobalWords {
@@ -137,6 +139,12 @@ enum Program {
         case .schemaList: try SchemaCommand.list(call)
         case .schemaAdopt: try SchemaCommand.adopt(call)
         case .inspect: try InspectCommand.run(call)
+        case .query: try QueryCommand.run(call)
+        case .sql: try QueryCommand.sql(call)
+        case .rebuild: try RebuildCommand.run(call)
+        case .quarantineList: try QuarantineCommand.list(call)
+        case .quarantineShow: try QuarantineCommand.show(call)
+        case .quarantineRetry: try QuarantineCommand.retry(call)
         case .harness: try HarnessCommand.run(call)
         case .completion: try CompletionCommand.run(call)
         case .man: try ManCommand.run(call)

@@ -10,6 +10,12 @@ package enum CommandName: String, CaseIterable, Sendable {
     case seal
     case prove
     case check
+    case query
+    case sql
+    case rebuild
+    case quarantineList = "quarantine list"
+    case quarantineShow = "quarantine show"
+    case quarantineRetry = "quarantine retry"
     case export
     case importEvents = "import"
     case schemaCheck = "schema check"
@@ -34,6 +40,12 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .seal: .seal
         case .prove: .prove
         case .check: .check
+        case .query: .query
+        case .sql: .sql
+        case .rebuild: .rebuild
+        case .quarantineList: .quarantineList
+        case .quarantineShow: .quarantineShow
+        case .quarantineRetry: .quarantineRetry
         case .export: .export
         case .importEvents: .importEvents
         case .schemaCheck: .schemaCheck

@@ -1,0 +1,174 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioProjection
+import DiarioSchema
+import DiarioSQLite
+
+/// The commands `diario query` and `diario sql`.
+enum QueryCommand {
+    static func run(_ call: Invocation) throws(Failure) {
+        guard let name = call.arguments.operands.first else { return try list(call) }
+        let bounds = try bounds(call)
+        let texts = try parameters(call)
+        try withModels(call) { (models) throws(Failure) in
+            let (pack, query) = try reporting { () throws(DiarioError) in try models.query(name) }
+            let values: [String: Value]
+            do throws(ProjectionError) { values = try query.values(texts) } catch {
+                throw .usage(error.message)
+            }
+            guard let source = models.source(of: pack.name) else { throw notBuilt(pack.name) }
+            try answer(call, query.statement.text, values, bounds) { () throws(ProjectionError) in
+                try ModelReader(source)
+            }
+        }
+    }
+
+    static func sql(_ call: Invocation) throws(Failure) {
+        let bounds = try bounds(call)
+        let values = try parameters(call).mapValues { Value.text($0) }
+        try withModels(call) { (models) throws(Failure) in
+            let sources = models.sources()
+            try answer(call, call.arguments.operands[0], values, bounds) {
+                () throws(ProjectionError) in try ModelReader(sources)
+            }
+        }
+    }
+
+    /// Opens the space and brings its read models up to date.
+    static func withModels(
+        _ call: Invocation,
+        _ body: (ReadModels) throws(Failure) -> Void
+    ) throws(Failure) {
+        try call.withSpace(.readOnly) { (space) throws(Failure) in
+            let models = try reporting { () throws(DiarioError) in try ReadModels(space) }
+            let bar = call.progressBar("Following the log", unit: "events")
+            defer { bar.finish() }
+            try reporting { () throws(DiarioError) in
+                try models.update { _, done, total in bar.update(done: done, total: total) }
+            }
+            bar.finish()
+            for note in models.notes { call.remark(note) }
+            try body(models)
+        }
+    }
+
+    private static func notBuilt(_ pack: String) -> Failure {
+        .failed(
+            "the read models of \(pack) are not built, and nothing can be written here. Build them "
+                + "where the space may be written: diario rebuild"
+        )
+    }
+
+    private static func list(_ call: Invocation) throws(Failure) {
+        try call.withSpace(.readOnly) { (space) throws(Failure) in
+            let models = try reporting { () throws(DiarioError) in try ReadModels(space) }
+            let found = models.packs.flatMap { pack in pack.sql.queries.map { (pack, $0) } }
+            guard !call.arguments.has("json") else {
+                return try call.output.jsonList(found.map { json($0.0, $0.1) })
+            }
+            guard !found.isEmpty else {
+                return try call.output.line("no pack of this space has a query")
+            }
+            var table = Table(
+                [
+                    Table.Column("PACK"), Table.Column("QUERY", widthMin: 20),
+                    Table.Column("PARAMETERS", widthMin: 20),
+                    Table.Column("ANSWERS", widthMin: 10),
+                ],
+                width: call.output.width
+            )
+            let rows = found.map { pack, query in
+                let parameters = query.parameters.map { parameter in
+                    "\(parameter.name) \(parameter.kind.rawValue)"
+                        + (parameter.fallback.map { " = \($0)" } ?? "")
+                }
+                return [
+                    pack.name, query.name, parameters.joined(separator: ", "),
+                    CellText.oneLine(query.title),
+                ]
+            }
+            table.fit(rows)
+            try call.output.line(table.heading)
+            for row in rows { try call.output.line(table.line(row)) }
+        }
+    }
+
+    private static func json(_ pack: Pack, _ query: PackQuery) -> [UInt8] {
+        JSONText.object { json in
+            json.add("pack", pack.name)
+            json.add("name", query.name)
+            json.add("title", query.title)
+            json.add(
+                "parameters",
+                list: query.parameters.map { parameter in
+                    JSONText.object { json in
+                        json.add("name", parameter.name)
+                        json.add("type", parameter.kind.rawValue)
+                        if let fallback = parameter.fallback { json.add("default", fallback) }
+                    }
+                }
+            )
+        }
+    }
+
+    // MARK: Answers
+
+    private static func answer(
+        _ call: Invocation,
+        _ sql: String,
+        _ values: [String: Value],
+        _ bounds: ModelReader.Bounds,
+        _ open: () throws(ProjectionError) -> ModelReader
+    ) throws(Failure) {
+        let printer = AnswerPrinter(call)
+        do throws(ProjectionError) {
+            let reader = try open()
+            let answer = try reader.answer(sql, values, bounds)
+            try printing { () throws(Failure) in try printer.begin(answer.columns) }
+            while let row = try answer.next() {
+                try printing { () throws(Failure) in try printer.add(row) }
+            }
+            try printing { () throws(Failure) in try printer.end() }
+        } catch {
+            if let failure = printer.failure { throw failure }
+            throw .failed(error.message)
+        }
+        func printing(_ body: () throws(Failure) -> Void) throws(ProjectionError) {
+            do throws(Failure) { try body() } catch {
+                printer.failure = error
+                throw .query(QueryFault(.limit, "nobody reads the answer"))
+            }
+        }
+    }
+
+    private static func bounds(_ call: Invocation) throws(Failure) -> ModelReader.Bounds {
+        var bounds = ModelReader.Bounds()
+        let (rows, seconds) = try checkingUsage { () throws(UsageError) in
+            (
+                try call.arguments.count("limit", from: 1),
+                try call.arguments.count("timeout", from: 1)
+            )
+        }
+        if let rows { bounds.rowCountMax = Int(rows) }
+        let end = ContinuousClock.now + .seconds(Int64(seconds ?? UInt64(Limits.querySecondsMax)))
+        bounds.isOver = { ContinuousClock.now > end }
+        return bounds
+    }
+
+    private static func parameters(_ call: Invocation) throws(Failure) -> [String: String] {
+        var values: [String: String] = [:]
+        for text in call.arguments.all("param") {
+            guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+                throw .usage(
+                    "--param \(CellText.oneLine(text)) is not right; give NAME=VALUE, as in "
+                        + "--param day=2026-05-04"
+                )
+            }
+            let name = String(text[..<equals])
+            guard values[name] == nil else { throw .usage("--param \(name) is there twice") }
+            values[name] = String(text[text.index(after: equals)...])
+        }
+        return values
+    }
+}
