@@ -16,7 +16,22 @@ import Synchronization
 /// Make the folder with ``create(at:schemas:)``, or with `diario init`. Several processes may have
 /// the same diary open.
 public actor Diary {
-    private nonisolated let space: Space
+    nonisolated let space: Space
+    /// Told when something was recorded here.
+    nonisolated let changes = ChangeSignal()
+    /// Made when something is asked for the first time.
+    var readModels: ReadModels?
+    /// Grows with each change of tables that was noted.
+    var changeNumber: UInt64 = 0
+    /// When tables changed last, by pack and table.
+    var changeNumbers: [String: UInt64] = [:]
+    private nonisolated let executor = DiaryExecutor()
+
+    /// The thread of its own that its read models are used on.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        // Safe: the executor lives as long as the actor, which holds it.
+        unsafe executor.asUnownedSerialExecutor()
+    }
 
     /// Opens the diary in the folder at `path`.
     ///
@@ -74,7 +89,9 @@ public actor Diary {
         }
         answer.finish()
         do throws(LogError) {
-            return try answer.outcome.get().flatMap(\.origins)
+            let appended = try answer.outcome.get()
+            changes.raise()
+            return appended.flatMap(\.origins)
         } catch {
             throw DiarioError(error)
         }
@@ -84,7 +101,13 @@ public actor Diary {
     /// stop.
     ///
     /// - Throws: ``DiarioError`` if the disk refuses. What was acknowledged is kept all the same.
-    public func close() throws { try space.close() }
+    public func close() throws {
+        readModels = nil
+        executor.end()
+        try space.close()
+    }
+
+    deinit { executor.end() }
 }
 
 /// What holds when an append returns.

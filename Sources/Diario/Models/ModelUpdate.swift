@@ -22,6 +22,7 @@ struct ModelUpdate {
 
     /// Applies all that the log holds by now, pending events as well.
     func run() throws(DiarioError) {
+        try projecting { () throws(ProjectionError) in try file.refresh() }
         let standing = space.store.standing(of: space.id)
         if file.sections.isEmpty { try catchUp(through: standing.head) }
         guard needsWork(standing) else { return }

@@ -13,6 +13,8 @@ package final class ReadModels {
     let folder: ModelFolder
     /// Generations that are open for changes, by pack.
     private var files: [String: ModelFile] = [:]
+    /// Packs of which another generation is live since somebody asked what changed.
+    private var replaced: Set<String> = []
 
     /// What went otherwise than somebody would expect, in words.
     package private(set) var notes: [String] = []
@@ -131,7 +133,17 @@ package final class ReadModels {
             }
         }
         files[name] = file
+        replaced.insert(name)
         return file
+    }
+
+    /// The tables whose rows may have changed since the last call, by pack.
+    package func takeChangedTables() -> [String: Set<String>] {
+        let tables = files.mapValues { $0.takeChangedTables() }
+        let all = replaced
+        replaced = []
+        // Those of a generation that was made live are all others.
+        return tables.merging(all.map { ($0, ["*"]) }) { $0.union($1) }
     }
 
     // MARK: Building
@@ -176,6 +188,7 @@ package final class ReadModels {
         try projecting { () throws(ProjectionError) in try file.finish() }
         try folder.makeLive(generation)
         files[name] = file
+        replaced.insert(name)
         for old in try folder.generations(of: name) where old != generation && old != live {
             try folder.remove(old)
         }
@@ -294,6 +307,7 @@ package final class ReadModels {
         try folder.makeLive(previous)
         try folder.remove(live)
         files[name] = file
+        replaced.insert(name)
         return true
     }
 

@@ -26,9 +26,13 @@ extension ModelFile {
     ///
     /// Canonical events come in order of position. Pending ones are those of the newest section.
     package func apply(_ event: borrowing EventLine, _ care: Care) throws(ApplyError) {
-        for index in plan.models.indices {
+        if lastTouched !== event.type {
+            lastTouched = event.type
+            touched[ObjectIdentifier(event.type)] = event.type
+        }
+        for route in routes(of: event.type) {
+            let (index, type) = (route.model, route.type)
             if let position = event.position, position <= models[index].applied { continue }
-            guard let type = plan.models[index].types[event.type.name] else { continue }
             switch care {
             case .none:
                 do throws(EventFault) { try run(event, type, index) } catch {
@@ -42,6 +46,17 @@ extension ModelFile {
                 }
             }
         }
+    }
+
+    /// The models that listen to a type.
+    private func routes(of type: EventType) -> [Route] {
+        let key = ObjectIdentifier(type)
+        if let known = routes[key] { return known }
+        let found = plan.models.indices.compactMap { index in
+            plan.models[index].types[type.name].map { Route(model: index, type: $0) }
+        }
+        routes[key] = found
+        return found
     }
 
     /// Notes that every canonical event up to `position` has had its effect on the models that
@@ -164,8 +179,13 @@ extension ModelFile {
     private func prepare(
         _ plan: ModelPlan.StatementPlan
     ) throws(ProjectionError) -> PreparedStatement {
+        let tables = WrittenTables()
+        connection.setAuthorizer { tables.note($0) }
+        defer { connection.setAuthorizer(nil) }
         do throws(SQLiteError) {
-            return PreparedStatement(try connection.prepare(plan.statement.text))
+            let prepared = PreparedStatement(try connection.prepare(plan.statement.text))
+            writtenTables[plan.statement.text] = tables.names
+            return prepared
         } catch {
             throw .pack(
                 name: self.plan.pack.name,
@@ -211,5 +231,18 @@ enum EventFault: Error {
                 ? ("limit", "\(file), line \(line): the statement takes too long for one event")
                 : ("sql", "\(file), line \(line): \(error.message)")
         }
+    }
+}
+
+/// Notes which tables a statement writes to while it is prepared.
+private final class WrittenTables {
+    private(set) var names: Set<String> = []
+
+    func note(_ access: Access) -> AccessAnswer {
+        switch access.action {
+        case .insert, .update, .delete: if let name = access.first { names.insert(name) }
+        default: break
+        }
+        return .allowed
     }
 }

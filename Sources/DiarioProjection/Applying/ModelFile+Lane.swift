@@ -117,6 +117,7 @@ extension ModelFile {
                 throw .damaged(path: path, what: "diario_before names the table \(table)")
             }
             let own = touched.filter { $0[0] == .text(table) }
+            changed.insert(table)
             try delete(own.compactMap { $0[1].blob?.values() }, from: shape)
             try insert(own.compactMap { $0[2].blob?.values() }, into: shape)
         }

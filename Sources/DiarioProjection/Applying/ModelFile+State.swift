@@ -190,6 +190,8 @@ extension ModelFile {
                 throw .damaged(path: path, what: "the read model \(plan.model.name) is another one")
             }
             models.append(model)
+            let known = self.models.first { $0.name == model.name }
+            models[models.count - 1].taken = known?.taken ?? 0
         }
         self.models = models
         try loadSections()

@@ -20,10 +20,21 @@ package final class ModelFile {
     /// Prepared without and with the hook that lane effects need.
     var statements: [PreparedModel] = []
     var laneStatements: [PreparedModel] = []
+    /// The tables that statements write to, themselves or by triggers.
+    var writtenTables: [String: Set<String>] = [:]
     var upcasts: [UpcastKey: PreparedStatement] = [:]
     var binder = EventBinder()
     /// What the models had taken when the transaction began.
     private var taken: [UInt64] = []
+    /// What changes when another connection has changed the file.
+    private var dataVersion: Value?
+    /// Which models take the events of a type, by the type's identity.
+    var routes: [ObjectIdentifier: [Route]] = [:]
+    /// Types of which events were applied since somebody asked which tables changed.
+    var touched: [ObjectIdentifier: EventType] = [:]
+    var lastTouched: EventType?
+    /// Tables that were changed in another way.
+    var changed: Set<String> = []
     /// Set when a statement has taken too many steps for one event.
     let stepLimit = StepLimit()
 
@@ -115,6 +126,32 @@ package final class ModelFile {
         for (index, count) in taken.enumerated() { models[index].taken = count }
     }
 
+    /// Reads how far the file is, if another process has changed it.
+    package func refresh() throws(ProjectionError) {
+        let version = try rows("PRAGMA data_version").first?.first
+        guard version != dataVersion else { return }
+        if dataVersion != nil { changed.formUnion(shapes.keys) }
+        dataVersion = version
+        try loadState()
+    }
+
+    /// The tables whose rows may have changed since the last call.
+    package func takeChangedTables() -> Set<String> {
+        var tables = changed
+        for type in touched.values {
+            for plan in plan.models {
+                guard let range = plan.types[type.name]?.statements else { continue }
+                for place in range {
+                    tables.formUnion(writtenTables[plan.statements[place].statement.text] ?? [])
+                }
+            }
+        }
+        changed = []
+        touched = [:]
+        lastTouched = nil
+        return tables
+    }
+
     func run(_ sql: String) throws(ProjectionError) {
         do throws(SQLiteError) { try connection.execute(sql) } catch {
             throw .file(path: path, error)
@@ -151,6 +188,12 @@ package struct LaneSection: Hashable, Sendable {
     package internal(set) var isClosed: Bool
 
     package var count: UInt64 { last - first + 1 }
+}
+
+/// That a read model takes events of a type.
+struct Route {
+    let model: Int
+    let type: ModelPlan.TypePlan
 }
 
 /// A prepared statement in a place that arrays can hold.

@@ -27,8 +27,17 @@ final class Watch {
     /// Functions that the pack says it needs.
     var needs: Set<String> = []
 
+    /// The tables that queries read.
+    private(set) var readTables: Set<String> = []
+
     /// Why the last statement was refused; nil if it was not.
     private(set) var refusal: (rule: String, message: String)?
+
+    /// Settings that only tell; an index of texts asks for the first one by itself.
+    private static let readingPragmas: Set<String> = [
+        "data_version", "table_list", "table_info", "table_xinfo", "index_list", "index_info",
+        "index_xinfo", "foreign_key_list",
+    ]
 
     /// Whether it makes a virtual table, which writes to tables of its own while it is made.
     private var makesVirtualTable = false
@@ -58,6 +67,7 @@ final class Watch {
         case .update where purpose == .query && access.first == "sqlite_master": return nil
         case .read:
             guard let table = access.first, !table.isEmpty else { return nil }
+            if purpose == .query { readTables.insert(table) }
             return judge(reading: table)
         case .insert, .update, .delete: return judge(writing: access)
         case .transaction, .savepoint:
@@ -65,6 +75,7 @@ final class Watch {
         case .pragma:
             // Virtual tables ask for some by themselves.
             if purpose == .definition, access.second == nil { return nil }
+            if purpose == .query, Self.readingPragmas.contains(access.first ?? "") { return nil }
             return ("sql-pragma", "settings are not the pack's; remove it")
         case .attach, .detach:
             return ("sql-attach", "a pack sees no other file; remove it")

@@ -89,6 +89,9 @@ package final class ModelReader {
         try connection.execute("PRAGMA temp_store = FILE; PRAGMA cache_size = -16384")
     }
 
+    /// The tables that its queries have read.
+    package var readTables: Set<String> { watch.readTables }
+
     // MARK: Answers
 
     /// The answer to a query, which ends with the next one that is asked.

@@ -1,0 +1,268 @@
+import DiarioLog
+import DiarioProjection
+import DiarioSQLite
+import DiarioSchema
+
+/// A value of a row of an answer, or of a parameter.
+public enum SQLValue: Hashable, Sendable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+    case blob([UInt8])
+}
+
+/// The rows that answer a query.
+public struct QueryAnswer: Hashable, Sendable {
+    /// The names of the columns.
+    public let columns: [String]
+    /// The rows in the order of the query, each with a value for every column.
+    public let rows: [[SQLValue]]
+
+    /// The number of rows.
+    public var count: Int { rows.count }
+
+    /// The value of a column in a row; nil if there is no such column.
+    public subscript(row: Int, column: String) -> SQLValue? {
+        columns.firstIndex(of: column).map { rows[row][$0] }
+    }
+}
+
+extension Diary {
+    /// Answers a named query of a pack, from read models that hold all that was recorded.
+    ///
+    /// Parameters are texts, read by the types that the query declares: `["day": "2026-05-04"]`.
+    /// One with a default may be left out.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the query, with that of its pack in front (`meals.day`) if several
+    ///     packs have one of that name.
+    ///   - parameters: Values by name, without the colon.
+    /// - Throws: ``DiarioError`` if there is no such query, a parameter is missing or of another
+    ///   type, or the answer has too many rows.
+    public func query(
+        _ name: String,
+        _ parameters: [String: String] = [:]
+    ) throws -> QueryAnswer {
+        try answer(.named(name, parameters)).answer
+    }
+
+    /// Answers a query in SQL over the tables of all packs; it may only read.
+    ///
+    /// - Parameters:
+    ///   - query: One SELECT. A table that two packs have is named with its pack: `meals.day`.
+    ///   - parameters: Values by name, without the colon.
+    /// - Throws: ``DiarioError`` if SQLite does not understand it, if it writes, or if the answer
+    ///   takes too long or has too many rows.
+    public func sql(
+        _ query: String,
+        _ parameters: [String: SQLValue] = [:]
+    ) throws -> QueryAnswer {
+        try answer(.sql(query, parameters)).answer
+    }
+
+    /// The answers to a named query: at once, and again each time a table that it reads changed.
+    public nonisolated func liveQuery(
+        _ name: String,
+        _ parameters: [String: String] = [:]
+    ) -> LiveQuery {
+        LiveQuery(diary: self, question: .named(name, parameters))
+    }
+
+    /// The answers to a query in SQL: at once, and again each time a table that it reads changed.
+    public nonisolated func liveSQL(
+        _ query: String,
+        _ parameters: [String: SQLValue] = [:]
+    ) -> LiveQuery {
+        LiveQuery(diary: self, question: .sql(query, parameters))
+    }
+
+    /// Builds the read models of all packs anew from the log, beside those that are read meanwhile.
+    ///
+    /// - Throws: ``DiarioError`` if the disk refuses, or if nothing may be written.
+    public func rebuild() throws {
+        _ = try models().rebuild()
+        changes.raise()
+    }
+
+    func models() throws(DiarioError) -> ReadModels {
+        if let readModels { return readModels }
+        let made = try ReadModels(space)
+        readModels = made
+        return made
+    }
+
+    /// What is asked.
+    enum Question: Sendable {
+        case named(String, [String: String])
+        case sql(String, [String: SQLValue])
+    }
+
+    /// An answer, and the tables that it was read from.
+    struct Reading: Sendable {
+        let answer: QueryAnswer
+        let tables: Set<String>
+        /// Nil if all packs were asked.
+        let pack: String?
+    }
+
+    func answer(_ question: Question) throws(DiarioError) -> Reading {
+        let models = try followed()
+        switch question {
+        case .named(let name, let texts):
+            let (pack, query) = try models.query(name)
+            guard let source = models.source(of: pack.name) else {
+                throw DiarioError(.notFound, "The read models of \(pack.name) are not built.")
+            }
+            return try projecting { () throws(ProjectionError) in
+                let reader = try ModelReader(source)
+                let values = try query.values(texts)
+                return try Self.read(reader, query.statement.text, values, pack: pack.name)
+            }
+        case .sql(let query, let values):
+            let sources = models.sources()
+            return try projecting { () throws(ProjectionError) in
+                let reader = try ModelReader(sources)
+                return try Self.read(reader, query, values.mapValues { Value($0) }, pack: nil)
+            }
+        }
+    }
+
+    /// The read models, with all that this and other processes recorded.
+    private func followed() throws(DiarioError) -> ReadModels {
+        let models = try models()
+        _ = try logging { () throws(LogError) in try space.store.refresh() }
+        try models.update()
+        return models
+    }
+
+    /// Whether one of these tables may have changed since somebody asked last.
+    ///
+    /// All that changed until then is noted for everybody who asks.
+    func hasChanged(_ tables: Set<String>, of pack: String?, since: inout UInt64) throws -> Bool {
+        let models = try followed()
+        let changed = models.takeChangedTables()
+        for (pack, tables) in changed where !tables.isEmpty {
+            changeNumber += 1
+            for table in tables { changeNumbers["\(pack).\(table)"] = changeNumber }
+        }
+        let last = since
+        since = changeNumber
+        let packs = pack.map { [$0] } ?? models.packs.map(\.name)
+        return packs.contains { pack in
+            tables.union(["*"]).contains { changeNumbers["\(pack).\($0)", default: 0] > last }
+        }
+    }
+
+    private static func read(
+        _ reader: ModelReader,
+        _ sql: String,
+        _ values: [String: Value],
+        pack: String?
+    ) throws(ProjectionError) -> Reading {
+        let end = ContinuousClock.now + .seconds(Limits.querySecondsMax)
+        var bounds = ModelReader.Bounds()
+        bounds.isOver = { ContinuousClock.now > end }
+        let answer = try reader.answer(sql, values, bounds)
+        var rows: [[SQLValue]] = []
+        while let row = try answer.next() { rows.append(row.map { SQLValue($0) }) }
+        return Reading(
+            answer: QueryAnswer(columns: answer.columns, rows: rows),
+            tables: reader.readTables,
+            pack: pack
+        )
+    }
+}
+
+/// The answers to a query, as what is recorded changes them.
+///
+/// Changes that come faster than they are asked for are told as one.
+public struct LiveQuery: AsyncSequence, Sendable {
+    public typealias Element = QueryAnswer
+
+    let diary: Diary
+    let question: Diary.Question
+
+    public func makeAsyncIterator() -> Iterator { Iterator(diary: diary, question: question) }
+
+    /// Asks again when a table that was read has changed.
+    public struct Iterator: AsyncIteratorProtocol {
+        let diary: Diary
+        let question: Diary.Question
+        private var last: Diary.Reading?
+        private var seen: UInt64 = 0
+
+        /// Others may record too, and only the log tells of that.
+        private static let pause = Duration.milliseconds(250)
+
+        init(diary: Diary, question: Diary.Question) {
+            self.diary = diary
+            self.question = question
+        }
+
+        /// The next answer that differs from the last one; nil once the task is cancelled.
+        public mutating func next() async throws -> QueryAnswer? {
+            while !Task.isCancelled {
+                let version = diary.changes.version
+                if let last {
+                    let isChanged: Bool
+                    (isChanged, seen) = try await diary.isChanged(last, since: seen)
+                    guard isChanged else {
+                        await diary.changes.wait(after: version, atMost: Self.pause)
+                        continue
+                    }
+                } else {
+                    seen = try await diary.changeNumberNow()
+                }
+                let reading = try await diary.answer(question)
+                let isOther = reading.answer != last?.answer
+                last = reading
+                if isOther { return reading.answer }
+            }
+            return nil
+        }
+    }
+}
+
+extension Diary {
+    fileprivate func isChanged(
+        _ reading: Reading,
+        since number: UInt64
+    ) throws -> (Bool, UInt64) {
+        var seen = number
+        let isChanged = try hasChanged(reading.tables, of: reading.pack, since: &seen)
+        return (isChanged, seen)
+    }
+
+    fileprivate func changeNumberNow() throws -> UInt64 {
+        var seen = changeNumber
+        _ = try hasChanged([], of: nil, since: &seen)
+        return seen
+    }
+}
+
+extension SQLValue {
+    fileprivate init(_ value: Value) {
+        self =
+            switch value {
+            case .null: .null
+            case .integer(let value): .integer(value)
+            case .real(let value): .real(value)
+            case .text(let text): .text(text)
+            case .blob(let bytes): .blob(bytes)
+            }
+    }
+}
+
+extension Value {
+    fileprivate init(_ value: SQLValue) {
+        self =
+            switch value {
+            case .null: .null
+            case .integer(let value): .integer(value)
+            case .real(let value): .real(value)
+            case .text(let text): .text(text)
+            case .blob(let bytes): .blob(bytes)
+            }
+    }
+}

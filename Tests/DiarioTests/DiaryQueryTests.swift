@@ -1,0 +1,100 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioProjection
+import DiarioSchema
+import DiarioTestSupport
+import Testing
+
+@Suite struct DiaryQueryTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        let pack = try TasksPack.make(
+            extra: [
+                "queries/places.sql":
+                    "-- query places(least INTEGER, list TEXT = 'l1'): tasks of a list\n"
+                    + "SELECT id, place FROM task WHERE place >= :least AND list = :list "
+                    + "ORDER BY place;"
+            ]
+        )
+        let space = try Space.create(at: folder.path, packs: [pack])
+        try space.close()
+    }
+
+    private func batch(_ diary: Diary, _ id: Int, list: Int = 1) throws -> EventBatch {
+        var batch = diary.makeBatch()
+        try batch.add(
+            "tasks.task.added",
+            json: #"{"id":"t\#(id)","title":"a","list":"l\#(list)","place":\#(id)}"#
+        )
+        return batch
+    }
+
+    @Test func aQueryAnswersWhatWasRecorded() async throws {
+        let diary = try Diary(path: folder.path)
+        for id in 1...3 { _ = try await diary.append(batch(diary, id, list: id % 2)) }
+        let answer = try await diary.query("places", ["least": "1"])
+        #expect(answer.columns == ["id", "place"])
+        #expect(answer.rows == [[.text("t1"), .integer(1)], [.text("t3"), .integer(3)]])
+        let other = try await diary.query("tasks.places", ["least": "3", "list": "l1"])
+        #expect(other[0, "id"] == .text("t3"))
+        // An index of texts asks SQLite for a setting by itself.
+        let found = try await diary.sql("SELECT rowid FROM task_text WHERE task_text MATCH 'a'")
+        #expect(found.count == 3)
+        let count = try await diary.sql(
+            "SELECT count(*) AS n FROM tasks.task WHERE place > :least",
+            ["least": .integer(1)]
+        )
+        #expect(count.rows == [[.integer(2)]])
+        try await diary.close()
+    }
+
+    @Test(arguments: [
+        ("nothing", [:]), ("places", [:]), ("places", ["least": "many"]),
+        ("places", ["least": "1", "other": "1"]),
+    ])
+    func whatIsAskedWrongIsRefused(name: String, parameters: [String: String]) async throws {
+        let diary = try Diary(path: folder.path)
+        await #expect(throws: DiarioError.self) { try await diary.query(name, parameters) }
+    }
+
+    @Test(arguments: [
+        "DELETE FROM task", "SELECT * FROM nothing", "SELECT 1; SELECT 2",
+        "PRAGMA user_version = 1",
+        "ATTACH 'x' AS x", "SELECT load_extension('x')", "CREATE TABLE x (y)", "",
+    ])
+    func whatIsNoReadingIsRefused(sql: String) async throws {
+        let diary = try Diary(path: folder.path)
+        await #expect(throws: DiarioError.self) { try await diary.sql(sql) }
+    }
+
+    /// A live query answers at once, and again when a table that it reads has changed.
+    @Test func aLiveQueryFollowsItsTables() async throws {
+        let diary = try Diary(path: folder.path)
+        _ = try await diary.append(batch(diary, 1))
+        var answers = diary.liveQuery("places", ["least": "0"]).makeAsyncIterator()
+        #expect(try await answers.next()?.count == 1)
+        _ = try await diary.append(batch(diary, 2))
+        #expect(try await answers.next()?.count == 2)
+        // Of another list: the answer is the same, and is not told again.
+        _ = try await diary.append(batch(diary, 3, list: 2))
+        _ = try await diary.append(batch(diary, 4))
+        #expect(try await answers.next()?.count == 3)
+    }
+
+    /// What another program records is seen too, and no event is applied twice.
+    @Test func twoDiariesOfOneFolderFollowEachOther() async throws {
+        let (one, other) = (try Diary(path: folder.path), try Diary(path: folder.path))
+        var answers = other.liveQuery("places", ["least": "0"]).makeAsyncIterator()
+        #expect(try await answers.next()?.count == 0)
+        for id in 1...5 {
+            _ = try await one.append(batch(one, id))
+            _ = try await one.query("places", ["least": "0"])
+            #expect(try await answers.next()?.count == id)
+        }
+        let lists = try await other.sql("SELECT count FROM list")
+        #expect(lists.rows == [[.integer(5)]])
+    }
+}
