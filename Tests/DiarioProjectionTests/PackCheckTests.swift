@@ -101,6 +101,31 @@ import Testing
         )
     }
 
+    /// A table may do without row ids, which keeps its rows in the order of its key.
+    @Test func aTableMayHaveNoRowIDs() throws {
+        let other = """
+            -- readmodel other version 1: how many
+            CREATE TABLE other (day TEXT NOT NULL PRIMARY KEY, count INT NOT NULL)
+            STRICT, WITHOUT ROWID;
+            -- on test.thing.made
+            INSERT INTO other VALUES (:day, 1) ON CONFLICT (day) DO UPDATE SET count = count + 1;
+            """
+        let found = try problems(["readmodel/other.sql": other])
+        #expect(found.isEmpty, "\(found)")
+    }
+
+    @Test(arguments: ["rtree", "rtree_i32"])
+    func aTriggerFeedsAnIndexOfPlaces(module: String) throws {
+        let definitions = """
+            CREATE VIRTUAL TABLE box USING \(module)(id, low, high);
+            CREATE TRIGGER placed AFTER INSERT ON thing BEGIN
+                INSERT INTO box VALUES (new.rowid, new.count, new.count);
+            END;
+            """
+        let found = try problems(["readmodel/things.sql": Self.model(definitions: definitions)])
+        #expect(found.isEmpty, "\(found)")
+    }
+
     @Test func aTableIsStrict() throws {
         let found = try problems(["readmodel/things.sql": Self.model(options: "")])
         #expect(found.contains { $0.rule == "table-strict" && $0.line == 2 }, "\(found)")
@@ -116,6 +141,7 @@ import Testing
         ("CREATE VIRTUAL TABLE v USING dbstat;", "sql-virtual"),
         ("CREATE TABLE other (id TEXT NOT NULL PRIMARY KEY) STRICT;", "sql"),
         ("CREATE INDEX by_hash ON thing (random());", "sql-function"),
+        ("CREATE INDEX by_blob ON thing (zeroblob(2));", "sql-function"),
         ("CREATE TABLE copy AS SELECT 1;", "table-key"),
     ])
     func otherDefinitionsAreRefused(definitions: String, rule: String) throws {
@@ -164,8 +190,16 @@ import Testing
         #expect(found.first?.line == 2)
     }
 
+    @Test func aQueryMayAskFunctionsThatGiveTables() throws {
+        let text = "-- query by-day(list TEXT): a\nSELECT value FROM json_each(:list);"
+        let found = try problems(["queries/by-day.sql": text])
+        #expect(found.isEmpty, "\(found)")
+    }
+
     @Test(arguments: [
         ("DELETE FROM thing WHERE day = :day;", "sql-statement"),
+        ("CREATE TABLE b AS SELECT :day AS day;", "sql-statement"),
+        ("UPDATE sqlite_master SET sql = :day;", "sql"),
         ("SELECT * FROM nothing WHERE day = :day;", "sql"),
         ("SELECT load_extension(:day);", "sql-function"),
         ("ATTACH :day AS a;", "sql-attach"),

@@ -89,13 +89,15 @@ struct ModelCheck {
                 "a default is a number, a text or NULL; \(next.text) is none"
             )
         }
-        for word in words where word.kind == .word {
+        for (index, word) in words.enumerated() where word.kind == .word {
             let text = word.text.uppercased()
             if let refused = Self.refusedWords.first(where: { $0.word == text }) {
                 problem(word.line, refused.rule, "\(text) is not allowed here: \(refused.remedy)")
             }
-            // A trigger has to name the row of the index that it feeds.
-            if !isTrigger, Self.rowIDs.contains(text) {
+            // A trigger has to name the row of the index that it feeds, and WITHOUT ROWID has none.
+            if !isTrigger, Self.rowIDs.contains(text),
+                index == 0 || !words[index - 1].isKeyword("WITHOUT")
+            {
                 problem(
                     word.line,
                     "sql-rowid",

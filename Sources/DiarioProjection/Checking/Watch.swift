@@ -30,9 +30,13 @@ final class Watch {
     /// Why the last statement was refused; nil if it was not.
     private(set) var refusal: (rule: String, message: String)?
 
+    /// Whether it makes a virtual table, which writes to tables of its own while it is made.
+    private var makesVirtualTable = false
+
     func begin(_ purpose: Purpose) {
         self.purpose = purpose
         refusal = nil
+        makesVirtualTable = false
     }
 
     func answer(_ access: Access) -> AccessAnswer {
@@ -49,6 +53,9 @@ final class Watch {
         case .recursive where purpose != .query:
             return ("sql-recursive", "WITH RECURSIVE may never end; write it without")
         case .select, .recursive: return nil
+        // A table-valued function such as json_each tells its columns that way; a query that really
+        // changes this table does not only read, and is refused for that.
+        case .update where purpose == .query && access.first == "sqlite_master": return nil
         case .read:
             guard let table = access.first, !table.isEmpty else { return nil }
             return judge(reading: table)
@@ -86,6 +93,8 @@ final class Watch {
         guard !AllowList.functions.contains(name) else { return nil }
         // Those that an index of texts or places calls for itself.
         if purpose == .definition, name.hasPrefix("rtree") || name.hasPrefix("fts5") { return nil }
+        // An index of places begins with an empty node.
+        if makesVirtualTable, name == "zeroblob" { return nil }
         return ("sql-function", "\(name) is not allowed here: \(AllowList.remedy(for: name))")
     }
 
@@ -148,6 +157,7 @@ final class Watch {
             guard ["fts5", "rtree", "rtree_i32"].contains(module) else {
                 return ("sql-virtual", "only fts5, rtree and rtree_i32 are allowed, not \(module)")
             }
+            makesVirtualTable = true
             return nil
         case .createTemporaryIndex, .createTemporaryTable, .createTemporaryTrigger,
             .createTemporaryView:
