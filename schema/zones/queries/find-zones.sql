@@ -1,0 +1,5 @@
+-- query find-zones(words TEXT): zones by words of their titles
+SELECT z.zoneId, z.title, z.isOffered
+FROM zone_text AS t JOIN zone AS z ON z.rowid = t.rowid
+WHERE zone_text MATCH '"' || replace(:words, '"', '""') || '" *'
+ORDER BY t.rank, z.title, z.zoneId;
