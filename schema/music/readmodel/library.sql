@@ -112,7 +112,7 @@ SET title = excluded.title, artistName = excluded.artistName, albumTitle = exclu
 WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
 INSERT INTO track
 SELECT trackId, title, artistName, albumTitle,
-    coalesce(albumArtistName, iif(compilation = 1, 'Various Artists', artistName)),
+    coalesce(albumArtistName, iif(isCompilation, 'Various Artists', artistName)),
     composerName, genre, discNo, trackNo, durationMs, year, isPresent
 FROM (
     SELECT t.trackId, t.durationMs, t.isPresent,
@@ -127,19 +127,12 @@ FROM (
         nullif(
             coalesce(max(iif(e.field = 'composerName', e.value, NULL)), t.composerName), ''
         ) AS composerName,
-        nullif(
-            coalesce(max(iif(e.field = 'genre', e.value, NULL)), NULL), ''
-        ) AS genre,
-        nullif(
-            coalesce(max(iif(e.field = 'discNo', e.value, NULL)), t.discNo), ''
-        ) AS discNo,
-        nullif(
-            coalesce(max(iif(e.field = 'trackNo', e.value, NULL)), t.trackNo), ''
-        ) AS trackNo,
-        nullif(
-            coalesce(max(iif(e.field = 'year', e.value, NULL)), t.year), ''
-        ) AS year,
-        coalesce(max(iif(e.field = 'compilation', e.value, NULL)), t.compilation) = 1 AS compilation
+        nullif(max(iif(e.field = 'genre', e.value, NULL)), '') AS genre,
+        nullif(coalesce(max(iif(e.field = 'discNo', e.value, NULL)), t.discNo), '') AS discNo,
+        nullif(coalesce(max(iif(e.field = 'trackNo', e.value, NULL)), t.trackNo), '') AS trackNo,
+        nullif(coalesce(max(iif(e.field = 'year', e.value, NULL)), t.year), '') AS year,
+        coalesce(max(iif(e.field = 'compilation', e.value, NULL)), '' || t.compilation) = '1'
+            AS isCompilation
     FROM tag AS t LEFT JOIN track_edit AS e ON e.trackId = t.trackId
     WHERE t.trackId = :trackId
     GROUP BY t.trackId
@@ -189,7 +182,7 @@ SET value = excluded.value,
 WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
 INSERT INTO track
 SELECT trackId, title, artistName, albumTitle,
-    coalesce(albumArtistName, iif(compilation = 1, 'Various Artists', artistName)),
+    coalesce(albumArtistName, iif(isCompilation, 'Various Artists', artistName)),
     composerName, genre, discNo, trackNo, durationMs, year, isPresent
 FROM (
     SELECT t.trackId, t.durationMs, t.isPresent,
@@ -204,19 +197,12 @@ FROM (
         nullif(
             coalesce(max(iif(e.field = 'composerName', e.value, NULL)), t.composerName), ''
         ) AS composerName,
-        nullif(
-            coalesce(max(iif(e.field = 'genre', e.value, NULL)), NULL), ''
-        ) AS genre,
-        nullif(
-            coalesce(max(iif(e.field = 'discNo', e.value, NULL)), t.discNo), ''
-        ) AS discNo,
-        nullif(
-            coalesce(max(iif(e.field = 'trackNo', e.value, NULL)), t.trackNo), ''
-        ) AS trackNo,
-        nullif(
-            coalesce(max(iif(e.field = 'year', e.value, NULL)), t.year), ''
-        ) AS year,
-        coalesce(max(iif(e.field = 'compilation', e.value, NULL)), t.compilation) = 1 AS compilation
+        nullif(max(iif(e.field = 'genre', e.value, NULL)), '') AS genre,
+        nullif(coalesce(max(iif(e.field = 'discNo', e.value, NULL)), t.discNo), '') AS discNo,
+        nullif(coalesce(max(iif(e.field = 'trackNo', e.value, NULL)), t.trackNo), '') AS trackNo,
+        nullif(coalesce(max(iif(e.field = 'year', e.value, NULL)), t.year), '') AS year,
+        coalesce(max(iif(e.field = 'compilation', e.value, NULL)), '' || t.compilation) = '1'
+            AS isCompilation
     FROM tag AS t LEFT JOIN track_edit AS e ON e.trackId = t.trackId
     WHERE t.trackId = :trackId
     GROUP BY t.trackId
