@@ -1,4 +1,4 @@
--- readmodel library version 1: the tracks with corrected tags, and sums for artists and albums
+-- readmodel library version 1: the tracks with corrected tags, and sums for albums
 -- Tags as they were read last. A track that was removed keeps its row until it is read again.
 CREATE TABLE tag (
     trackId TEXT NOT NULL PRIMARY KEY,
@@ -47,6 +47,7 @@ CREATE TABLE track (
     isPresent INT NOT NULL
 ) STRICT;
 
+CREATE INDEX track_artist ON track (artistName);
 CREATE INDEX track_album ON track (albumArtist, albumTitle, discNo, trackNo);
 -- For tracks that are one recording, and for covers.
 CREATE INDEX track_same ON track (title, artistName, durationMs);
@@ -73,12 +74,7 @@ CREATE TRIGGER track_changed AFTER UPDATE ON track BEGIN
     VALUES (new.rowid, new.title, new.artistName, new.albumTitle);
 END;
 
--- Tracks in the library by each artist.
-CREATE TABLE artist (
-    name TEXT NOT NULL PRIMARY KEY,
-    tracks INT NOT NULL
-) STRICT, WITHOUT ROWID;
-
+-- Tracks that are in the library.
 CREATE TABLE album (
     artistName TEXT NOT NULL,
     title TEXT NOT NULL,
@@ -89,9 +85,6 @@ CREATE TABLE album (
 
 -- on music.track.imported
 -- The sums lose the track as it was ...
-INSERT INTO artist
-SELECT artistName, -1 FROM track WHERE trackId = :trackId AND isPresent = 1
-ON CONFLICT (name) DO UPDATE SET tracks = tracks + excluded.tracks;
 INSERT INTO album
 SELECT albumArtist, albumTitle, -1, -coalesce(durationMs, 0)
 FROM track WHERE trackId = :trackId AND isPresent = 1 AND albumTitle IS NOT NULL
@@ -144,9 +137,6 @@ SET title = excluded.title, artistName = excluded.artistName, albumTitle = exclu
     genre = excluded.genre, discNo = excluded.discNo, trackNo = excluded.trackNo,
     durationMs = excluded.durationMs, year = excluded.year, isPresent = excluded.isPresent;
 -- ... and get it as it is.
-INSERT INTO artist
-SELECT artistName, 1 FROM track WHERE trackId = :trackId AND isPresent = 1
-ON CONFLICT (name) DO UPDATE SET tracks = tracks + excluded.tracks;
 INSERT INTO album
 SELECT albumArtist, albumTitle, 1, coalesce(durationMs, 0)
 FROM track WHERE trackId = :trackId AND isPresent = 1 AND albumTitle IS NOT NULL
@@ -154,9 +144,6 @@ ON CONFLICT (artistName, title) DO UPDATE
 SET tracks = tracks + excluded.tracks, durationMs = durationMs + excluded.durationMs;
 
 -- on music.track.edited
-INSERT INTO artist
-SELECT artistName, -1 FROM track WHERE trackId = :trackId AND isPresent = 1
-ON CONFLICT (name) DO UPDATE SET tracks = tracks + excluded.tracks;
 INSERT INTO album
 SELECT albumArtist, albumTitle, -1, -coalesce(durationMs, 0)
 FROM track WHERE trackId = :trackId AND isPresent = 1 AND albumTitle IS NOT NULL
@@ -213,9 +200,6 @@ SET title = excluded.title, artistName = excluded.artistName, albumTitle = exclu
     albumArtist = excluded.albumArtist, composerName = excluded.composerName,
     genre = excluded.genre, discNo = excluded.discNo, trackNo = excluded.trackNo,
     durationMs = excluded.durationMs, year = excluded.year, isPresent = excluded.isPresent;
-INSERT INTO artist
-SELECT artistName, 1 FROM track WHERE trackId = :trackId AND isPresent = 1
-ON CONFLICT (name) DO UPDATE SET tracks = tracks + excluded.tracks;
 INSERT INTO album
 SELECT albumArtist, albumTitle, 1, coalesce(durationMs, 0)
 FROM track WHERE trackId = :trackId AND isPresent = 1 AND albumTitle IS NOT NULL
@@ -223,9 +207,6 @@ ON CONFLICT (artistName, title) DO UPDATE
 SET tracks = tracks + excluded.tracks, durationMs = durationMs + excluded.durationMs;
 
 -- on music.track.removed
-INSERT INTO artist
-SELECT artistName, -1 FROM track WHERE trackId = :trackId AND isPresent = 1
-ON CONFLICT (name) DO UPDATE SET tracks = tracks + excluded.tracks;
 INSERT INTO album
 SELECT albumArtist, albumTitle, -1, -coalesce(durationMs, 0)
 FROM track WHERE trackId = :trackId AND isPresent = 1 AND albumTitle IS NOT NULL
@@ -236,9 +217,6 @@ SET isPresent = 0, clock = :_clock, replica = :_replica, sequence = :_sequence
 WHERE trackId = :trackId AND (:_clock, :_replica, :_sequence) > (clock, replica, sequence);
 UPDATE track SET isPresent = (SELECT isPresent FROM tag WHERE trackId = :trackId)
 WHERE trackId = :trackId;
-INSERT INTO artist
-SELECT artistName, 1 FROM track WHERE trackId = :trackId AND isPresent = 1
-ON CONFLICT (name) DO UPDATE SET tracks = tracks + excluded.tracks;
 INSERT INTO album
 SELECT albumArtist, albumTitle, 1, coalesce(durationMs, 0)
 FROM track WHERE trackId = :trackId AND isPresent = 1 AND albumTitle IS NOT NULL
