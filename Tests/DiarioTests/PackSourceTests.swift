@@ -11,6 +11,22 @@ import Testing
         #expect(problems.map(\.description) == [])
     }
 
+    /// Each type is listened to, and has an example that says what it does to the tables.
+    @Test func ourOwnPacksAreWholeAndHaveExamples() throws {
+        for pack in try PackSource.builtIn() where pack.name != "engine" {
+            let listened = Set(pack.sql.readModels.flatMap(\.blocks).flatMap(\.types))
+            #expect(listened == Set(pack.types.map(\.name)))
+            let folder = "\(pack.name)/examples"
+            let examples = try SchemaFolder.files(folder).map {
+                String(decoding: try SchemaFolder.contents($0), as: UTF8.self)
+            }.joined()
+            for type in listened {
+                #expect(examples.contains(#"{"type":"\#(type)""#), "\(type) has no example")
+            }
+            #expect(3...8 ~= pack.sql.queries.count && 2...5 ~= pack.sql.readModels.count)
+        }
+    }
+
     /// What `schema check` refuses is not adopted either.
     @Test func aPackWhoseSQLIsWrongIsNotLoaded() throws {
         let folder = try TemporaryFolder()

@@ -1,0 +1,74 @@
+-- readmodel allergies version 1: the vocabulary, who cannot have what, and the warnings given
+CREATE TABLE allergen (
+    allergenId TEXT NOT NULL PRIMARY KEY,
+    nameIt TEXT NOT NULL,
+    nameEn TEXT NOT NULL,
+    offTag TEXT,
+    clock INT NOT NULL,
+    replica TEXT NOT NULL,
+    sequence INT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Each addition is removed by itself: who adds one again while it is removed elsewhere keeps it.
+CREATE TABLE allergy (
+    allergyId TEXT NOT NULL PRIMARY KEY,
+    user TEXT NOT NULL,
+    allergenId TEXT,
+    ownWords TEXT,
+    severity TEXT NOT NULL,
+    note TEXT,
+    isRemoved INT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX allergy_user ON allergy (user);
+
+CREATE TABLE alert (
+    alertId TEXT NOT NULL PRIMARY KEY,
+    user TEXT NOT NULL,
+    entryId TEXT,
+    allergenId TEXT,
+    level TEXT NOT NULL,
+    at INT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX alert_user ON alert (user, at);
+
+-- What the user decided, the last time.
+CREATE TABLE alert_choice (
+    alertId TEXT NOT NULL PRIMARY KEY,
+    choice TEXT NOT NULL,
+    clock INT NOT NULL,
+    replica TEXT NOT NULL,
+    sequence INT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- on meals.allergen.defined
+INSERT INTO allergen VALUES (
+    :allergenId, :nameIt, :nameEn, :offTag, :_clock, :_replica, :_sequence
+)
+ON CONFLICT (allergenId) DO UPDATE
+SET nameIt = excluded.nameIt, nameEn = excluded.nameEn, offTag = excluded.offTag,
+    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
+WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+
+-- on meals.allergy.added
+INSERT INTO allergy VALUES (
+    :allergyId, coalesce(:_actor, :_replica), :allergenId, :ownWords, :severity, :note, 0
+)
+ON CONFLICT (allergyId) DO NOTHING;
+
+-- on meals.allergy.removed
+UPDATE allergy SET isRemoved = 1 WHERE allergyId = :allergyId;
+
+-- on meals.allergy.alert.shown
+INSERT INTO alert VALUES (
+    :alertId, coalesce(:_actor, :_replica), :entryId, :allergenId, :level, :_at
+)
+ON CONFLICT (alertId) DO NOTHING;
+
+-- on meals.allergy.alert.acknowledged
+INSERT INTO alert_choice VALUES (:alertId, :choice, :_clock, :_replica, :_sequence)
+ON CONFLICT (alertId) DO UPDATE
+SET choice = excluded.choice,
+    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
+WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);

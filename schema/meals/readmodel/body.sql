@@ -1,0 +1,54 @@
+-- readmodel body version 1: weights, and what phones and watches counted on each day
+-- One that was a mistake keeps its row, so that a second import of it does not bring it back.
+CREATE TABLE weight (
+    measureId TEXT NOT NULL PRIMARY KEY,
+    user TEXT NOT NULL,
+    day TEXT NOT NULL,
+    weightG INT,
+    source TEXT NOT NULL,
+    note TEXT,
+    at INT NOT NULL,
+    clock INT NOT NULL,
+    isRemoved INT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX weight_day ON weight (user, day, at);
+
+-- Who counted is personal and no key, so of several counts of a day the highest revision holds.
+CREATE TABLE activity (
+    user TEXT NOT NULL,
+    day TEXT NOT NULL,
+    timeZone TEXT NOT NULL,
+    sourceName TEXT,
+    steps INT,
+    activeMkcal INT,
+    basalMkcal INT,
+    importId TEXT,
+    revision INT NOT NULL,
+    clock INT NOT NULL,
+    replica TEXT NOT NULL,
+    sequence INT NOT NULL,
+    PRIMARY KEY (user, day)
+) STRICT, WITHOUT ROWID;
+
+-- on meals.weight.recorded
+INSERT INTO weight VALUES (
+    :measureId, coalesce(:_actor, :_replica), :day, :weightG, :source, :note, :_at, :_clock, 0
+)
+ON CONFLICT (measureId) DO NOTHING;
+
+-- on meals.measure.removed
+UPDATE weight SET isRemoved = 1 WHERE measureId = :measureId;
+
+-- on meals.health.day.recorded
+INSERT INTO activity VALUES (
+    coalesce(:_actor, :_replica), :day, :timeZone, :sourceName, :steps, :activeMkcal, :basalMkcal,
+    :importId, :revision, :_clock, :_replica, :_sequence
+)
+ON CONFLICT (user, day) DO UPDATE
+SET timeZone = excluded.timeZone, sourceName = excluded.sourceName, steps = excluded.steps,
+    activeMkcal = excluded.activeMkcal, basalMkcal = excluded.basalMkcal,
+    importId = excluded.importId, revision = excluded.revision,
+    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
+WHERE (excluded.revision, excluded.clock, excluded.replica, excluded.sequence)
+    > (revision, clock, replica, sequence);

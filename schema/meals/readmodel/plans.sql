@@ -1,0 +1,70 @@
+-- readmodel plans version 1: what each user wants to reach, and the daily plans they accepted
+CREATE TABLE weight_goal (
+    user TEXT NOT NULL PRIMARY KEY,
+    targetG INT,
+    isOverride INT NOT NULL,
+    clock INT NOT NULL,
+    replica TEXT NOT NULL,
+    sequence INT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pace_goal (
+    user TEXT NOT NULL PRIMARY KEY,
+    pace TEXT NOT NULL,
+    isOverride INT NOT NULL,
+    clock INT NOT NULL,
+    replica TEXT NOT NULL,
+    sequence INT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- All plans stay: the days before a new one keep the plan that held then.
+CREATE TABLE plan (
+    planId TEXT NOT NULL PRIMARY KEY,
+    user TEXT NOT NULL,
+    effectiveFrom TEXT NOT NULL,
+    formula TEXT NOT NULL,
+    inputs TEXT,
+    bmiMilli INT,
+    bmrMkcal INT,
+    tdeeMkcal INT,
+    deficitMkcal INT,
+    needMkcal INT,
+    proteinMg INT,
+    carbMg INT,
+    fatMg INT,
+    days INT,
+    clock INT NOT NULL,
+    replica TEXT NOT NULL,
+    sequence INT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX plan_from ON plan (user, effectiveFrom, clock, replica, sequence);
+
+-- on meals.goal.weight.set
+INSERT INTO weight_goal VALUES (
+    coalesce(:_actor, :_replica), :targetG, :override, :_clock, :_replica, :_sequence
+)
+ON CONFLICT (user) DO UPDATE
+SET targetG = excluded.targetG, isOverride = excluded.isOverride,
+    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
+WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+
+-- on meals.goal.pace.set
+INSERT INTO pace_goal VALUES (
+    coalesce(:_actor, :_replica), :pace, :override, :_clock, :_replica, :_sequence
+)
+ON CONFLICT (user) DO UPDATE
+SET pace = excluded.pace, isOverride = excluded.isOverride,
+    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
+WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+
+-- on meals.plan.confirmed
+INSERT INTO plan VALUES (
+    :planId, coalesce(:_actor, :_replica), :effectiveFrom, :formula, :inputs,
+    json_extract(:outputs, '$.bmiMilli'), json_extract(:outputs, '$.bmrMkcal'),
+    json_extract(:outputs, '$.tdeeMkcal'), json_extract(:outputs, '$.deficitMkcal'),
+    json_extract(:outputs, '$.needMkcal'), json_extract(:outputs, '$.proteinMg'),
+    json_extract(:outputs, '$.carbMg'), json_extract(:outputs, '$.fatMg'),
+    json_extract(:outputs, '$.days'), :_clock, :_replica, :_sequence
+)
+ON CONFLICT (planId) DO NOTHING;
