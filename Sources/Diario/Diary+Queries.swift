@@ -38,6 +38,7 @@ extension Diary {
     ///   - name: The name of the query, with that of its pack in front (`meals.day`) if several
     ///     packs have one of that name.
     ///   - parameters: Values by name, without the colon.
+    /// - Returns: All rows of the answer.
     /// - Throws: ``DiarioError`` if there is no such query, a parameter is missing or of another
     ///   type, or the answer has too many rows.
     public func query(
@@ -52,6 +53,7 @@ extension Diary {
     /// - Parameters:
     ///   - query: One SELECT. A table that two packs have is named with its pack: `meals.day`.
     ///   - parameters: Values by name, without the colon.
+    /// - Returns: All rows of the answer.
     /// - Throws: ``DiarioError`` if SQLite does not understand it, if it writes, or if the answer
     ///   takes too long or has too many rows.
     public func sql(
