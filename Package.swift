@@ -43,7 +43,7 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
         "DiarioBench",
         [
             "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog",
-            "CBaseline",
+            "DiarioProjection", "CBaseline",
         ]
     ),
     ("DiarioSim", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),

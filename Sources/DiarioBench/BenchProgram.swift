@@ -58,6 +58,13 @@ enum BenchProgram {
             try await VerifyBench.run(&arguments)
         },
         Command(
+            name: "rebuild",
+            summary: "read models, built anew",
+            help: RebuildBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await RebuildBench.run(&arguments)
+        },
+        Command(
             name: "spaces",
             summary: "many spaces in one data directory",
             help: SpacesBench.help

@@ -30,6 +30,35 @@ double baseline_sync_loop(const char *path, const char *lock_path, size_t frame_
 double baseline_sqlite(const char *path, const char *lines, const size_t *ends, size_t count,
                        size_t rounds, size_t batch);
 
+/* A value that is bound to a parameter: `value` is an integer, the bits of a double, or where
+ * `size` bytes of a text or blob begin. */
+struct baseline_cell {
+    uint32_t kind; /* 0 NULL, 1 integer, 2 real, 3 text, 4 blob */
+    uint32_t size;
+    int64_t value;
+};
+
+/* A statement that is run once with some cells. */
+struct baseline_call {
+    uint32_t statement;
+    uint32_t cell_count;
+    uint64_t first_cell;
+    /* Whether it is the first one of an event. */
+    uint32_t begins_event;
+};
+
+/*
+ * Makes a new SQLite database at `path` by the statements `definitions`, prepares `statements`
+ * (each ends with a zero, one behind the other), and runs all calls: WAL, synchronous NORMAL,
+ * recursive triggers, foreign keys, secure_delete and a cache of 64 MiB, as read models have
+ * them; a transaction for each `batch` events. Texts are bound where they lie. Calls that fail are
+ * counted in `*failures`. Gives the processor time.
+ */
+double baseline_apply(const char *path, const char *definitions, const char *statements,
+                      size_t statement_count, const struct baseline_call *calls, size_t call_count,
+                      const struct baseline_cell *cells, const char *texts, size_t batch,
+                      uint64_t *failures);
+
 /* Reads all of the file at `path` with pread, 1 MiB at a time; adds its size to `*total`. */
 double baseline_read(const char *path, uint64_t *total);
 

@@ -149,8 +149,11 @@ package final class ReadModels {
     // MARK: Building
 
     /// Builds all read models of these packs anew beside the live ones, then makes them live.
+    ///
+    /// Without `measuresRows` the report says nothing of what the tables hold.
     package func rebuild(
         _ names: [String]? = nil,
+        measuresRows: Bool = true,
         progress: @escaping Progress = { _, _, _ in }
     ) throws(DiarioError) -> [Report] {
         guard !folder.isReadOnly else {
@@ -160,7 +163,11 @@ package final class ReadModels {
         for pack in packs where names?.contains(pack.name) ?? true {
             let lock = try folder.lock()
             defer { lock.release() }
-            reports.append(try build(PackPlan(pack), copying: false, progress))
+            let plan = PackPlan(pack)
+            let start = ContinuousClock.now
+            let file = try build(plan, copying: false, progress)
+            let seconds = (ContinuousClock.now - start) / .seconds(1)
+            reports.append(try report(file, seconds: seconds, measuresRows: measuresRows))
         }
         return reports
     }
@@ -172,10 +179,9 @@ package final class ReadModels {
         _ plan: PackPlan,
         copying: Bool,
         _ progress: @escaping Progress
-    ) throws(DiarioError) -> Report {
+    ) throws(DiarioError) -> ModelFile {
         let name = plan.pack.name
         files[name] = nil
-        let start = ContinuousClock.now
         let live = folder.live(name)
         let generation = try generation(for: plan, behind: live, copying: copying)
         let path = folder.fullPath(generation)
@@ -192,8 +198,7 @@ package final class ReadModels {
         for old in try folder.generations(of: name) where old != generation && old != live {
             try folder.remove(old)
         }
-        let duration = ContinuousClock.now - start
-        return try report(file, seconds: duration / .seconds(1))
+        return file
     }
 
     /// The generation to build: one that was cut off, or a new one.
@@ -225,12 +230,19 @@ package final class ReadModels {
         return generation
     }
 
-    private func report(_ file: ModelFile, seconds: Double) throws(DiarioError) -> Report {
+    private func report(
+        _ file: ModelFile,
+        seconds: Double,
+        measuresRows: Bool
+    ) throws(DiarioError) -> Report {
         let quarantined = try projecting { () throws(ProjectionError) in try file.quarantined() }
         var models: [Report.Model] = []
         for model in file.models {
-            let digest = try projecting { () throws(ProjectionError) in
-                try file.digest(of: model.name)
+            var digest = ModelDigest(digest: .zero, rows: 0)
+            if measuresRows {
+                digest = try projecting { () throws(ProjectionError) in
+                    try file.digest(of: model.name)
+                }
             }
             models.append(
                 Report.Model(

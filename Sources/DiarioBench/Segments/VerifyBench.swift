@@ -59,7 +59,7 @@ enum VerifyBench {
     }
 
     /// Imports the workload into a new space and seals all of it; gives the number of events.
-    private static func fill(
+    static func fill(
         _ path: String,
         _ options: WorkloadOptions,
         _ scratch: Scratch

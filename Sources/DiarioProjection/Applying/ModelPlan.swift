@@ -8,27 +8,27 @@ package struct ModelPlan: Sendable {
     /// Two read models with one fingerprint make the same rows of the same events.
     package let fingerprint: Hash32
     /// By full name of the type.
-    let types: [String: TypePlan]
+    package let types: [String: TypePlan]
     /// All statements, as often as they run for different types.
-    let statements: [StatementPlan]
+    package let statements: [StatementPlan]
 
     /// What is done for the events of one type.
-    struct TypePlan: Sendable {
+    package struct TypePlan: Sendable {
         /// The newest version that the pack has.
         let type: EventType
         /// From each older version to the one after it.
         let upcasts: [Int: Upcast]
         /// Which of the plan's statements run, in order.
-        let statements: Range<Int>
+        package let statements: Range<Int>
         /// Whether a statement needs what an event gets with its position.
         let usesPlace: Bool
     }
 
     /// A statement, and what its parameters are bound to.
-    struct StatementPlan: Sendable {
-        let statement: SQLStatement
+    package struct StatementPlan: Sendable {
+        package let statement: SQLStatement
         let file: String
-        let sources: [ParameterSource]
+        package let sources: [ParameterSource]
     }
 
     init(_ model: ReadModel, of pack: Pack) {
@@ -127,7 +127,7 @@ package struct PackPlan: Sendable {
 }
 
 /// What a parameter of a statement is bound to.
-enum ParameterSource: Equatable, Sendable {
+package enum ParameterSource: Equatable, Sendable {
     /// A field of the newest version of the type, by its index.
     case field(Int)
     case envelope(EnvelopeParameter)

@@ -7,6 +7,11 @@ package struct ModelDigest: Hashable, Sendable {
     package let digest: Hash32
     /// Rows of its plain tables.
     package let rows: Int
+
+    package init(digest: Hash32, rows: Int) {
+        self.digest = digest
+        self.rows = rows
+    }
 }
 
 extension ModelFile {
