@@ -31,6 +31,7 @@ enum SegmentSubject {
         case .sidecar: change(&sealed.sidecar, by: input)
         }
         try? read(sealed)
+        try? readPart(sealed)
     }
 
     /// As `run`, but of the index behind its compression.
@@ -101,6 +102,19 @@ enum SegmentSubject {
             )
             precondition(types.indices ~= row.typeIndex, "a row has a type of the segment")
         }
+    }
+
+    /// Asks for a few events alone.
+    private static func readPart(_ sealed: SealedSegment) throws {
+        var reader = try SegmentReader(
+            SegmentMemory(.segment, sealed.segment),
+            sidecar: SegmentMemory(.sidecar, sealed.sidecar),
+            checksums: .ignored
+        )
+        let middle = reader.header.eventCount / 2
+        reader.want(middle..<min(middle + 10, reader.header.eventCount))
+        var rows = try SegmentRows(reader)
+        while try rows.next() != nil {}
     }
 
     private static func makeBase() throws -> SealedSegment {

@@ -127,6 +127,10 @@ enum ScanBench {
             let values = try reader.numbers(column)
             precondition(values.count == reader.header.eventCount, "a column has all events")
         }
+        _ = try reader.typeIndices()
+        _ = try reader.replicaIndices()
+        _ = try reader.flags()
+        _ = try reader.batches()
         _ = try reader.actors()
         _ = try reader.subjects()
         _ = try reader.saltNodes()

@@ -5,10 +5,16 @@ extension Array where Element: BitwiseCopyable {
     @unsafe
     @inline(__always)
     init(count: Int, writtenBy write: (UnsafeMutablePointer<Element>) -> Void) {
-        // Safe: if the caller writes each element, as it must, all of them are initialized.
-        unsafe self.init(unsafeUninitializedCapacity: count) { buffer, written in
-            if let target = buffer.baseAddress, count > 0 { unsafe write(target) }
-            written = count
+        self.init()
+        guard count > 0 else { return }
+        // Not by the initializer that is made for this: it is not compiled for the element.
+        self.reserveCapacity(count)
+        self.append(addingCapacity: count) { output in
+            // Safe: if the caller writes each element, as it must, all of them are initialized.
+            unsafe output.withUnsafeMutableBufferPointer { buffer, written in
+                if let target = buffer.baseAddress { unsafe write(target) }
+                written = count
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ struct AssembledColumn {
     /// The value that the arrays begin with.
     private let firstValue: Int
     private var integers: [Int64] = []
+    private var codes: [UInt32] = []
     private var numbers: [Double] = []
     private var texts = TextValues(codes: nil, strings: ByteStrings())
     private var next = 0
@@ -35,8 +36,11 @@ struct AssembledColumn {
         switch column.values {
         case .none: form = .none
         case .integers(let values):
-            form = kind == .boolean || kind == .enumeration ? .varint : .zigzag
+            form = .zigzag
             integers = values
+        case .codes(let values):
+            form = .varint
+            codes = values
         case .numbers(let values):
             form = .number
             numbers = values
@@ -82,9 +86,9 @@ struct AssembledColumn {
             switch form {
             case .none: break
             case .varint:
-                let values = integers.span.extracting(first..<first + count)
+                let values = codes.span.extracting(first..<first + count)
                 unsafe each { row, index in
-                    let value = UInt64(bitPattern: unsafe values[unchecked: index])
+                    let value = UInt64(unsafe values[unchecked: index])
                     unsafe sizes[row] &+= Varint.size(value)
                 }
             case .zigzag:
@@ -139,9 +143,9 @@ struct AssembledColumn {
         switch form {
         case .none: break
         case .varint:
-            let values = integers.span.extracting(first..<first + count)
+            let values = codes.span.extracting(first..<first + count)
             unsafe each { row, index in
-                let value = UInt64(bitPattern: unsafe values[unchecked: index])
+                let value = UInt64(unsafe values[unchecked: index])
                 unsafe places[row] = RowBytes.put(varint: value, bytes, at: places[row])
             }
         case .zigzag:

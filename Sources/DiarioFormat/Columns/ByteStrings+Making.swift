@@ -53,18 +53,48 @@ extension ByteStrings {
         orElse own: ByteStrings,
         size: Int
     ) -> [UInt8] {
-        var writer = ByteStringsWriter(size: size)
-        var next = 0
-        for index in codes.indices {
-            let code = Int(codes[index])
-            if code == 0 {
-                writer.append(own, next)
-                next += 1
-            } else {
-                writer.append(pool, code - 1)
+        let (poolBounds, ownBounds) = (pool.bounds.span, own.bounds.span)
+        let (poolBytes, ownBytes) = (pool.bytes.span, own.bytes.span)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(size + ShortCopy.slack)
+        bytes.append(addingCapacity: size + ShortCopy.slack) { output in
+            // Safe: each text is one of the pool or of the column's own, whose bounds lie in their
+            // bytes; the sizes were added up before, and the room has the slack.
+            unsafe output.withUnsafeMutableBufferPointer { buffer, written in
+                guard let target = buffer.baseAddress else { return }
+                var next = 0
+                for index in codes.indices {
+                    let code = Int(unsafe codes[unchecked: index])
+                    if code == 0 {
+                        unsafe written &+= copy(ownBytes, ownBounds, next, to: target + written)
+                        next &+= 1
+                    } else {
+                        let place = unsafe target + written
+                        unsafe written &+= copy(poolBytes, poolBounds, code &- 1, to: place)
+                    }
+                }
             }
         }
-        return writer.finish()
+        precondition(bytes.count == size, "the sizes were added up before")
+        return bytes
+    }
+
+    /// Copies a text to where there is room for it and the slack of `ShortCopy`; gives its size.
+    @unsafe
+    @inline(__always)
+    private static func copy(
+        _ bytes: Span<UInt8>,
+        _ bounds: Span<UInt32>,
+        _ index: Int,
+        to target: UnsafeMutablePointer<UInt8>
+    ) -> Int {
+        // Safe: the caller knows that there is such a text; bounds ascend to the end of the bytes.
+        let start = Int(unsafe bounds[unchecked: index])
+        let size = Int(unsafe bounds[unchecked: index &+ 1]) &- start
+        _ = unsafe bytes.withAddress { source in
+            unsafe ShortCopy.copy(source, start, size, of: bytes.count, to: target)
+        }
+        return size
     }
 
     /// For each number the next string of that part; each part has as many as are asked for.
@@ -155,7 +185,7 @@ extension ByteStrings {
     /// pieces and separators take.
     init(
         joining pieces: ByteStrings,
-        _ codes: [Int64],
+        _ codes: [UInt32],
         _ separatorCounts: [Int64],
         _ separator: [UInt8],
         size: Int
@@ -164,9 +194,7 @@ extension ByteStrings {
         bounds.reserveCapacity(separatorCounts.count + 1)
         // With the separator behind each piece, one copy is enough for both.
         var joined = ByteStrings()
-        for index in 0..<pieces.count {
-            joined.append(Array(pieces.bytes[pieces.range(index)]) + separator)
-        }
+        for index in 0..<pieces.count { joined.append(pieces[index].raw, separator.span.raw) }
         var writer = ByteStringsWriter(size: size + separator.count)
         var next = 0
         for separators in separatorCounts {

@@ -32,6 +32,12 @@ package struct ByteStrings: Equatable, Sendable {
         bounds.append(UInt32(truncatingIfNeeded: bytes.count))
     }
 
+    /// A string of two parts.
+    mutating func append(_ head: RawSpan, _ tail: RawSpan) {
+        bytes.append(contentsOf: head)
+        append(tail)
+    }
+
     mutating func append(_ string: [UInt8]) {
         bytes += string
         bounds.append(UInt32(bytes.count))

@@ -1,8 +1,9 @@
 /// A column of numbers that was read.
 struct IntegerColumn {
     var values: [Int64]
-    /// For a column of distinct numbers, the indices among them and how many there are.
-    var indices: (codes: [Int64], count: Int)?
+    /// For a column of distinct numbers, the indices among them and how many there are; nil if only
+    /// some were read.
+    var indices: (codes: [UInt32], count: Int)?
 }
 
 extension ColumnReader {
@@ -19,17 +20,17 @@ extension ColumnReader {
         switch tag {
         case IntegerMethod.runsTag: return IntegerColumn(values: try nextRuns(part, &memory))
         case IntegerMethod.sameTag:
-            let keys = try nextKeys(part, scope)
+            let keys = try nextKeys(part, scope, &memory)
             return IntegerColumn(values: try nextExceptions(part, keys, &memory))
         case IntegerMethod.lastTag:
-            let keys = try nextKeys(part, scope)
+            let keys = try nextKeys(part, scope, &memory)
             var values = try nextPacked(part.prefix, &memory)
             switch keys {
             case .column(let column): Self.addLast(of: column, to: &values)
             case .chain(let chain): Self.addLast(chain, to: &values)
             }
             return IntegerColumn(values: values.dropping(part.first))
-        case IntegerMethod.distinctTag: return try nextDistinct(part, &memory)
+        case IntegerMethod.distinctTag: return try nextDistinct(part, scope, &memory)
         case IntegerMethod.offsetTag:
             guard let column = OffsetColumn(rawValue: try nextByte()),
                 let offsets = scope.values(of: column, part.wanted)
@@ -104,7 +105,7 @@ extension ColumnReader {
     }
 
     /// What tells the key of each row.
-    private enum RowKeys {
+    enum RowKeys {
         /// One column; rows with the same code have the same key.
         case column(KeyColumn)
         /// Of two columns, for each row the last one with the same key.
@@ -113,9 +114,10 @@ extension ColumnReader {
 
     /// The keys of a column.
     @_lifetime(self: copy self)
-    private mutating func nextKeys(
+    mutating func nextKeys(
         _ part: ColumnPart,
-        _ scope: ColumnScope
+        _ scope: ColumnScope,
+        _ memory: inout ColumnMemory
     ) throws(FormatError) -> RowKeys {
         let count = part.end
         let start = offset
@@ -124,16 +126,19 @@ extension ColumnReader {
         var names: [Int] = []
         for _ in 0..<keyCount { names.append(try nextCount(0...Int(UInt16.max))) }
         if keyCount == 1 {
-            guard let column = scope.keys.column(names[0]) else {
+            guard let column = try keyColumn(names[0], scope, &memory) else {
                 throw .malformed(.body, at: start)
             }
             var own = scope.present.map(column.picked) ?? column
             // Keys are there for all rows, though only some may be wanted.
-            if !part.isWhole, own.codes.count > count {
-                own.codes.removeLast(own.codes.count - count)
-            }
+            if !part.isWhole { own = own.prefix(count) }
             guard own.codes.count == count else { throw .malformed(.body, at: start) }
             return .column(own)
+        }
+        for name in names {
+            guard try keyColumn(name, scope, &memory) != nil else {
+                throw .malformed(.body, at: start)
+            }
         }
         guard var chain = scope.keys.chain(names, present: scope.present) else {
             throw .malformed(.body, at: start)
@@ -148,9 +153,19 @@ extension ColumnReader {
         _ part: ColumnPart,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [Int64] {
-        let start = offset
         let runCount = try nextCount(1...part.count)
         let heads = try nextSimple(runCount, &memory)
+        return Self.repeated(heads, try nextRunLengths(runCount, part, &memory), part)
+    }
+
+    /// The lengths of runs minus 1, which add up to the numbers that are written.
+    @_lifetime(self: copy self)
+    mutating func nextRunLengths(
+        _ runCount: Int,
+        _ part: ColumnPart,
+        _ memory: inout ColumnMemory
+    ) throws(FormatError) -> [Int64] {
+        let start = offset
         let lengths = try nextPacked(ColumnPart(all: runCount), &memory)
         var rest = part.count
         for length in lengths {
@@ -158,8 +173,7 @@ extension ColumnReader {
             rest -= Int(length) + 1
         }
         guard rest == 0 else { throw .malformed(.body, at: start) }
-        guard part.isWhole else { return Self.repeated(heads, lengths, part.wanted) }
-        return Self.repeated(heads, lengths, part.count)
+        return lengths
     }
 
     @_lifetime(self: copy self)
@@ -169,15 +183,7 @@ extension ColumnReader {
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [Int64] {
         let start = offset
-        let count = part.count
-        let bitmap = try nextBytes(size: (count + 7) / 8, &memory)
-        guard count & 7 == 0 || bitmap[bitmap.count - 1] >> UInt8(count & 7) == 0 else {
-            throw .malformed(.body, at: start)
-        }
-        let given = ColumnPart(
-            count: Self.bitCount(bitmap, count),
-            wanted: 0..<Self.bitCount(bitmap, part.end)
-        )
+        let (bitmap, given) = try nextMarks(part, &memory)
         let exceptions = try nextSimple(given, &memory)
         let values =
             switch keys {
@@ -189,17 +195,43 @@ extension ColumnReader {
         return values
     }
 
+    /// A bit for each number that is written, and how many numbers they ask for: those for the
+    /// wanted ones and all before them.
+    @_lifetime(self: copy self)
+    mutating func nextMarks(
+        _ part: ColumnPart,
+        _ memory: inout ColumnMemory
+    ) throws(FormatError) -> (bitmap: [UInt8], given: ColumnPart) {
+        let start = offset
+        let count = part.count
+        let bitmap = try nextBytes(size: (count + 7) / 8, &memory)
+        guard count & 7 == 0 || bitmap[bitmap.count - 1] >> UInt8(count & 7) == 0 else {
+            throw .malformed(.body, at: start)
+        }
+        let given = Self.bitCount(bitmap, count)
+        let end = part.end == count ? given : Self.bitCount(bitmap, part.end)
+        return (bitmap, ColumnPart(count: given, wanted: 0..<end))
+    }
+
     /// The numbers that are wanted, and the indices of all.
     @_lifetime(self: copy self)
     private mutating func nextDistinct(
         _ part: ColumnPart,
+        _ scope: ColumnScope,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> IntegerColumn {
         let start = offset
         let distinctCount = try nextCount(1...part.count)
         let distinct = try nextSimple(distinctCount, &memory)
-        let codes = try nextSimple(part.count, &memory)
-        guard Self.isBelow(UInt64(distinctCount), codes) else {
+        if !readsAllKeys, !part.isWhole {
+            noteUnread(part.count, below: distinctCount, scope)
+            guard let codes = try nextSimpleCodes(part, distinctCount, &memory) else {
+                throw .malformed(.body, at: start)
+            }
+            return IntegerColumn(values: Self.picked(distinct, codes))
+        }
+        let all = ColumnPart(all: part.count)
+        guard let codes = try nextSimpleCodes(all, distinctCount, &memory) else {
             throw .malformed(.body, at: start)
         }
         let wanted = part.isWhole ? codes : Array(codes[part.wanted])

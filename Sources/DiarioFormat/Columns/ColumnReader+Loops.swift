@@ -67,8 +67,23 @@ extension ColumnReader {
         }
     }
 
-    /// Each head as often as its length says and once more, which is `count` numbers together.
-    static func repeated(_ heads: [Int64], _ lengths: [Int64], _ count: Int) -> [Int64] {
+    /// Each head as often as its length says and once more; of all numbers that makes, the wanted
+    /// ones.
+    static func repeated<Number: SIMDScalar & BitwiseCopyable>(
+        _ heads: [Number],
+        _ lengths: [Int64],
+        _ part: ColumnPart
+    ) -> [Number] {
+        part.isWhole
+            ? repeated(heads, lengths, part.count) : repeated(heads, lengths, part.wanted)
+    }
+
+    /// All numbers of runs, which are `count` together.
+    private static func repeated<Number: SIMDScalar & BitwiseCopyable>(
+        _ heads: [Number],
+        _ lengths: [Int64],
+        _ count: Int
+    ) -> [Number] {
         precondition(heads.count == lengths.count, "each run has a length")
         precondition(
             lengths.reduce(lengths.count) { $0 + Int($1) } == count,
@@ -76,7 +91,7 @@ extension ColumnReader {
         )
         let (values, sizes) = (heads.span, lengths.span)
         // Safe: the runs together have `count` numbers, as was just checked.
-        return unsafe [Int64](count: count) { target in
+        return unsafe [Number](count: count) { target in
             var next = 0
             for run in values.indices {
                 let length = Int(sizes[run]) + 1
@@ -85,7 +100,7 @@ extension ColumnReader {
                     // Runs are short as a rule: what is too much is written over by the next.
                     unsafe UnsafeMutableRawPointer(target + next).storeBytes(
                         of: SIMD4(repeating: value),
-                        as: SIMD4<Int64>.self
+                        as: SIMD4<Number>.self
                     )
                 } else {
                     unsafe (target + next).initialize(repeating: value, count: length)
@@ -95,13 +110,13 @@ extension ColumnReader {
         }
     }
 
-    /// Some of the numbers that `repeated` gives.
-    static func repeated(
-        _ heads: [Int64],
+    /// Some of the numbers of runs.
+    private static func repeated<Number>(
+        _ heads: [Number],
         _ lengths: [Int64],
         _ wanted: Range<Int>
-    ) -> [Int64] {
-        var found: [Int64] = []
+    ) -> [Number] {
+        var found: [Number] = []
         found.reserveCapacity(wanted.count)
         var end = 0
         for (head, length) in zip(heads, lengths) where end < wanted.upperBound {
@@ -116,11 +131,11 @@ extension ColumnReader {
     /// Exceptions where the bitmap has a bit, else the value that the chain names.
     ///
     /// Nil if a value is neither. `exceptions` are as many as there are bits.
-    static func filled(
+    static func filled<Number: FixedWidthInteger & BitwiseCopyable>(
         _ bitmap: [UInt8],
         _ chain: [Int32],
-        _ exceptions: [Int64]
-    ) -> [Int64]? {
+        _ exceptions: [Number]
+    ) -> [Number]? {
         precondition(
             bitmap.count * 8 >= chain.count && exceptions.count == bitCount(bitmap, chain.count),
             "the bitmap has a bit for each row, and there is an exception for each that is set"
@@ -130,7 +145,7 @@ extension ColumnReader {
         let (links, given, bits) = (chain.span, padded.span, bitmap.span)
         var missing = 0
         // Safe: the loop writes all rows in order, and reads only those it has written.
-        let values = unsafe [Int64](count: links.count) { target in
+        let values = unsafe [Number](count: links.count) { target in
             _ = unsafe given.withAddress { given in
                 var next = 0
                 for index in 0..<links.count {
@@ -216,10 +231,12 @@ extension ColumnReader {
     }
 
     /// A zero, the numbers, and another zero.
-    private static func padded(_ numbers: [Int64]) -> [Int64] {
+    private static func padded<Number: FixedWidthInteger & BitwiseCopyable>(
+        _ numbers: [Number]
+    ) -> [Number] {
         let source = numbers.span
         // Safe: each number is written, and one more at both ends.
-        return unsafe [Int64](count: source.count + 2) { target in
+        return unsafe [Number](count: source.count + 2) { target in
             unsafe target[0] = 0
             for index in source.indices { unsafe target[index &+ 1] = source[unchecked: index] }
             unsafe target[source.count + 1] = 0
@@ -252,14 +269,24 @@ extension ColumnReader {
     static func bitCount(_ bitmap: [UInt8], _ count: Int) -> Int {
         var found = 0
         let bits = bitmap.span
-        for place in 0..<count / 8 { found += bits[place].nonzeroBitCount }
+        let wholeCount = count / 64
+        precondition(bits.count >= (count + 7) / 8, "there is a bit for each")
+        for word in 0..<wholeCount {
+            // Safe: there are eight bytes for each 64 bits, and an integer has no invalid pattern.
+            let word = unsafe bits.raw.unsafeLoadUnaligned(
+                fromByteOffset: word &* 8,
+                as: UInt64.self
+            )
+            found &+= word.nonzeroBitCount
+        }
+        for place in wholeCount * 8..<count / 8 { found += bits[place].nonzeroBitCount }
         guard count & 7 != 0 else { return found }
         let rest = bits[count / 8] & (1 << UInt8(count & 7) - 1)
         return found + rest.nonzeroBitCount
     }
 
     /// The values that codes stand for.
-    static func picked(_ values: [Int64], _ codes: [Int64]) -> [Int64] {
+    static func picked(_ values: [Int64], _ codes: [UInt32]) -> [Int64] {
         let (source, indices) = (values.span, codes.span)
         // Safe: each number is written; the source checks the code.
         return unsafe [Int64](count: indices.count) { target in

@@ -8,6 +8,17 @@ extension ColumnReader {
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [Int64] {
         guard part.count > 0 else { return [] }
+        let form = try nextForm()
+        switch form.width {
+        case 0: return [Int64](repeating: form.base, count: part.wanted.count)
+        case 1...3: return try nextBits(part, form, &memory) { $0 }
+        default: return try nextPlanes(part, form, &memory)
+        }
+    }
+
+    /// How packed numbers are written, from their start.
+    @_lifetime(self: copy self)
+    mutating func nextForm() throws(FormatError) -> PackedForm {
         let start = offset
         let mode = try nextByte()
         var form = PackedForm()
@@ -17,19 +28,17 @@ extension ColumnReader {
         form.base = try reader.nextZigzag()
         form.factor = try reader.nextVarint()
         guard form.factor >= 1 else { throw .malformed(.body, at: start) }
-        switch form.width {
-        case 0: return [Int64](repeating: form.base, count: part.wanted.count)
-        case 1...3: return try nextBits(part, form, &memory)
-        default: return try nextPlanes(part, form, &memory)
-        }
+        return form
     }
 
+    /// What numbers of a few bits each stand for; `meaning` says it of each number.
     @_lifetime(self: copy self)
-    private mutating func nextBits(
+    mutating func nextBits<Value: BitwiseCopyable>(
         _ part: ColumnPart,
         _ form: PackedForm,
-        _ memory: inout ColumnMemory
-    ) throws(FormatError) -> [Int64] {
+        _ memory: inout ColumnMemory,
+        _ meaning: (Int64) -> Value
+    ) throws(FormatError) -> [Value] {
         let start = offset
         let perByte = 8 / form.bitCount
         let size = (part.count + perByte - 1) / perByte
@@ -39,23 +48,26 @@ extension ColumnReader {
         }
         memory.expanded.removeAll(keepingCapacity: true)
         let place = try nextStream(size: size, &memory)
-        let output: [Int64]?
+        // What each code stands for; there are few.
+        let values = (0..<UInt64(1 << form.bitCount)).map { meaning(form.value($0)) }
+        let output: [Value]?
         if place.isExpanded {
             let packed = memory.expanded.span.extracting(place.range)
-            output = Self.unpack(packed, part, form)
+            output = Self.unpack(packed, values, part, form)
         } else {
-            output = Self.unpack(Span(bytes.extracting(place.range)), part, form)
+            output = Self.unpack(Span(bytes.extracting(place.range)), values, part, form)
         }
         guard let output else { throw .malformed(.body, at: start) }
         return output
     }
 
     /// Nil if bits are set behind the last number.
-    private static func unpack(
+    private static func unpack<Value: BitwiseCopyable>(
         _ packed: Span<UInt8>,
+        _ values: [Value],
         _ part: ColumnPart,
         _ form: PackedForm
-    ) -> [Int64]? {
+    ) -> [Value]? {
         let perByte = 8 / form.bitCount
         precondition(packed.count == (part.count + perByte - 1) / perByte, "all bits are there")
         let used = part.count & (perByte - 1)
@@ -66,11 +78,9 @@ extension ColumnReader {
         let firstByte = part.first / perByte
         let packed = packed.extracting(firstByte..<(part.end + perByte - 1) / perByte)
         let count = part.end - firstByte * perByte
-        // What each code stands for; there are few.
-        let values = (0..<UInt64(1 << form.bitCount)).map(form.value)
         let codes = values.span
         // Safe: each loop writes all `count` numbers.
-        let numbers = unsafe [Int64](count: count) { target in
+        let numbers = unsafe [Value](count: count) { target in
             switch form.bitCount {
             case 1: unsafe unpack(packed, codes, count, bitCount: 1, target)
             case 2: unsafe unpack(packed, codes, count, bitCount: 2, target)
@@ -83,12 +93,12 @@ extension ColumnReader {
     /// Inlined for each `bitCount`, so that the numbers of a byte are no loop.
     @unsafe
     @inline(__always)
-    private static func unpack(
+    private static func unpack<Value: BitwiseCopyable>(
         _ packed: Span<UInt8>,
-        _ codes: Span<Int64>,
+        _ codes: Span<Value>,
         _ count: Int,
         bitCount: Int,
-        _ target: UnsafeMutablePointer<Int64>
+        _ target: UnsafeMutablePointer<Value>
     ) {
         let perByte = 8 / bitCount
         let mask = 1 << bitCount - 1
@@ -111,23 +121,34 @@ extension ColumnReader {
     }
 
     @_lifetime(self: copy self)
-    private mutating func nextPlanes(
+    mutating func nextPlanes(
         _ part: ColumnPart,
         _ form: PackedForm,
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> [Int64] {
-        let count = part.wanted.count
-        if form.planeCount == 1, count > 0 {
-            memory.expanded.removeAll(keepingCapacity: true)
-            let place = try nextStream(size: part.count, &memory)
-            guard place.isExpanded else {
-                let plane = bytes.extracting(place.range).extracting(part.wanted)
-                return Self.join(Span(plane), count, form)
-            }
-            return Self.join(memory.expanded.span.extracting(part.wanted), count, form)
+        try withPlanes(form.planeCount, part, &memory) { (planes) -> [Int64] in
+            Self.join(planes, part.wanted.count, form)
         }
-        try gatherPlanes(form.planeCount, part, &memory)
-        return Self.join(memory.expanded.span, count, form)
+    }
+
+    /// Hands the wanted bytes of some streams to `body`, stream by stream.
+    @_lifetime(self: copy self)
+    mutating func withPlanes<Value>(
+        _ planeCount: Int,
+        _ part: ColumnPart,
+        _ memory: inout ColumnMemory,
+        _ body: (Span<UInt8>) -> Value
+    ) throws(FormatError) -> Value {
+        guard planeCount == 1, !part.wanted.isEmpty else {
+            try gatherPlanes(planeCount, part, &memory)
+            return body(memory.expanded.span)
+        }
+        memory.expanded.removeAll(keepingCapacity: true)
+        let place = try nextStream(size: part.count, &memory)
+        guard place.isExpanded else {
+            return body(Span(bytes.extracting(place.range).extracting(part.wanted)))
+        }
+        return body(memory.expanded.span.extracting(part.wanted))
     }
 
     /// Puts the wanted bytes of some streams into `memory.expanded`, stream by stream; those of

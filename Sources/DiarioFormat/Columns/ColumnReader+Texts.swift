@@ -3,12 +3,14 @@ import DiarioCore
 extension ColumnReader {
     /// Texts by whatever method they were written.
     ///
-    /// Those with codes all come out, since these can be keys.
+    /// Those with codes all come out, since these can be keys, unless keys are read later.
     /// `isText` says that they must be text, not any bytes; texts of pools always are.
+    /// `mayBeShared` says that they may be those of a shared block.
     @_lifetime(self: copy self)
     mutating func nextTexts(
         _ part: ColumnPart,
         isText: Bool,
+        mayBeShared: Bool = false,
         _ scope: ColumnScope,
         _ texts: TextScope,
         _ memory: inout ColumnMemory
@@ -23,20 +25,14 @@ extension ColumnReader {
         case TextMethod.dictionaryTag:
             let distinct = ColumnPart(all: try nextCount(1...part.count))
             let strings = try nextStrings(distinct, isText: isText, texts, &memory)
-            let codes = try nextIntegers(ColumnPart(all: part.count), scope, &memory).values
-            return TextValues(
-                codes: try Self.indices(codes, below: distinct.count, at: start),
-                strings: strings
-            )
+            let codes = try nextKeyCodes(part, below: distinct.count, scope, &memory)
+            return TextValues(codes: codes, strings: strings)
         case TextMethod.poolTag:
             guard let pool = texts.pools[try nextCount(0...SegmentLimits.eventCountMax)] else {
                 throw .malformed(.body, at: start)
             }
-            let codes = try nextIntegers(ColumnPart(all: part.count), scope, &memory).values
-            return TextValues(
-                codes: try Self.indices(codes, below: pool.count, at: start),
-                strings: pool
-            )
+            let codes = try nextKeyCodes(part, below: pool.count, scope, &memory)
+            return TextValues(codes: codes, strings: pool)
         case TextMethod.mixedTag:
             guard let pool = texts.pools[try nextCount(0...SegmentLimits.eventCountMax)] else {
                 throw .malformed(.body, at: start)
@@ -45,7 +41,8 @@ extension ColumnReader {
         case TextMethod.sharedTag:
             let number = try nextCount(0...SegmentLimits.eventCountMax)
             // They are of all rows, so that a column that leaves some out has fewer.
-            guard isText, let values = texts.shared[number], values.count == part.count else {
+            guard mayBeShared, let values = texts.shared[number], values.count == part.count
+            else {
                 throw .malformed(.body, at: start)
             }
             return values
@@ -63,11 +60,8 @@ extension ColumnReader {
         _ memory: inout ColumnMemory
     ) throws(FormatError) -> TextValues {
         let start = offset
-        let codes = try Self.indices(
-            try nextIntegers(ColumnPart(all: part.count), scope, &memory).values,
-            below: pool.count + 1,
-            at: start
-        )
+        let all = ColumnPart(all: part.count)
+        let codes = try nextCodes(all, below: pool.count + 1, scope, &memory)
         let ownParts = Self.part(part) { codes[$0] == 0 }
         let own = try nextStrings(ownParts, isText: isText, texts, &memory)
         // A short block cannot name a long text so often that memory would not hold it.
@@ -89,28 +83,6 @@ extension ColumnReader {
         if part.first == part.count { first = count }
         if part.end == part.count { end = count }
         return ColumnPart(count: count, wanted: first..<end)
-    }
-
-    private static func indices(
-        _ values: [Int64],
-        below bound: Int,
-        at offset: Int
-    ) throws(FormatError) -> [UInt32] {
-        precondition(bound <= Int(UInt32.max), "an index has 32 bits")
-        let source = values.span
-        let last = Int64(bound) - 1
-        // Below zero once a value or its distance to the last is.
-        var signs: Int64 = 0
-        // Safe: each index is written, out of the values that are there.
-        let indices = unsafe [UInt32](count: source.count) { target in
-            for index in source.indices {
-                let value = unsafe source[unchecked: index]
-                signs |= value | (last &- value)
-                unsafe target[index] = UInt32(truncatingIfNeeded: value)
-            }
-        }
-        guard signs >= 0 else { throw .malformed(.body, at: offset) }
-        return indices
     }
 
     /// Byte strings, in the form in which they were written.

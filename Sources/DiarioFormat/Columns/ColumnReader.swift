@@ -23,6 +23,12 @@ struct ColumnReader: ~Escapable {
     var reader: ByteReader
     /// Bytes that streams may still have before compression.
     var expandedRest: Int
+    /// False if indices of rows that are not wanted are read only once they turn out to be keys.
+    var readsAllKeys = true
+    /// Indices of which only the wanted ones were read: of fields, by their name as keys, and of
+    /// the field at hand.
+    var unreadKeys: [(name: Int, codes: UnreadCodes)] = []
+    var unreadCodes: UnreadCodes?
 
     @_lifetime(copy block)
     init(_ block: Span<UInt8>, expandedSize: Int) {
@@ -108,7 +114,8 @@ struct ColumnReader: ~Escapable {
         }
         let place = try nextStream(size: size, &memory)
         var content: [UInt8] = []
-        if place.isExpanded, wanted.count == size {
+        // Memory that was taken for much more stays where it is.
+        if place.isExpanded, wanted.count == size, size >= memory.expanded.capacity / 2 {
             swap(&content, &memory.expanded)
         } else if place.isExpanded {
             content += memory.expanded[wanted]
@@ -123,6 +130,18 @@ struct ColumnReader: ~Escapable {
         guard reader.isAtEnd else { throw .trailingBytes(at: offset) }
         guard expandedRest == 0 else { throw .malformed(.body, at: offset) }
     }
+}
+
+/// Indices that can be read once more, since only some of them were wanted.
+struct UnreadCodes {
+    /// Where they begin in the block.
+    var offset: Int
+    /// What streams may have before compression from there on.
+    var expandedRest: Int
+    var count: Int
+    var bound: Int
+    /// The rows that have one; nil if all.
+    var present: [Int32]?
 }
 
 /// Where the bytes of a stream lie.

@@ -2,8 +2,10 @@
 package enum ColumnValues: Equatable, Sendable {
     /// No row has a value.
     case none
-    /// Integers, booleans, indices of enumerations, days, milliseconds.
+    /// Integers, days, milliseconds.
     case integers([Int64])
+    /// Booleans, indices of enumerations.
+    case codes([UInt32])
     case numbers([Double])
     /// Strings, nested values, bytes; uuids as their 16 bytes.
     case texts(TextValues)
@@ -12,6 +14,7 @@ package enum ColumnValues: Equatable, Sendable {
         switch self {
         case .none: 0
         case .integers(let values): values.count
+        case .codes(let values): values.count
         case .numbers(let values): values.count
         case .texts(let values): values.count
         }

@@ -2,9 +2,35 @@
 struct KeyColumn {
     /// For each row the index of its value among the distinct ones; if a row has none, then 0 for
     /// that, and for the others 1 more.
-    var codes: [UInt32]
+    private(set) var codes: [UInt32]
     /// All codes are below it.
-    var cardinality: Int
+    let cardinality: Int
+
+    init(codes: [UInt32], cardinality: Int) {
+        var signs: Int32 = 0
+        let source = codes.span
+        precondition(0...Int(Int32.max) ~= cardinality, "a code has 31 bits")
+        let last = Int32(cardinality) &- 1
+        for index in source.indices {
+            // Safe: the loop goes through the indices.
+            let code = Int32(bitPattern: unsafe source[unchecked: index])
+            // Below zero once a code or its distance to the last is.
+            signs |= code | (last &- code)
+        }
+        precondition(signs >= 0, "codes were held to their bound when they were read")
+        self.init(known: codes, cardinality)
+    }
+
+    /// Codes that are known to be below the cardinality.
+    private init(known codes: [UInt32], _ cardinality: Int) {
+        self.codes = codes
+        self.cardinality = cardinality
+    }
+
+    /// The first rows.
+    func prefix(_ count: Int) -> KeyColumn {
+        codes.count > count ? KeyColumn(known: Array(codes[..<count]), cardinality) : self
+    }
 
     /// The values of some rows.
     func picked(_ rows: [Int32]) -> KeyColumn {
@@ -15,7 +41,7 @@ struct KeyColumn {
                 unsafe target[index] = source[Int(places[unchecked: index])]
             }
         }
-        return KeyColumn(codes: picked, cardinality: cardinality)
+        return KeyColumn(known: picked, cardinality)
     }
 }
 
@@ -28,10 +54,19 @@ final class KeyLayer {
     private let outer: KeyLayer?
     /// For each row here, its row in the outer layer.
     private let rows: [Int32]
-    private var columns: [Int: KeyColumn] = [:]
-    private var sources: [Int: KeySource] = [:]
+    /// The columns of this layer, and those further out that somebody asked for.
+    private var columns: [Column] = []
     /// Chains over all rows, by the columns they are of.
-    private var chains: [[Int]: [Int32]] = [:]
+    private var chains: [(names: [Int], links: [Int32])] = []
+
+    /// There are few, so that they are looked for one by one.
+    private struct Column {
+        let name: Int
+        /// Nil for one from further out.
+        var source: KeySource?
+        /// What was made of it when somebody asked.
+        var made: KeyColumn?
+    }
 
     init(rowCount: Int) {
         self.rowCount = rowCount
@@ -50,7 +85,9 @@ final class KeyLayer {
         self.outer = outer
         self.rows = rows
         rowCount = rows.count
-        sources = inner.sources
+        columns = inner.columns.compactMap { column in
+            column.source.map { Column(name: column.name, source: $0) }
+        }
     }
 
     /// A column in which all rows are the same.
@@ -60,34 +97,43 @@ final class KeyLayer {
     }
 
     /// The columns that are known here and further out, ascending.
-    var allNames: [Int] { (Array(sources.keys) + (outer?.allNames ?? [])).sorted() }
+    var allNames: [Int] {
+        (columns.filter { $0.source != nil }.map(\.name) + (outer?.allNames ?? [])).sorted()
+    }
 
     /// Those of them further out that are fields.
     var outerFieldNames: [Int] { (outer?.allNames ?? []).filter { $0 >= ColumnNumber.presence(0) } }
 
     func add(_ name: Int, _ source: KeySource) {
-        sources[name] = source
-        columns[name] = nil
+        columns.removeAll { $0.name == name }
+        columns.append(Column(name: name, source: source))
+    }
+
+    /// A column of indices that all rows have.
+    func add(_ name: Int, _ codes: [UInt32], distinctCount: Int) {
+        add(name, KeySource(codes: .indices(codes), present: nil, distinctCount: distinctCount))
     }
 
     /// The column of this name, over the rows of this layer; nil if there is none.
     func column(_ name: Int) -> KeyColumn? {
-        if let known = columns[name] { return known }
-        if let source = sources[name] {
-            let column = source.column(rowCount: rowCount)
-            columns[name] = column
+        if let place = columns.firstIndex(where: { $0.name == name }) {
+            if let made = columns[place].made { return made }
+            let column = columns[place].source?.column(rowCount: rowCount)
+            columns[place].made = column
             return column
         }
         guard let wide = outer?.column(name) else { return nil }
         let narrow = wide.picked(rows)
-        columns[name] = narrow
+        columns.append(Column(name: name, source: nil, made: narrow))
         return narrow
     }
 
     /// For each of the `present` rows (all if nil) the index of the last one before it with the
     /// same key, or -1; nil if a column does not exist.
     func chain(_ names: [Int], present: [Int32]?) -> [Int32]? {
-        if present == nil, let known = chains[names] { return known }
+        if present == nil, let known = chains.first(where: { $0.names == names }) {
+            return known.links
+        }
         guard let first = names.first.flatMap({ column($0) }) else { return nil }
         let chain: [Int32]
         if names.count > 1 {
@@ -99,7 +145,7 @@ final class KeyLayer {
         } else {
             chain = Self.link(first, present)
         }
-        if present == nil { chains[names] = chain }
+        if present == nil { chains.append((names, chain)) }
         return chain
     }
 

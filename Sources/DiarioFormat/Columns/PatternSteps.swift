@@ -111,15 +111,65 @@ struct PatternSteps {
         _ count: Int,
         to target: UnsafeMutablePointer<UInt8>
     ) {
-        // Safe: there are `packedSize` planes, and the target has room for eight strings.
+        // Safe: there are `packedSize` planes, and the target has room for eight strings. The
+        // places of a step are those of a string, the loops go through the indices, and there is
+        // a character for each digit of `full` bits, and a twin for each two.
         let first = unsafe PlaneWords.highestFirst(planes, count, min(packedSize, 8))
         var second = PlaneWords.Words.zero
         if packedSize > 8 {
             second = unsafe PlaneWords.highestFirst(planes + 8 &* count, count, packedSize &- 8)
         }
-        for string in 0..<8 {
-            unsafe write(first[string], second[string], to: target + string &* size)
+        let (literals, singles, pairs) = (literals.span, singles.span, pairs.span)
+        let (octets, characters, twins) = (octets.span, characters.span, twins.span)
+        for index in literals.indices {
+            let literal = unsafe literals[unchecked: index]
+            for string in 0..<8 { unsafe target[literal.place &+ string &* size] = literal.byte }
         }
+        for index in singles.indices {
+            let step = unsafe singles[unchecked: index]
+            let digits = Self.bits(step, first, second)
+            for string in 0..<8 {
+                let digit = Int(truncatingIfNeeded: digits[string])
+                unsafe target[step.place &+ string &* size] = characters[unchecked: digit]
+            }
+        }
+        for index in pairs.indices {
+            let step = unsafe pairs[unchecked: index]
+            let digits = Self.bits(step, first, second)
+            for string in 0..<8 {
+                let twin = Int(truncatingIfNeeded: digits[string])
+                unsafe UnsafeMutableRawPointer(target + step.place + string &* size).storeBytes(
+                    of: twins[unchecked: twin].littleEndian,
+                    as: UInt16.self
+                )
+            }
+        }
+        for index in octets.indices {
+            let step = unsafe octets[unchecked: index]
+            let digits = Self.bits(step, first, second)
+            for string in 0..<8 {
+                let text = unsafe Self.text(digits[string], twins, full)
+                unsafe UnsafeMutableRawPointer(target + step.place + string &* size).storeBytes(
+                    of: text.littleEndian,
+                    as: UInt64.self
+                )
+            }
+        }
+    }
+
+    /// The characters of eight digits, the first one lowest.
+    @unsafe
+    @inline(__always)
+    private static func text(_ bits: UInt64, _ twins: Span<UInt16>, _ full: Int) -> UInt64 {
+        let digits = Int(truncatingIfNeeded: bits)
+        let width = 2 &* full
+        let mask = 1 &<< width &- 1
+        // Safe: there is a twin for each two digits of `full` bits.
+        let one = unsafe UInt64(twins[unchecked: digits &>> (3 &* width) & mask])
+        let two = unsafe UInt64(twins[unchecked: digits &>> (2 &* width) & mask])
+        let three = unsafe UInt64(twins[unchecked: digits &>> width & mask])
+        let four = unsafe UInt64(twins[unchecked: digits & mask])
+        return one | two &<< 16 | three &<< 32 | four &<< 48
     }
 
     /// Writes one string, whose bits are those of two words, the first one first.
@@ -151,21 +201,34 @@ struct PatternSteps {
                 as: UInt16.self
             )
         }
-        let width = 2 &* full
-        let mask = 1 &<< width &- 1
         for index in octets.indices {
             let step = unsafe octets[unchecked: index]
-            let digits = Int(truncatingIfNeeded: Self.bits(step, first, second))
-            let one = unsafe UInt64(twins[unchecked: digits &>> (3 &* width) & mask])
-            let two = unsafe UInt64(twins[unchecked: digits &>> (2 &* width) & mask])
-            let three = unsafe UInt64(twins[unchecked: digits &>> width & mask])
-            let four = unsafe UInt64(twins[unchecked: digits & mask])
-            let text = one | two &<< 16 | three &<< 32 | four &<< 48
+            let text = unsafe Self.text(Self.bits(step, first, second), twins, full)
             unsafe UnsafeMutableRawPointer(target + step.place).storeBytes(
                 of: text.littleEndian,
                 as: UInt64.self
             )
         }
+    }
+
+    /// The bits of a step in each of eight strings.
+    @inline(__always)
+    private static func bits(
+        _ step: Step,
+        _ first: PlaneWords.Words,
+        _ second: PlaneWords.Words
+    ) -> PlaneWords.Words {
+        let start = step.bit
+        let rest = PlaneWords.Words(repeating: UInt64(truncatingIfNeeded: 64 &- step.width))
+        if start >= 64 {
+            let shift = PlaneWords.Words(repeating: UInt64(truncatingIfNeeded: start &- 64))
+            return (second &<< shift) &>> rest
+        }
+        let shift = PlaneWords.Words(repeating: UInt64(truncatingIfNeeded: start))
+        guard start &+ step.width > 64 else { return (first &<< shift) &>> rest }
+        // Some bits of each; then `start` is not 0.
+        let other = PlaneWords.Words(repeating: UInt64(truncatingIfNeeded: 64 &- start))
+        return ((first &<< shift) | (second &>> other)) &>> rest
     }
 
     /// The bits of a step, which are at most 48.

@@ -6,34 +6,32 @@ struct RowEnvelopes {
     /// The first event that is wanted.
     let first: Int
     // Of all events.
-    let types: [Int64]
-    let replicas: [Int64]
-    let flags: [Int64]
+    let types: [UInt32]
+    let replicas: [UInt32]
+    let flags: [UInt8]
     // From the first one on.
     let sequences: [Int64]
     let clocks: [Int64]
     let times: [Int64]
     let accepted: [Int64]
-    let batchOffsets: [Int64]
-    let batchCounts: [Int64]
+    let batches: EnvelopeBatches
     let bases: [Int64]
     let actors: EnvelopeTexts
     let subjects: EnvelopeTexts
 
     init(_ reader: inout SegmentReader) throws(SegmentError) {
         first = reader.wanted.lowerBound
-        types = try reader.numbers(.types)
+        types = try reader.typeIndices()
         // Makes sure that each type has as many events as the index says.
         for type in reader.index.types.indices { _ = try reader.events(ofType: type) }
-        replicas = try reader.numbers(.replicas)
+        replicas = try reader.replicaIndices()
         sequences = try reader.numbers(.sequences)
         clocks = try reader.numbers(.clocks)
         times = try reader.numbers(.times)
         accepted = try reader.numbers(.accepted)
-        batchOffsets = try reader.numbers(.batchOffsets)
-        batchCounts = try reader.numbers(.batchCounts)
+        batches = try reader.batches()
         bases = try reader.numbers(.bases)
-        flags = try reader.numbers(.flags)
+        flags = try reader.flags()
         actors = try reader.actors()
         subjects = try reader.subjects()
     }
@@ -81,7 +79,7 @@ struct RowWindow {
         for place in types.indices {
             let type = Int(types[place])
             all[type] += 1
-            personal[type] += flags[place] & Int64(RowFlags.personal.rawValue) != 0 ? 1 : 0
+            personal[type] += flags[place] & RowFlags.personal.rawValue != 0 ? 1 : 0
         }
         for type in all.indices where !wants(type) { (all[type], personal[type]) = (0, 0) }
         (rowCounts, personalCounts) = (all, personal)
@@ -119,8 +117,7 @@ struct RowWindow {
             for event in events {
                 let start = output.count
                 let type = Int(envelope.types[event])
-                let bits = UInt8(truncatingIfNeeded: envelope.flags[event])
-                let flags = RowFlags(rawValue: bits & 31)
+                let flags = RowFlags(rawValue: envelope.flags[event] & 31)
                 guard wantedTypes == nil || wants(type) else {
                     Self.leaveOut(event, flags, erasures, &texts)
                     continue
@@ -177,7 +174,7 @@ struct RowWindow {
                 replica: replica,
                 sequence: UInt64(bitPattern: envelope.sequences[place]),
                 acceptedAt: isPositioned ? Timestamp(milliseconds: envelope.accepted[place]) : nil,
-                isAuthority: envelope.flags[event] & EnvelopeColumns.authorityFlag != 0,
+                isAuthority: envelope.flags[event] & UInt8(EnvelopeColumns.authorityFlag) != 0,
                 publicPart: publicPart,
                 personal: personal
             )
@@ -194,14 +191,15 @@ struct RowWindow {
     ) {
         let place = event - envelope.first
         let clock = envelope.clocks[place]
-        let (offset, count) = (envelope.batchOffsets[place], envelope.batchCounts[place])
+        let offset = envelope.batches.offsets[place]
+        let count = envelope.batches.counts[place]
         let (base, time) = (envelope.bases[place], envelope.times[place])
         precondition(output.freeCapacity >= PublicPart.prefixSizeMax + 1, "there is room")
         // Safe: the prefix takes no more than was just checked.
         unsafe output.withUnsafeMutableBufferPointer { buffer, next in
             guard let bytes = buffer.baseAddress else { return }
-            unsafe next = RowBytes.put(varint: UInt64(bitPattern: offset), bytes, at: next)
-            unsafe next = RowBytes.put(varint: UInt64(bitPattern: count), bytes, at: next)
+            unsafe next = RowBytes.put(varint: UInt64(offset), bytes, at: next)
+            unsafe next = RowBytes.put(varint: UInt64(count), bytes, at: next)
             unsafe RowBytes.put(UInt64(bitPattern: clock), bytes, at: next)
             let ahead = Varint.zigzag(time &- (clock >> 16))
             unsafe next = RowBytes.put(varint: ahead, bytes, at: next &+ 8)

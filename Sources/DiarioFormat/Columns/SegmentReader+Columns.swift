@@ -17,10 +17,10 @@ extension SegmentReader {
 
     /// Reads the envelope columns and pools that a block needs.
     mutating func load(_ needs: BlockNeeds, for block: Int) throws(SegmentError) {
-        if needs.flags & BlockNeeds.replicas != 0 { _ = try numbers(.replicas) }
+        if needs.flags & BlockNeeds.replicas != 0 { _ = try replicaIndices() }
         if needs.flags & BlockNeeds.actors != 0 { _ = try actors() }
         if needs.flags & BlockNeeds.times != 0 { _ = try numbers(.times) }
-        if needs.isOfEnvelope { _ = try numbers(.types) }
+        if needs.isOfEnvelope { _ = try typeIndices() }
         for pool in needs.pools { try readPool(pool, for: block) }
         for number in needs.sharedBlocks { try readShared(number, for: block) }
         try readSchemas()
@@ -36,12 +36,14 @@ extension SegmentReader {
         _ scope: ColumnScope,
         _ type: Int,
         wanted: Range<Int>? = nil,
+        readsAllKeys: Bool = false,
         heads: SubjectHeads? = nil
     ) throws(SegmentError) -> FieldColumns {
         let block = file == .segment ? index.blocks[number] : sidecarBlocks[number]
         let texts = cache.texts
         do throws(FormatError) {
             var reader = ColumnReader(bytes.span, expandedSize: block.expandedSize)
+            reader.readsAllKeys = readsAllKeys
             let needs = try reader.nextNeeds()
             var own = TextScope()
             own.heads = heads
@@ -116,8 +118,8 @@ extension ColumnReader {
         return numbers
     }
 
-    /// Presence and the wanted values of one field, or all if they may be keys of `scope`, which
-    /// they become then.
+    /// Presence and the wanted values of one field, or all if they may be keys and these are not
+    /// read later; what was read whole becomes a key of `scope`.
     @_lifetime(self: copy self)
     mutating func nextField(
         _ field: PlannedField,
@@ -133,18 +135,25 @@ extension ColumnReader {
         guard mode <= 2 else { throw .malformed(.presence, at: start) }
         guard mode > 0 else { return FieldColumn(field: field.index, present: [], values: .none) }
         if mode == 2 {
-            let presence = try nextIntegers(ColumnPart(all: rows.count), scope, &memory).values
+            let all = ColumnPart(all: rows.count)
+            let presence = try nextCodes(all, below: 2, as: .presence, scope, &memory)
+            let present = Self.rows(presence)
             // There is one form for all and for none.
-            guard let present = Self.rows(presence), !present.isEmpty, present.count < rows.count
-            else { throw .malformed(.presence, at: start) }
+            guard !present.isEmpty, present.count < rows.count else {
+                throw .malformed(.presence, at: start)
+            }
             part = ColumnPart(count: present.count, wanted: present.places(of: rows.wanted))
             scope.present = present
             scope.keys.add(
                 ColumnNumber.presence(field.index),
-                KeySource(presence, distinctCount: 2)
+                KeySource(codes: .indices(presence), present: nil, distinctCount: 2)
             )
         }
+        unreadCodes = nil
         let (values, source) = try nextValues(field, part, scope, texts, &memory)
+        if let unread = unreadCodes {
+            unreadKeys.append((ColumnNumber.value(field.index), unread))
+        }
         if let source {
             scope.keys.add(
                 ColumnNumber.value(field.index),
@@ -160,9 +169,8 @@ extension ColumnReader {
         return column
     }
 
-    /// The rows with a 1; nil if there is anything else than 0 and 1.
-    private static func rows(_ presence: [Int64]) -> [Int32]? {
-        guard isBelow(2, presence) else { return nil }
+    /// The rows with a 1, where the others have a 0.
+    private static func rows(_ presence: [UInt32]) -> [Int32] {
         let source = presence.span
         // Safe: `next` counts rows before the one at hand, and what lies before it was written.
         return unsafe [Int32](unsafeUninitializedCapacity: source.count) { target, next in
@@ -188,19 +196,24 @@ extension ColumnReader {
         switch field.kind {
         case .string, .nested, .bytes, .uuid:
             let isText = field.kind == .string || field.kind == .nested
-            var texts = texts
-            if field.kind != .string { texts.shared = [:] }
-            let values = try nextTexts(part, isText: isText, scope, texts, &memory)
+            let values = try nextTexts(
+                part,
+                isText: isText,
+                mayBeShared: field.kind == .string,
+                scope,
+                texts,
+                &memory
+            )
             if field.kind == .uuid {
                 for index in 0..<values.strings.count where values.strings.range(index).count != 16
                 {
                     throw .malformed(.identifier, at: start)
                 }
             }
-            let source = values.codes.map { codes in
-                (codes: KeySource.Codes.indices(codes), distinctCount: values.strings.count)
+            guard let codes = values.codes, codes.count == part.count else {
+                return (.texts(values), nil)
             }
-            return (.texts(values), source)
+            return (.texts(values), (.indices(codes), values.strings.count))
         case .number:
             let scale = try nextByte()
             let integers = try nextIntegers(part, scope, &memory).values
@@ -209,12 +222,9 @@ extension ColumnReader {
             let column = try nextIntegers(part, scope, &memory)
             return (.integers(column.values), column.source)
         case .boolean, .enumeration:
-            let column = try nextIntegers(ColumnPart(all: part.count), scope, &memory)
             let bound = field.kind == .boolean ? 2 : field.valueCount
-            guard Self.isBelow(UInt64(bound), column.values) else {
-                throw .malformed(.enumIndex, at: start)
-            }
-            return (.integers(column.values), (.numbers(column.values), bound))
+            let codes = try nextKeyCodes(part, below: bound, as: .enumIndex, scope, &memory)
+            return (.codes(codes), codes.count == part.count ? (.indices(codes), bound) : nil)
         case .date:
             let column = try nextIntegers(part, scope, &memory)
             guard Self.isWithin(CivilTime.daysMin...CivilTime.daysMax, column.values) else {
@@ -266,6 +276,6 @@ extension ColumnReader {
 extension IntegerColumn {
     /// The codes by which the column can be a key.
     var source: (codes: KeySource.Codes, distinctCount: Int)? {
-        indices.map { (.numbers($0.codes), $0.count) }
+        indices.map { (.indices($0.codes), $0.count) }
     }
 }

@@ -4,22 +4,20 @@ import DiarioSchema
 
 /// A column that all events have.
 package enum EnvelopeColumn: Hashable, CaseIterable, Sendable {
-    /// Indices of types in the segment.
-    case types
-    /// Indices of replicas in the segment.
-    case replicas
     case sequences
     case clocks
     /// When the author says it happened, in milliseconds.
     case times
     /// In milliseconds; only if the events have positions.
     case accepted
-    /// The sequence minus the first one of the batch.
-    case batchOffsets
-    case batchCounts
     case bases
-    /// Those of rows, and 32 if an authority wrote the event.
-    case flags
+}
+
+/// Where each event stands in its batch.
+package struct EnvelopeBatches: Equatable, Sendable {
+    /// The sequence minus the first one of the batch.
+    package var offsets: [UInt16]
+    package var counts: [UInt16]
 }
 
 /// Texts of the events that have one.
@@ -32,21 +30,60 @@ package struct EnvelopeTexts: Equatable, Sendable {
 }
 
 extension SegmentReader {
-    /// A column of the envelope, one number for each event that is wanted; types, replicas and
-    /// flags are those of all events.
+    /// A column of the envelope, one number for each event that is wanted.
     package mutating func numbers(_ column: EnvelopeColumn) throws(SegmentError) -> [Int64] {
         if let known = cache.numbers[column] { return known }
         switch column {
-        case .types: try readTypes()
-        case .replicas, .sequences: try readOrigins()
+        case .sequences: try readOrigins()
         case .clocks: try readClocks()
         case .times: try readTimes()
         case .accepted: try readAccepted()
-        case .batchOffsets, .batchCounts: try readBatches()
         case .bases: try readBases()
-        case .flags: try readFlags()
         }
         return cache.numbers[column] ?? []
+    }
+
+    /// The types of all events, as indices in the segment.
+    package mutating func typeIndices() throws(SegmentError) -> [UInt32] {
+        if let known = cache.typeIndices { return known }
+        let (types, all, bound) = (number(of: .types), all, index.types.count)
+        let scope = ColumnScope(keys: keys)
+        let found = try decode(types) { (reader, memory) throws(FormatError) in
+            try reader.nextCodes(all, below: bound, scope, &memory)
+        }
+        cache.typeIndices = found
+        keys.add(ColumnNumber.type, found, distinctCount: bound)
+        return found
+    }
+
+    /// The replicas of all events, as indices in the segment.
+    package mutating func replicaIndices() throws(SegmentError) -> [UInt32] {
+        if let known = cache.replicaIndices { return known }
+        try readOrigins()
+        return cache.replicaIndices ?? []
+    }
+
+    /// The flags of all events: those of rows, and 32 if an authority wrote the event.
+    package mutating func flags() throws(SegmentError) -> [UInt8] {
+        if let known = cache.flags { return known }
+        _ = try replicaIndices()
+        let (flags, all) = (number(of: .flags), all)
+        let scope = ColumnScope(keys: keys)
+        let (others, marks) = try decode(flags) { (reader, memory) throws(FormatError) in
+            let others = try reader.nextCodes(all, below: 64, scope, &memory)
+            return (others, try reader.nextCodes(all, below: 2, scope, &memory))
+        }
+        guard let found = Self.flags(others, marks) else { throw fault(.rowFlags, block: flags) }
+        cache.flags = found
+        return found
+    }
+
+    /// Where the wanted events stand in their batches.
+    package mutating func batches() throws(SegmentError) -> EnvelopeBatches {
+        if let known = cache.batches { return known }
+        let found = try readBatches()
+        cache.batches = found
+        return found
     }
 
     /// The actors of the events that name one.
@@ -78,7 +115,7 @@ extension SegmentReader {
     /// The events that are rows of a type, in order.
     package mutating func events(ofType type: Int) throws(SegmentError) -> [Int32] {
         if let known = cache.rows { return known[type] }
-        let types = try numbers(.types)
+        let types = try typeIndices()
         guard let rows = Self.rows(types, index.types.map(\.eventCount)) else {
             throw fault(.types, block: number(of: .types))
         }
@@ -96,7 +133,7 @@ extension SegmentReader {
     }
 
     /// The events of each type; nil if there are not so many as `counts` says.
-    private static func rows(_ types: [Int64], _ counts: [Int]) -> [[Int32]]? {
+    private static func rows(_ types: [UInt32], _ counts: [Int]) -> [[Int32]]? {
         // All of them in one array, each type from its own place on.
         var starts: [Int] = []
         for count in counts { starts.append((starts.last ?? 0) + count) }
@@ -108,11 +145,12 @@ extension SegmentReader {
         var next = places.mutableSpan
         let source = types.span
         for event in source.indices {
-            // Safe: the loop goes through the indices; `next` and `target` check the rest.
+            // Safe: the loop goes through the indices, types are below their count, as was checked
+            // when they were read, and a place is compared with where it would lie outside.
             let type = Int(unsafe source[unchecked: event])
-            let place = next[type]
+            let place = unsafe next[unchecked: type]
             guard place < target.count else { return nil }
-            target[place] = Int32(truncatingIfNeeded: event)
+            unsafe target[unchecked: place] = Int32(truncatingIfNeeded: event)
             unsafe next[unchecked: type] = place &+ 1
         }
         for type in counts.indices where places[type] != starts[type] + counts[type] { return nil }
@@ -138,17 +176,14 @@ extension SegmentReader {
 
     private mutating func integers(
         _ kind: SegmentBlockKind,
-        _ part: ColumnPart,
-        columnCount: Int = 1,
         isTagged: Bool = false
-    ) throws(SegmentError) -> (first: [Int64], second: [Int64], tag: UInt8) {
+    ) throws(SegmentError) -> (numbers: [Int64], tag: UInt8) {
         let scope = ColumnScope(keys: keys)
+        let part = wantedPart
         return try decode(number(of: kind)) { (reader, memory) throws(FormatError) in
             let tag = isTagged ? try reader.nextByte() : 0
             guard tag <= 1 else { throw .malformed(.body, at: 0) }
-            let first = try reader.nextIntegers(part, scope, &memory).values
-            guard columnCount > 1 else { return (first, [], tag) }
-            return (first, try reader.nextIntegers(part, scope, &memory).values, tag)
+            return (try reader.nextIntegers(part, scope, &memory).values, tag)
         }
     }
 
@@ -163,13 +198,6 @@ extension SegmentReader {
         }
     }
 
-    private mutating func readTypes() throws(SegmentError) {
-        let types = try integers(.types, all).first
-        try check(types, below: index.types.count, .types)
-        cache.numbers[.types] = types
-        keys.add(ColumnNumber.type, KeySource(types, distinctCount: index.types.count))
-    }
-
     private func check(
         _ values: [Int64],
         below bound: Int,
@@ -181,7 +209,7 @@ extension SegmentReader {
     }
 
     private mutating func readOrigins() throws(SegmentError) {
-        _ = try numbers(.types)
+        _ = try typeIndices()
         let keys = keys
         let scope = ColumnScope(keys: keys)
         let (all, wanted) = (all, wanted)
@@ -189,11 +217,14 @@ extension SegmentReader {
         let firsts = index.replicas.map { Int64(bitPattern: $0.firstSequence) }
         let (replicas, sequences) = try decode(number(of: .origins)) {
             (reader, memory) throws(FormatError) in
-            let replicas = try reader.nextIntegers(all, scope, &memory).values
-            guard ColumnReader.isBelow(UInt64(replicaCount), replicas) else {
-                throw .malformed(.replica, at: 0)
-            }
-            keys.add(ColumnNumber.replica, KeySource(replicas, distinctCount: replicaCount))
+            let replicas = try reader.nextCodes(
+                all,
+                below: replicaCount,
+                as: .replica,
+                scope,
+                &memory
+            )
+            keys.add(ColumnNumber.replica, replicas, distinctCount: replicaCount)
             let part = ColumnPart(count: all.count, wanted: 0..<wanted.upperBound)
             let surprises = try reader.nextUnlessZeros(part, scope, &memory)
             guard let sequences = Self.sequences(of: replicas, from: firsts, part.end, surprises)
@@ -202,7 +233,7 @@ extension SegmentReader {
             }
             return (replicas, sequences)
         }
-        cache.numbers[.replicas] = replicas
+        cache.replicaIndices = replicas
         cache.sequencesFromStart = sequences
         cache.numbers[.sequences] = sequences.dropping(wanted.lowerBound)
     }
@@ -210,7 +241,7 @@ extension SegmentReader {
     /// Makes sequences of the first `count` events out of surprises, or without any; nil if one
     /// goes back (L4).
     private static func sequences(
-        of replicas: [Int64],
+        of replicas: [UInt32],
         from firsts: [Int64],
         _ count: Int,
         _ surprises: [Int64]?
@@ -253,15 +284,15 @@ extension SegmentReader {
     }
 
     private mutating func readClocks() throws(SegmentError) {
-        _ = try numbers(.replicas)
-        let clocks = try integers(.clocks, wantedPart).first
+        _ = try replicaIndices()
+        let clocks = try integers(.clocks).numbers
         try check(clocks, below: Int.max, .clocks)
         cache.numbers[.clocks] = clocks
     }
 
     private mutating func readTimes() throws(SegmentError) {
         let clocks = try numbers(.clocks)
-        var (times, _, tag) = try integers(.times, wantedPart, isTagged: true)
+        var (times, tag) = try integers(.times, isTagged: true)
         if tag == 0 { Self.addMilliseconds(of: clocks, to: &times) }
         cache.numbers[.times] = times
     }
@@ -269,7 +300,7 @@ extension SegmentReader {
     private mutating func readAccepted() throws(SegmentError) {
         guard let range = index.acceptedAt else { return }
         let clocks = try numbers(.clocks)
-        var (times, _, tag) = try integers(.accepted, wantedPart, isTagged: true)
+        var (times, tag) = try integers(.accepted, isTagged: true)
         if tag == 1 { Self.addMilliseconds(of: clocks, to: &times) }
         let isRange = times.first == range.lowerBound && times.last == range.upperBound
         guard isRange || !wantsAll, Self.isAscending(times) else {
@@ -290,91 +321,129 @@ extension SegmentReader {
         return lowerCount == 0
     }
 
-    private mutating func readBatches() throws(SegmentError) {
-        let replicas = try numbers(.replicas)
+    private mutating func readBatches() throws(SegmentError) -> EnvelopeBatches {
+        let replicas = try replicaIndices()
         let sequences = cache.sequencesFromStart
         let first = wanted.lowerBound
         let part = wantedPart.prefix
         let scope = ColumnScope(keys: keys)
-        let (offsetsFound, countsFound) = try decode(number(of: .batches)) {
+        let (offsets, counts) = try decode(number(of: .batches)) {
             (reader, memory) throws(FormatError) in
             let first = try reader.nextUnlessZeros(part, scope, &memory)
             return (first, try reader.nextUnlessZeros(part, scope, &memory))
         }
-        if offsetsFound == nil, countsFound == nil {
+        if offsets == nil, counts == nil {
             // Each event is a batch of its own.
-            cache.numbers[.batchOffsets] = [Int64](repeating: 0, count: wanted.count)
-            cache.numbers[.batchCounts] = [Int64](repeating: 1, count: wanted.count)
-            return
+            return EnvelopeBatches(
+                offsets: [UInt16](repeating: 0, count: wanted.count),
+                counts: [UInt16](repeating: 1, count: wanted.count)
+            )
         }
-        var offsets = offsetsFound ?? [Int64](repeating: 0, count: part.end)
-        var counts = countsFound ?? [Int64](repeating: 0, count: part.end)
+        var found = EnvelopeBatches(
+            offsets: [UInt16](repeating: 0, count: part.end),
+            counts: [UInt16](repeating: 0, count: part.end)
+        )
         var prediction = EnvelopePrediction(
             firstSequences: [Int64](repeating: 0, count: index.replicas.count)
         )
-        for event in offsets.indices {
-            let expected = prediction.batch(of: replicas[event])
-            let offset = offsets[event] &+ expected.offset
-            let count = counts[event] &+ expected.count
+        for event in 0..<part.end {
+            let replica = Int64(replicas[event])
+            let expected = prediction.batch(of: replica)
+            let offset = (offsets?[event] ?? 0) &+ expected.offset
+            let count = (counts?[event] ?? 0) &+ expected.count
             guard 1...Int64(Limits.batchCountMax) ~= count, 0..<count ~= offset,
                 UInt64(offset) < UInt64(bitPattern: sequences[event])
             else { throw fault(.batch, block: number(of: .batches)) }
-            offsets[event] = offset
-            counts[event] = count
+            found.offsets[event] = UInt16(offset)
+            found.counts[event] = UInt16(count)
             prediction.note(
-                replica: replicas[event],
+                replica: replica,
                 sequence: sequences[event],
                 offset: offset,
                 count: count
             )
         }
-        cache.numbers[.batchOffsets] = offsets.dropping(first)
-        cache.numbers[.batchCounts] = counts.dropping(first)
+        return EnvelopeBatches(
+            offsets: found.offsets.dropping(first),
+            counts: found.counts.dropping(first)
+        )
     }
 
     private mutating func readBases() throws(SegmentError) {
-        _ = try numbers(.replicas)
-        var (bases, _, tag) = try integers(.bases, wantedPart, isTagged: true)
-        if tag == 1 {
-            guard header.isPositioned else { throw fault(.body, block: number(of: .bases)) }
-            var last = Int64(bitPattern: header.firstPosition) &- 1 &+ Int64(wanted.lowerBound)
-            var target = bases.mutableSpan
-            for event in target.indices {
-                // Safe: the loop goes through the indices.
-                unsafe target[unchecked: event] = last &- target[unchecked: event]
-                last &+= 1
+        _ = try replicaIndices()
+        let scope = ColumnScope(keys: keys)
+        let part = wantedPart
+        let (bases, tag) = try decode(number(of: .bases)) { (reader, memory) throws(FormatError) in
+            let tag = try reader.nextByte()
+            guard tag <= 1 else { throw .malformed(.body, at: 0) }
+            return (try reader.nextUnlessZeros(part, scope, &memory), tag)
+        }
+        guard tag == 1 else {
+            cache.numbers[.bases] = bases ?? [Int64](repeating: 0, count: wanted.count)
+            return
+        }
+        guard header.isPositioned else { throw fault(.body, block: number(of: .bases)) }
+        let last = Int64(bitPattern: header.firstPosition) &- 1 &+ Int64(wanted.lowerBound)
+        cache.numbers[.bases] = Self.bases(bases, last, wanted.count)
+    }
+
+    /// Bases by how far they lie behind the position before, which starts with `last`.
+    private static func bases(_ distances: [Int64]?, _ last: Int64, _ count: Int) -> [Int64] {
+        precondition(distances.map { $0.count == count } ?? true, "each event has a distance")
+        // Safe: each base is written, out of the distances that were counted just now.
+        return unsafe [Int64](count: count) { target in
+            if let source = distances?.span {
+                for event in 0..<count {
+                    unsafe target[event] =
+                        last &+ Int64(event) &- source[unchecked: event]
+                }
+            } else {
+                for event in 0..<count { unsafe target[event] = last &+ Int64(event) }
             }
         }
-        cache.numbers[.bases] = bases
     }
 
-    private mutating func readFlags() throws(SegmentError) {
-        _ = try numbers(.replicas)
-        var (flags, personal, _) = try integers(.flags, all, columnCount: 2)
-        let bit = Int64(RowFlags.personal.rawValue)
-        var all: Int64 = 0
-        let source = personal.span
-        var target = flags.mutableSpan
-        precondition(source.count == target.count, "both columns are of all events")
-        for event in target.indices {
-            // The personal flag is told apart. Safe: both have the index of each event.
-            let flag = unsafe source[unchecked: event]
-            let others = unsafe target[unchecked: event]
-            all |= others & ~(63 ^ bit) | flag & ~1
-            unsafe target[unchecked: event] = others | flag &* bit
+    /// Puts the flag personal, which is told apart, to the others; nil if that is among them.
+    private static func flags(_ others: [UInt32], _ marks: [UInt32]) -> [UInt8]? {
+        let (others, marks) = (others.span, marks.span)
+        precondition(others.count == marks.count, "both columns are of all events")
+        let shift = UInt32(RowFlags.personal.rawValue.trailingZeroBitCount)
+        var all: UInt32 = 0
+        // Safe: each byte is written, out of the numbers that were counted just now.
+        let flags = unsafe [UInt8](count: others.count) { target in
+            for event in others.indices {
+                let other = unsafe others[unchecked: event]
+                all |= other
+                unsafe target[event] = UInt8(
+                    truncatingIfNeeded: other | marks[unchecked: event] &<< shift
+                )
+            }
         }
-        guard all == 0 else { throw fault(.rowFlags, block: number(of: .flags)) }
-        cache.numbers[.flags] = flags
-        cache.personalMarks = Self.bytes(personal)
+        return all >> shift & 1 == 0 ? flags : nil
     }
 
-    /// Numbers that are known to be small.
-    private static func bytes(_ numbers: [Int64]) -> [UInt8] {
-        let source = numbers.span
-        // Safe: each byte is written, out of the numbers that are there.
-        return unsafe [UInt8](count: source.count) { target in
-            for index in source.indices {
-                unsafe target[index] = UInt8(truncatingIfNeeded: source[unchecked: index])
+    /// The events with a flag; nil if all have it.
+    private static func events(_ flags: [UInt8], with flag: RowFlags) -> [Int32]? {
+        let flags = flags.span
+        let bit = flag.rawValue
+        var (everywhere, anywhere) = (bit, UInt8(0))
+        for event in flags.indices {
+            // Safe: the loop goes through the indices.
+            let flag = unsafe flags[unchecked: event]
+            everywhere &= flag
+            anywhere |= flag
+        }
+        guard everywhere == 0 else { return nil }
+        guard anywhere & bit != 0 else { return [] }
+        let shift = UInt8(bit.trailingZeroBitCount)
+        // Safe: `count` is of events before the one at hand, and what lies before it was written.
+        return unsafe [Int32](unsafeUninitializedCapacity: flags.count) { target, count in
+            count = 0
+            guard let target = target.baseAddress else { return }
+            for event in flags.indices {
+                // Written always and kept if the bit is set: chance has no branch here.
+                unsafe target[count] = Int32(truncatingIfNeeded: event)
+                count &+= Int(unsafe flags[unchecked: event] &>> shift & 1)
             }
         }
     }
@@ -384,10 +453,7 @@ extension SegmentReader {
         _ flag: RowFlags,
         sizeMax: Int
     ) throws(SegmentError) -> EnvelopeTexts {
-        let flags = try numbers(.flags)
-        var envelope = EnvelopeColumns()
-        envelope.flags = flags
-        let present = envelope.rows(with: flag)
+        let present = Self.events(try flags(), with: flag)
         let count = present?.count ?? header.eventCount
         guard let block = index.block(kind) else {
             guard count == 0 else { throw fault(.rowFlags, block: number(of: .flags)) }

@@ -18,6 +18,14 @@ extension SegmentReader {
 
     /// The public columns of a block of fields, for the wanted rows.
     package mutating func fields(inBlock number: Int) throws(SegmentError) -> FieldColumns {
+        try fields(inBlock: number, readsAllKeys: false)
+    }
+
+    /// The same; `readsAllKeys` if personal columns may be predicted from these.
+    private mutating func fields(
+        inBlock number: Int,
+        readsAllKeys: Bool
+    ) throws(SegmentError) -> FieldColumns {
         let block = index.blocks[number]
         let type = try eventType(block.key)
         guard block.rowCount * (type.fields.count + 1) <= SegmentLimits.cellCountMax else {
@@ -26,7 +34,7 @@ extension SegmentReader {
         let bytes = try contents(number)
         let needs = try readNeeds(bytes, number, .segment)
         try load(needs, for: number)
-        let plan = PayloadPlan(type)
+        let plan = try plan(block.key)
         let rows = try wantedRows(inBlock: number)
         var scope = ColumnScope(keys: KeyLayer(rowCount: block.rowCount))
         if needs.isOfEnvelope {
@@ -45,6 +53,7 @@ extension SegmentReader {
             scope,
             block.key,
             wanted: rows,
+            readsAllKeys: readsAllKeys,
             heads: heads
         )
     }
@@ -69,7 +78,6 @@ extension SegmentReader {
         publicColumns: FieldColumns? = nil
     ) throws(SegmentError) -> FieldColumns? {
         let block = index.blocks[number]
-        let type = try eventType(block.key)
         let rows = try personalRows(inBlock: number)
         guard sidecarHeader != nil || rows.isEmpty else { throw .noSidecar }
         guard
@@ -95,10 +103,10 @@ extension SegmentReader {
         var outer = KeyLayer(in: keys, rows: events)
         if needs.flags & BlockNeeds.publicFields != 0 {
             let columns: FieldColumns
-            if let publicColumns {
+            if let publicColumns, wantsAll {
                 columns = publicColumns
             } else {
-                columns = try fields(inBlock: number)
+                columns = try fields(inBlock: number, readsAllKeys: true)
             }
             outer = KeyLayer(merging: columns.keys, in: keys, rows: events)
         }
@@ -106,12 +114,11 @@ extension SegmentReader {
         if needs.flags & BlockNeeds.times != 0 {
             try addTimes(of: rows.map { events[Int($0)] }, wantedPart, to: &scope)
         }
-        let plan = PayloadPlan(type)
         return try decode(
             bytes,
             own,
             .sidecar,
-            plan.personalFields,
+            try plan(block.key).personalFields,
             scope,
             block.key,
             wanted: wantedPart
@@ -122,22 +129,27 @@ extension SegmentReader {
     mutating func personalRows(inBlock number: Int) throws(SegmentError) -> [Int32] {
         let block = index.blocks[number]
         let erased = try erasures()
-        _ = try numbers(.flags)
+        let flags = try flags()
         let events = try events(ofType: block.key)
         // Most types have personal parts always or never.
         switch try personalCounts()[block.key] {
         case 0: return []
         case events.count where erased.isEmpty:
-            return (0..<block.rowCount).map { Int32(truncatingIfNeeded: $0) }
+            // Safe: each row is written.
+            return unsafe [Int32](count: block.rowCount) { target in
+                for row in 0..<block.rowCount {
+                    unsafe target[row] = Int32(truncatingIfNeeded: row)
+                }
+            }
         default: break
         }
         let eventsOfRows = events.span.extracting(block.rows)
-        // Bytes, since each type goes through all of them.
-        let marks = cache.personalMarks.span
+        let marks = flags.span
         if erased.isEmpty { return Self.rows(eventsOfRows, marks) }
         var rows: [Int32] = []
         var nextErasure = 0
-        for row in eventsOfRows.indices where marks[Int(eventsOfRows[row])] != 0 {
+        let bit = RowFlags.personal.rawValue
+        for row in eventsOfRows.indices where marks[Int(eventsOfRows[row])] & bit != 0 {
             let event = Int(eventsOfRows[row])
             while nextErasure < erased.count, erased[nextErasure].event < event {
                 nextErasure += 1
@@ -150,16 +162,17 @@ extension SegmentReader {
         return rows
     }
 
-    /// The rows of `events` that are marked.
-    private static func rows(_ events: Span<Int32>, _ marks: Span<UInt8>) -> [Int32] {
+    /// The rows of `events` that have the flag personal.
+    private static func rows(_ events: Span<Int32>, _ flags: Span<UInt8>) -> [Int32] {
+        let shift = UInt8(RowFlags.personal.rawValue.trailingZeroBitCount)
         // Safe: `count` is of rows before the one at hand, and what lies before it was written.
-        unsafe [Int32](unsafeUninitializedCapacity: events.count) { target, count in
+        return unsafe [Int32](unsafeUninitializedCapacity: events.count) { target, count in
             count = 0
             guard let target = target.baseAddress else { return }
             for row in events.indices {
                 // Written always and kept if the bit is set: chance has no branch here.
                 unsafe target[count] = Int32(truncatingIfNeeded: row)
-                count &+= Int(marks[Int(unsafe events[unchecked: row])])
+                count &+= Int(flags[Int(unsafe events[unchecked: row])] &>> shift & 1)
             }
         }
     }
@@ -167,25 +180,27 @@ extension SegmentReader {
     /// For each type how many of its events have, or had, a personal part.
     private mutating func personalCounts() throws(SegmentError) -> [Int] {
         if let known = cache.personalCounts { return known }
-        let types = try numbers(.types)
-        _ = try numbers(.flags)
+        let types = try typeIndices()
+        let flags = try flags()
         var counts = [Int](repeating: 0, count: index.types.count)
-        Self.count(types.span, cache.personalMarks.span, into: &counts)
+        Self.count(types.span, flags.span, into: &counts)
         cache.personalCounts = counts
         return counts
     }
 
     private static func count(
-        _ types: Span<Int64>,
-        _ marks: Span<UInt8>,
+        _ types: Span<UInt32>,
+        _ flags: Span<UInt8>,
         into counts: inout [Int]
     ) {
-        precondition(types.count == marks.count, "each event has a type and a mark")
+        precondition(types.count == flags.count, "each event has a type and flags")
+        let shift = UInt8(RowFlags.personal.rawValue.trailingZeroBitCount)
         var target = counts.mutableSpan
         for event in types.indices {
-            // Safe: the loop goes through the indices of both; the target checks the type.
-            let mark = unsafe marks[unchecked: event]
-            target[Int(unsafe types[unchecked: event])] += Int(mark)
+            // Safe: the loop goes through the indices of both, and types are below their count, as
+            // was checked when they were read.
+            let mark = unsafe flags[unchecked: event] &>> shift & 1
+            unsafe target[unchecked: Int(types[unchecked: event])] &+= Int(mark)
         }
     }
 
@@ -211,7 +226,7 @@ extension SegmentReader {
         let kind = SidecarBlockKind.erased.rawValue
         if let number = sidecarBlocks.firstIndex(where: { $0.kind == kind }) {
             let count = sidecarBlocks[number].rowCount
-            let flags = try numbers(.flags)
+            let flags = try flags()
             found = try decode(number, of: .sidecar) { (reader, memory) throws(FormatError) in
                 let events = try reader.nextSimple(count, &memory)
                 let size = count * Hash32.size
@@ -221,7 +236,7 @@ extension SegmentReader {
                 var last: Int64 = -1
                 for event in events {
                     guard event > last, event < flags.count,
-                        flags[Int(event)] & Int64(RowFlags.personal.rawValue) != 0
+                        flags[Int(event)] & RowFlags.personal.rawValue != 0
                     else { throw .malformed(.personalPart, at: 0) }
                     last = event
                     let commitment = try hashes.nextHash()

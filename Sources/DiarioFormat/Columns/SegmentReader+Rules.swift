@@ -14,22 +14,22 @@ extension SegmentReader {
         let block = index.blocks[number]
         let type = try eventType(block.key)
         let events = try events(ofType: block.key)
-        let flags = try numbers(.flags)
-        var anywhere: Int64 = 0
-        var everywhere = ~Int64(0)
+        let flags = try flags()
+        var anywhere: UInt8 = 0
+        var everywhere = ~UInt8(0)
         for row in block.rows {
             let flag = flags[Int(events[row])]
             anywhere |= flag
             everywhere &= flag
         }
         let refused = Self.refusedFlags(type)
-        guard anywhere & Int64(refused.rawValue) == 0 else {
+        guard anywhere & refused.rawValue == 0 else {
             throw fault(.rowFlags, block: number)
         }
         guard let field = type.newIDFieldIndex,
             let column = columns.columns.first(where: { $0.field == field })
         else { return }
-        let derived = Int64(RowFlags.derived.rawValue)
+        let derived = RowFlags.derived.rawValue
         let isAsDerived =
             if let present = column.present {
                 anywhere & derived != 0
@@ -55,14 +55,14 @@ extension SegmentReader {
         _ present: [Int32],
         _ rows: Range<Int>,
         _ events: Span<Int32>,
-        _ flags: Span<Int64>
+        _ flags: Span<UInt8>
     ) -> Bool {
         var next = 0
         for row in rows {
             let isGiven = next < present.count && Int(present[next]) == row - rows.lowerBound
             if isGiven { next += 1 }
             let flag = flags[Int(events[row])]
-            guard isGiven == (flag & Int64(RowFlags.derived.rawValue) == 0) else { return false }
+            guard isGiven == (flag & RowFlags.derived.rawValue == 0) else { return false }
         }
         return true
     }
@@ -74,7 +74,7 @@ extension SegmentReader {
         _ events: [Int32]
     ) throws(SegmentError) {
         guard case .texts(let texts) = column.values else { return }
-        let replicas = try numbers(.replicas)
+        let replicas = try replicaIndices()
         let sequences = try numbers(.sequences)
         let start = index.blocks[number].firstRow
         let bytes = texts.strings.bytes.span

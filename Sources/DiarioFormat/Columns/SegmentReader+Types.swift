@@ -21,6 +21,14 @@ extension SegmentReader {
         return made
     }
 
+    /// How payloads of a type are laid out.
+    mutating func plan(_ type: Int) throws(SegmentError) -> PayloadPlan {
+        if let known = cache.plans[type] { return known }
+        let plan = PayloadPlan(try eventType(type))
+        cache.plans[type] = plan
+        return plan
+    }
+
     /// All types of the segment, by index.
     package mutating func eventTypes() throws(SegmentError) -> [EventType] {
         var types: [EventType] = []

@@ -323,9 +323,14 @@ struct SegmentCache {
     let known: [TypeEntry: EventType]
     /// By type index.
     var types: [EventType?]
+    var plans: [PayloadPlan?]
     var schemas: [Range<Int>]?
     var schemaBytes: [UInt8] = []
     var numbers: [EnvelopeColumn: [Int64]] = [:]
+    var typeIndices: [UInt32]?
+    var replicaIndices: [UInt32]?
+    var flags: [UInt8]?
+    var batches: EnvelopeBatches?
     /// The sequences of all events up to the last one wanted; known with the replicas.
     var sequencesFromStart: [Int64] = []
     var actors: EnvelopeTexts?
@@ -338,8 +343,6 @@ struct SegmentCache {
     var heads: [Int: SubjectHeads] = [:]
     /// For each type the events that are its rows.
     var rows: [[Int32]]?
-    /// For each event 1 if it has, or had, a personal part; known with the flags.
-    var personalMarks: [UInt8] = []
     /// For each type how many of its events have, or had, a personal part.
     var personalCounts: [Int]?
     /// Columns of the envelope as keys.
@@ -350,6 +353,7 @@ struct SegmentCache {
     init(known: [TypeEntry: EventType], typeCount: Int) {
         self.known = known
         types = [EventType?](repeating: nil, count: typeCount)
+        plans = [PayloadPlan?](repeating: nil, count: typeCount)
     }
 }
 

@@ -18,7 +18,11 @@ struct SharedColumn {
     }
 
     /// The column that can be a key of a shared one, whose values are those of `events`.
-    static func keys(_ events: [Int32], replicas: [Int64], replicaCount: Int) -> KeyLayer {
+    static func keys<Index: FixedWidthInteger & BitwiseCopyable>(
+        _ events: [Int32],
+        replicas: [Index],
+        replicaCount: Int
+    ) -> KeyLayer {
         let (source, events) = (replicas.span, events.span)
         // Safe: each code is written; the source checks the event.
         let codes = unsafe [UInt32](count: events.count) { target in
@@ -28,10 +32,7 @@ struct SharedColumn {
             }
         }
         let keys = KeyLayer(rowCount: codes.count)
-        keys.add(
-            ColumnNumber.replica,
-            KeySource(codes: .indices(codes), present: nil, distinctCount: replicaCount)
-        )
+        keys.add(ColumnNumber.replica, codes, distinctCount: replicaCount)
         return keys
     }
 
@@ -41,7 +42,7 @@ struct SharedColumn {
         _ codes: [UInt32],
         _ strings: ByteStrings,
         _ events: [Int32],
-        _ types: [Int64],
+        _ types: [UInt32],
         _ listed: ListedTypes
     ) {
         var next = listed.places.map(\.lowerBound)
@@ -81,7 +82,7 @@ private struct ListedTypes {
     }
 
     /// Their events, where `types` has the type of each.
-    func events(_ types: [Int64]) -> [Int32] {
+    func events(_ types: [UInt32]) -> [Int32] {
         let (source, marks) = (types.span, marks.span)
         // Safe: `count` is of events before the one at hand, and what lies before it was written.
         return unsafe [Int32](unsafeUninitializedCapacity: source.count) { target, count in
@@ -104,7 +105,7 @@ extension SegmentReader {
             throw fault(.body, block: block)
         }
         try readSchemas()
-        let (types, replicas) = (try numbers(.types), try numbers(.replicas))
+        let (types, replicas) = (try typeIndices(), try replicaIndices())
         // Makes sure that each type has as many events as the index says.
         for type in index.types.indices { _ = try events(ofType: type) }
         let eventCounts = index.types.map(\.eventCount)

@@ -101,20 +101,24 @@ extension ColumnReader {
         let tag = try nextByte()
         guard tag == StringForm.bytes.rawValue else { throw .malformed(.text, at: start) }
         let pieces = try nextPlain(ColumnPart(all: distinctCount), &memory)
-        let codes = try nextSimple(ColumnPart(count: total, wanted: wanted), &memory)
-        let wantedCounts = part.isWhole ? counts : Array(counts[part.wanted])
-        // The size first, so that memory is asked for once, and not for too much.
-        var size = separatorSize * (wanted.count - part.wanted.count)
-        guard Self.isBelow(UInt64(distinctCount), codes) else {
+        let wantedPieces = ColumnPart(count: total, wanted: wanted)
+        guard let codes = try nextSimpleCodes(wantedPieces, distinctCount, &memory) else {
             throw .malformed(.text, at: start)
         }
-        for code in codes {
-            size += pieces.range(Int(code)).count
-            guard size <= SegmentLimits.blockSizeMax else { throw .malformed(.text, at: start) }
-        }
+        let wantedCounts = part.isWhole ? counts : Array(counts[part.wanted])
+        // The size first, so that memory is asked for once, and not for too much.
+        let size = Self.size(of: codes, pieces) + separatorSize * (wanted.count - part.wanted.count)
+        guard size <= SegmentLimits.blockSizeMax else { throw .malformed(.text, at: start) }
         // Texts with texts between them are some; others may still be, with a scalar in two.
         let areTexts = pieces.areTexts && Text.isValid(separator.span.raw, 0..<separatorSize)
         let strings = ByteStrings(joining: pieces, codes, wantedCounts, separator, size: size)
         return (strings, areTexts)
+    }
+    /// What the strings that codes stand for take; too little to overflow, in a block.
+    private static func size(of codes: [UInt32], _ strings: ByteStrings) -> Int {
+        let bounds = strings.bounds.span
+        var size = 0
+        for code in codes { size &+= Int(bounds[Int(code) + 1] &- bounds[Int(code)]) }
+        return size
     }
 }
