@@ -2,12 +2,12 @@ import DiarioCore
 import DiarioStorage
 
 /// Which version of the format a data directory has, and who may read it.
-package struct DirectoryFormat: Equatable, Sendable {
-    package static let current = 6
+struct DirectoryFormat: Equatable, Sendable {
+    package static let current = 7
+    /// What a directory has once rows of its log were moved to row files.
+    static let moved = 7
     /// What a directory has in which pending events were lost.
     static let gone = 6
-    /// What a directory has once rows in its log were condensed.
-    static let condensed = 5
     /// What a directory has once a lane of it is sealed.
     static let lanes = 4
     /// What a directory has in which positions were lost.

@@ -244,17 +244,8 @@ extension LogShared {
 
     /// The block that a run lies in, as it is in the log.
     func storedBlock(of run: Run) throws(LogError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        let isThere = try storing { () throws(StorageError) in
-            try read(
-                at: Int(run.offset),
-                count: Int(run.blockSize),
-                of: UInt64(run.file),
-                into: &bytes
-            )
-        }
         // Only without the lock, and then a refresh tells where the events are by now.
-        guard isThere else { throw run.fault(.truncated(at: 0)) }
+        guard let bytes = try read(run) else { throw run.fault(.truncated(at: 0)) }
         guard bytes.count == Int(run.blockSize) else {
             throw run.fault(.truncated(at: bytes.count))
         }

@@ -136,6 +136,10 @@ package struct LogCursor: Sendable {
                     continue
                 }
                 _ = try store.refresh()
+                // Others move rows on; a file that the log still speaks of ought to be there.
+                if run.isMoved, attemptCount + 1 == Self.attemptCountMax {
+                    throw run.missingFault
+                }
             }
             attemptCount += 1
             guard attemptCount < Self.attemptCountMax else { throw moved("position \(wanted)") }
@@ -283,16 +287,7 @@ package struct LogCursor: Sendable {
 
     /// Nil if the file was used again since.
     private func read(_ run: Run, isPending: Bool) throws(LogError) -> StoredEvents? {
-        var bytes: [UInt8] = []
-        let isThere = try storing { () throws(StorageError) in
-            try store.shared.read(
-                at: Int(run.offset),
-                count: Int(run.blockSize),
-                of: UInt64(run.file),
-                into: &bytes
-            )
-        }
-        guard isThere else { return nil }
+        guard var bytes = try store.shared.read(run) else { return nil }
         do throws(FormatError) {
             if run.isCondensed { bytes = try store.shared.expander.expand(bytes) }
             let head = try BlockHead.parse(bytes.span, verifyChecksum: true)
@@ -300,7 +295,7 @@ package struct LogCursor: Sendable {
                 bytes: bytes,
                 types: head.types,
                 rows: try rows(bytes, head, run, isPending: isPending),
-                file: LogPaths.logFile(UInt64(run.file)),
+                file: run.rowsFile.path,
                 salts: nil
             )
         } catch {

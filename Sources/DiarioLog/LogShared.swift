@@ -81,9 +81,27 @@ final class LogShared: Sendable {
 }
 
 extension LogShared {
+    /// The block of a run, as it is on disk; nil if its file was used again since it was taken up,
+    /// or is gone.
+    func read(_ run: Run) throws(LogError) -> [UInt8]? {
+        try storing { () throws(StorageError) in
+            var bytes: [UInt8] = []
+            let (offset, count) = (Int(run.offset), Int(run.blockSize))
+            guard case .log(let number) = run.rowsFile else {
+                do throws(StorageError) {
+                    try files.file(run.rowsFile).read(at: offset, count: count, into: &bytes)
+                } catch .notFound {
+                    return nil
+                }
+                return bytes
+            }
+            return try read(at: offset, count: count, of: number, into: &bytes) ? bytes : nil
+        }
+    }
+
     /// Appends bytes of a log file; false if the file was used again since it was taken up, so that
     /// the bytes mean nothing.
-    func read(
+    private func read(
         at offset: Int,
         count: Int,
         of number: UInt64,
@@ -110,12 +128,14 @@ extension LogShared {
 /// A file that readers may have open.
 enum FileName: Hashable, Sendable {
     case log(UInt64)
+    case rows(UInt32)
     case segment(SegmentName, SpaceID)
     case sidecar(SegmentName, SpaceID)
 
     var path: String {
         switch self {
         case .log(let number): LogPaths.logFile(number)
+        case .rows(let number): LogPaths.rowFile(number)
         case .segment(let name, let space): LogPaths.segment(name, of: space)
         case .sidecar(let name, let space): LogPaths.sidecar(name, of: space)
         }

@@ -5,12 +5,10 @@ import DiarioSimulation
 import DiarioStorage
 import Testing
 
-/// Condensing puts rows of the log together and compresses them; nothing that a reader sees
-/// changes by that.
+/// Condensing puts rows of the log together, compresses them and moves them to row files; nothing
+/// that a reader sees changes by that.
 @Suite struct CondenseTests {
-    private func blocks(_ log: TestLog) throws -> [[UInt8]] {
-        try RawLog(log.disk).entries.filter { $0.kind == .rows }.map(\.content)
-    }
+    private func rowFiles(_ log: TestLog) throws -> [UInt32] { try RowFile.list(log.disk) }
 
     @Test(arguments: UInt64(0)..<8) func condensedEqualsPlain(seed: UInt64) throws {
         let sealed = try SealedLog(seed: seed, segmentCount: 64, mergedCount: 256)
@@ -131,7 +129,7 @@ import Testing
     }
 
     /// An older program does not read what it does not know.
-    @Test func theFirstCondensedBlockIsAnUpgrade() throws {
+    @Test func theFirstRowFileIsAnUpgrade() throws {
         let sealed = try SealedLog()
         try sealed.fill(0..<40)
         let disk = sealed.log.disk
@@ -139,10 +137,21 @@ import Testing
             String(decoding: try disk.contents(of: LogPaths.format, sizeMax: 100), as: UTF8.self)
         }
         #expect(try line() == "diario format 1 readable by 1\n")
-        #expect(try !blocks(sealed.log).contains { Block.isCondensed($0.span) })
-        _ = try sealed.store.condense(sealed.space)
-        #expect(try line() == "diario format 5 readable by 5\n")
-        #expect(try blocks(sealed.log).contains { Block.isCondensed($0.span) })
+        #expect(try rowFiles(sealed.log) == [])
+        #expect(try sealed.store.condense(sealed.space) == 1)
+        #expect(try line() == "diario format 7 readable by 7\n")
+        let number = try #require(try rowFiles(sealed.log).first)
+        let bytes = try disk.contents(of: LogPaths.rowFile(number), sizeMax: RowFile.sizeMax)
+        let entry = try #require(RowFile.entries(bytes, number: number).first)
+        #expect(entry.space == sealed.space)
+        let isCondensed = Block.isCondensed(entry.block.span)
+        #expect(isCondensed)
+        let record = try #require(try RawLog(disk).entries.last { $0.kind == .moved })
+        let found = MovedRows(record.content.span)
+        let rows = try #require(found)
+        #expect((rows.file, Int(rows.offset)) == (number, entry.offset))
+        #expect(Int(rows.size) == entry.block.count)
+        #expect((rows.firstPosition, rows.lastPosition) == (1, 40))
     }
 
     /// One process condenses what another one has sealed and let go of meanwhile.
@@ -162,13 +171,11 @@ import Testing
         let sealed = try SealedLog()
         try sealed.fill(0..<40)
         _ = try sealed.store.condense(sealed.space)
-        let entry = try #require(
-            try RawLog(sealed.log.disk).entries.last {
-                $0.kind == .rows && Block.isCondensed($0.content.span)
-            }
-        )
-        let path = LogPaths.logFile(entry.file)
-        for offset in stride(from: 0, to: entry.content.count, by: 7) {
+        let number = try #require(try rowFiles(sealed.log).first)
+        let path = LogPaths.rowFile(number)
+        let bytes = try sealed.log.disk.contents(of: path, sizeMax: RowFile.sizeMax)
+        let entry = try #require(RowFile.entries(bytes, number: number).first)
+        for offset in stride(from: 0, to: entry.block.count, by: 7) {
             try sealed.flip(path, at: entry.offset + offset)
             let result = try sealed.store.verify(sealed.space) { _ in nil }
             #expect(result.faults.contains { $0.file == path }, "\(offset)")
@@ -179,8 +186,8 @@ import Testing
 
     // MARK: In the background
 
-    /// With more in the log than it may hold, tails are condensed first, and so stay longer.
-    @Test func aCrowdedLogIsCondensed() throws {
+    /// With more in the log than it may hold, tails are moved, and nothing is sealed short.
+    @Test func aCrowdedLogMovesItsRows() throws {
         let log = try TestLog()
         log.sizes.stateInterval = 4000
         log.sizes.liveMax = 100_000
@@ -188,7 +195,7 @@ import Testing
         var spaces: [SpaceID] = []
         for _ in 0..<10 { spaces.append(try store.makeSpace(isAuthority: true).space) }
         var count = 0
-        while try !blocks(log).contains(where: { Block.isCondensed($0.span) }), count < 2000 {
+        while try rowFiles(log).count < 3, count < 2000 {
             for space in spaces { _ = try store.append(log.append(2, textSize: 100, to: space)) }
             count += 2
         }

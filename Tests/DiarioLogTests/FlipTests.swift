@@ -71,7 +71,9 @@ private struct FlipSample {
         _ = try sealed.store.seal(sealed.space, all: false)
         try sealed.fill(300..<310)
         _ = try sealed.store.seal(sealed.space, all: true)
-        try sealed.fill(310..<316)
+        try sealed.fill(310..<320)
+        _ = try sealed.store.condense(sealed.space)
+        try sealed.fill(320..<323)
         let lane = try sealed.store.makeSpace(isAuthority: false).space
         _ = try sealed.store.append(log.append(2, secret: true, to: lane))
         _ = try sealed.store.append(log.append(2, to: lane))

@@ -282,7 +282,7 @@ import Testing
         for end in 0..<bytes.count {
             #expect(Record.read(bytes.span, at: 0, end: end) == nil)
         }
-        for (offset, value) in [(0, UInt8(0)), (0, 9), (1, 1), (7, 0xff)] {
+        for (offset, value) in [(0, UInt8(0)), (0, 10), (1, 1), (7, 0xff)] {
             var changed = bytes
             changed[offset] = value
             #expect(Record.read(changed.span, at: 0, end: changed.count) == nil)

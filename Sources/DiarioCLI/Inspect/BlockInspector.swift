@@ -23,6 +23,7 @@ struct BlockInspector {
         defer {
             reader.depth = depth
             reader.section = section
+            reader.offset = reader.end
         }
         let block = reader.bytes[start..<reader.end]
         do throws(FormatError) {
@@ -61,7 +62,6 @@ struct BlockInspector {
         } catch {
             // What stopped it has its line already.
         }
-        reader.offset = reader.end
     }
 
     /// Checks all of a block, its rows decompressed; the number of its events.

@@ -34,11 +34,13 @@ package struct FileInspector {
         case "DFRM": return "frames"
         case "DSEG": return "segment"
         case "DPER": return "sidecar of a segment"
+        case "DROW": return "row file"
         case "DTIL": return "mark of the tiles"
         case "DLST": return "list of lost positions"
         default: break
         }
         if name.hasSuffix(".dwal") { return "file of the write-ahead log" }
+        if name.hasSuffix(".drow") { return "row file" }
         if name.hasSuffix(".dseg") { return "segment" }
         if name.hasSuffix(".dper") { return "sidecar of a segment" }
         if let level = Int(name), 1...Tile.levelMax ~= level { return "hashes of tiles" }
@@ -51,7 +53,7 @@ package struct FileInspector {
         case "synced": return "synced mark"
         case "size": return "mark of the tiles"
         case "lost": return "list of lost positions"
-        case "sealing", "staging": return "lock"
+        case "moving", "sealing", "staging": return "lock"
         default: return nil
         }
     }
@@ -75,6 +77,7 @@ package struct FileInspector {
                 generation: nil,
                 take
             )
+        case "row file": try RowFileInspector(bytes, showsRows: showsRows).inspect(take)
         case "manifest of a space": try take(SmallFiles.manifest(bytes))
         case "replica file": try take(SmallFiles.replica(bytes))
         case "synced mark": try take(SmallFiles.syncedMark(bytes))

@@ -7,6 +7,7 @@ struct RecordInspector {
     private static let headerSize = 16
     private static let kinds = [
         "", "rows", "seed", "promotion", "state", "dropped", "lost", "sealed", "gone",
+        "moved",
     ]
 
     /// Reads the record at the reader's place, which must end by `end`.
@@ -73,6 +74,7 @@ struct RecordInspector {
         case 6: try part.zeros(part.remaining)
         case 7: try sealed(&part)
         case 8: try gone(&part)
+        case 9: try moved(&part)
         default: try part.raw("content", count: part.remaining)
         }
     }
@@ -113,6 +115,15 @@ struct RecordInspector {
             problem: { 1...2 ~= $0 ? nil : "unknown reason" }
         )
         try part.number("since", size: 8, show: Show.time)
+    }
+
+    private func moved(_ part: inout FieldReader) throws(InspectStop) {
+        try part.number("row file", size: 8, show: Show.long, problem: SmallFiles.notZero)
+        try part.number("offset of the block", size: 4)
+        try part.number("bytes of the block", size: 4)
+        try part.number("first position", size: 8, problem: SmallFiles.notZero)
+        try part.number("count", size: 4, problem: SmallFiles.notZero)
+        try part.number("events of the block before", size: 4)
     }
 
     private func state(_ part: inout FieldReader) throws(InspectStop) {

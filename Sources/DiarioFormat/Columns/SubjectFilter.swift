@@ -35,8 +35,22 @@ package struct SubjectFilter: Equatable, Sendable {
         UInt32(truncatingIfNeeded: (UInt64(checksum) &* (count << UInt64(rate))) >> 32)
     }
 
-    /// Sorts by three passes over eleven bits each, and drops equal ones.
+    /// Fewer are sorted by comparing them: to count digits takes longer then.
+    private static let countedMin = 512
+
+    /// Sorts, and drops equal ones.
     private static func distinct(_ checksums: [UInt32]) -> [UInt32] {
+        var sorted = checksums.count < countedMin ? checksums.sorted() : counted(checksums)
+        var last: UInt32?
+        sorted.removeAll { checksum in
+            defer { last = checksum }
+            return checksum == last
+        }
+        return sorted
+    }
+
+    /// Sorts by three passes over eleven bits each.
+    private static func counted(_ checksums: [UInt32]) -> [UInt32] {
         var sorted = checksums
         var other = checksums
         for pass in 0..<UInt32(3) {
@@ -49,11 +63,6 @@ package struct SubjectFilter: Equatable, Sendable {
                 starts[digit] += 1
             }
             swap(&sorted, &other)
-        }
-        var last: UInt32?
-        sorted.removeAll { checksum in
-            defer { last = checksum }
-            return checksum == last
         }
         return sorted
     }

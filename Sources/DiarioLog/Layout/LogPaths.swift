@@ -9,11 +9,16 @@ package enum LogPaths {
     package static let log = "wal"
     package static let reserve = "wal/reserve"
     package static let syncedMark = "wal/synced"
+    /// Rows that the write-ahead log has no room for.
+    package static let rows = "rows"
+    /// Held by the one process that moves rows there.
+    package static let rowsLock = "moving"
     package static let packs = "packs"
     package static let spaces = "spaces"
     /// What `diario repair` took out of the way.
     package static let setAside = "set-aside"
     private static let logSuffix = ".dwal"
+    private static let rowSuffix = ".drow"
 
     package static func logFile(_ number: UInt64) -> String {
         "wal/" + hexadecimal(number) + logSuffix
@@ -21,11 +26,22 @@ package enum LogPaths {
 
     /// The number of a file's name within `wal`; nil if it is no log file's.
     package static func logFileNumber(_ name: String) -> UInt64? {
-        guard name.hasSuffix(logSuffix) else { return nil }
-        let digits = name.dropLast(logSuffix.utf8.count)
         // An index holds the number in 32 bits, which are enough for 64 PiB of log.
-        guard digits.utf8.count == 16, let number = UInt64(digits, radix: 16),
-            hexadecimal(number) == digits, 1...UInt64(UInt32.max) ~= number
+        number(name, logSuffix).map { UInt64($0) }
+    }
+
+    package static func rowFile(_ number: UInt32) -> String {
+        "rows/" + hexadecimal(UInt64(number)) + rowSuffix
+    }
+
+    /// The number of a file's name within `rows`; nil if it is no row file's.
+    package static func rowFileNumber(_ name: String) -> UInt32? { number(name, rowSuffix) }
+
+    private static func number(_ name: String, _ suffix: String) -> UInt32? {
+        guard name.hasSuffix(suffix) else { return nil }
+        let digits = name.dropLast(suffix.utf8.count)
+        guard digits.utf8.count == 16, let number = UInt32(digits, radix: 16), number > 0,
+            hexadecimal(UInt64(number)) == digits
         else { return nil }
         return number
     }

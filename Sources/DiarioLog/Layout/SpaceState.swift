@@ -45,6 +45,12 @@ package struct SpaceState: Equatable, Sendable {
     private static let adoptionSize = 40
     private static let nodeSize = 32
 
+    /// Bytes of a record with so many entries.
+    static func size(tallies: Int, adoptions: Int, nodes: Int) -> Int {
+        Record.headerSize + fixedSize + tallies * tallySize + adoptions * adoptionSize
+            + nodes * nodeSize
+    }
+
     package func append(to bytes: inout [UInt8]) {
         bytes.append(littleEndian: released)
         bytes.append(littleEndian: range.size)

@@ -31,6 +31,8 @@ struct SpaceRepair {
     var damaged: [SegmentEntry] = []
     var sources = SpaceSources()
     var lanes = LaneSources()
+    /// The last position whose row file does not give it any more; 0 if all do.
+    var damagedRowsEnd: UInt64 = 0
 
     init(
         _ space: SpaceID,
@@ -62,12 +64,13 @@ struct SpaceRepair {
         try findSegments(&report)
         if isManifestGone { settleAuthority() }
         gather()
+        try findRows(&setAside, &report)
         let (first, last) = (lowest, lastPosition)
         let work = first <= last ? sources.pieces(first...last) : []
         let seeds = try missingSeeds(work, &report)
         let sealedEnd = sealedEnd(work)
         let hasLost = work.contains { if case .lost(false) = $0.source { true } else { false } }
-        let isBroken = try needsState(sealedEnd)
+        let isBroken = try needsState(sealedEnd) || damagedRowsEnd > 0
         let isChanged =
             isManifestGone || !damaged.isEmpty || hasLost || !seeds.isEmpty || isBroken
             || lanes.isBroken
@@ -261,7 +264,8 @@ struct SpaceRepair {
         var known = max(
             manifest.segments.last?.last ?? 0,
             sources.sealed.last?.last ?? 0,
-            index.released
+            index.released,
+            damagedRowsEnd
         )
         // What the log leaves to private segments is not read from its blocks any more.
         if lanes.isBroken {
@@ -294,7 +298,7 @@ struct SpaceRepair {
         _ setAside: inout SetAside,
         _ report: inout RepairReport
     ) throws(LogError) {
-        if isBroken, !hasLostFrames, damaged.isEmpty, !isManifestGone {
+        if isBroken, !hasLostFrames, damaged.isEmpty, !isManifestGone, damagedRowsEnd == 0 {
             report.found(
                 LogPaths.log,
                 "the log of space \(space.text) lacks what its segments or states tell of",

@@ -1,4 +1,4 @@
-package import DiarioCore
+import DiarioCore
 import DiarioFormat
 import DiarioStorage
 import Synchronization
@@ -15,7 +15,7 @@ extension LogStore {
         let (spaces, isCrowded) = shared.sealing.takeDue()
         do throws(LogError) {
             for space in spaces { try sealInBackground(space, .complete) }
-            if isCrowded { try relieve() }
+            if isCrowded { try relieve() } else { try tidyRowFiles() }
         } catch {
             return false
         }
@@ -48,14 +48,20 @@ extension LogStore {
 
     // MARK: A log that holds too much
 
-    /// Lets the write-ahead log hold less: tails are condensed, those with the oldest rows first,
-    /// and where that is not enough, tails are sealed short.
+    /// Lets the write-ahead log hold less: tails are moved to row files, those with the oldest rows
+    /// first, and where that is not enough, tails are sealed short.
     private func relieve() throws(LogError) {
-        let tails = shared.index.withLock { $0.tails() }
-        try condense(tails.filter(\.isWorthCondensing).sorted { $0.first < $1.first })
+        do throws(LogError) {
+            // More may have come meanwhile, and to seal it would cost more.
+            while isCrowded, try moveTails() {}
+        } catch {
+            if case .closed = error { throw error }
+            shared.sealing.note(failure: error)
+        }
+        guard isCrowded else { return }
         var sealable: [SpaceID] = []
         var gain = 0
-        for tail in Tail.inSealingOrder(tails) {
+        for tail in Tail.inSealingOrder(shared.index.withLock({ $0.tails() })) {
             guard excess > gain else { break }
             sealable.append(tail.space)
             gain += tail.size
@@ -69,7 +75,12 @@ extension LogStore {
     /// Tails that are sealed before it is looked again how much the log holds.
     private static var tailCountMax: Int { 64 }
 
-    /// Bytes that the log holds more than it should, a little below the bound, since looking for
+    /// Whether the log holds more than it may.
+    private var isCrowded: Bool {
+        shared.index.withLock { $0.liveBytesTotal } > shared.sizes.liveMax
+    }
+
+    /// Bytes that the log holds more than it should, a good deal below the bound, since looking for
     /// what to do about it takes a look at all spaces.
     private var excess: Int {
         let sizes = shared.sizes
@@ -83,41 +94,22 @@ extension LogStore {
         try queue.run()
     }
 
-    /// Condenses tails until the log holds little enough; a failure is kept to be shown.
-    private func condense(_ tails: [Tail]) throws(LogError) {
-        do throws(LogError) {
+    /// Moves tails to row files until the log holds little enough; false if nothing was moved.
+    private func moveTails() throws(LogError) -> Bool {
+        try changingRowFiles { () throws(LogError) in
+            var hasMoved = false
+            let tails = shared.index.withLock { $0.tails() }
             var condenser = try Condenser(shared)
-            for tail in tails {
+            for tail in tails.filter(\.isWorthMoving).sorted(by: { $0.first < $1.first }) {
                 guard excess > condenser.gain else { break }
                 // Sealing reads the same rows, and says what is wrong with them.
-                _ = try? condenser.add(tail.space)
+                do throws(LogError) { try condenser.add(tail.space) } catch { continue }
+                hasMoved = hasMoved || !condenser.blocks.isEmpty
                 if condenser.isFull { try write(&condenser) }
             }
             try write(&condenser)
-        } catch {
-            if case .closed = error { throw error }
-            shared.sealing.note(failure: error)
-        }
-    }
-
-    private func write(_ condenser: inout Condenser) throws(LogError) {
-        guard !condenser.blocks.isEmpty else { return }
-        let (blocks, bytes) = (condenser.blocks, condenser.bytes)
-        condenser.removeAll()
-        try withWriter { (writer) throws(LogError) in try writer.append(blocks, of: bytes.span) }
-    }
-
-    /// Condenses the rows of a space in the write-ahead log; the number of blocks that were made.
-    ///
-    /// When it returns, they are durable; when it throws, every event is where it was.
-    package func condense(_ space: SpaceID) throws(LogError) -> Int {
-        guard access == .readWrite else { throw .readOnly }
-        var condenser = try Condenser(shared)
-        _ = try condenser.add(space)
-        let (blocks, bytes) = (condenser.blocks, condenser.bytes)
-        guard !blocks.isEmpty else { return 0 }
-        try withWriter { (writer) throws(LogError) in try writer.append(blocks, of: bytes.span) }
-        return blocks.count
+            return hasMoved
+        } ?? false
     }
 
     /// Why sealing in the background failed last; nil if it never did.
@@ -127,14 +119,13 @@ extension LogStore {
 /// What a space has in blocks of the write-ahead log.
 private struct Tail {
     let space: SpaceID
-    /// Where its oldest block is that is not condensed, and where the newest of all.
+    /// Where its oldest block is that was not moved, and where the newest of all.
     var first = Place(file: .max, offset: .max)
     var last = Place(file: 0, offset: 0)
-    /// Bytes with positions that are not condensed.
-    var plainSize = 0
-    var condensedSize = 0
-    /// Bytes of pending rows.
-    var pendingSize = 0
+    /// Bytes with positions that were not moved.
+    var canonicalSize = 0
+    /// Bytes of pending rows, and of what tells where moved rows are.
+    var otherSize = 0
 
     struct Place: Comparable {
         var file: UInt32
@@ -145,10 +136,10 @@ private struct Tail {
         }
     }
 
-    var size: Int { plainSize + condensedSize + pendingSize }
+    var size: Int { canonicalSize + otherSize }
 
-    /// Whether condensing would free a good part of it.
-    var isWorthCondensing: Bool { plainSize >= max(2048, condensedSize / 4) }
+    /// Blocks of fewer events gain little by compression, and there would be many of them.
+    var isWorthMoving: Bool { canonicalSize >= 2048 }
 
     /// Of the half that was written to longest ago the largest first: a segment costs about the
     /// same however many events it has, and what is written to now will fill a run by itself.
@@ -162,13 +153,11 @@ private struct Tail {
         for run in runs where !run.isSealed {
             let place = Place(file: run.file, offset: run.offset)
             last = max(last, place)
-            if !isCanonical {
-                pendingSize += Int(run.liveBytes)
-            } else if run.isCondensed {
-                condensedSize += Int(run.liveBytes)
-            } else {
-                plainSize += Int(run.liveBytes)
+            if isCanonical, !run.isMoved {
+                canonicalSize += Int(run.liveBytes)
                 first = min(first, place)
+            } else {
+                otherSize += Int(run.liveBytes)
             }
         }
     }

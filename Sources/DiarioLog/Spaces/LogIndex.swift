@@ -66,6 +66,8 @@ struct LogIndex: Sendable {
         /// Of the block alone.
         let size: Int
         var isCondensed = false
+        /// The number of the row file that it lies in, if it is not in the log itself.
+        var rowFile: UInt32?
     }
 
     /// Takes up the rows of a block; pending ones if the block gives no positions.
@@ -144,6 +146,15 @@ struct LogIndex: Sendable {
                 return
             }
             index.take(rows, file: file, &live)
+        }
+    }
+
+    /// Takes up rows that are in a row file; a state in front of them told who wrote them.
+    mutating func apply(_ rows: MovedRows, of space: SpaceID, file: UInt64) {
+        // Repair looks at the row files themselves.
+        guard !isSalvage else { return }
+        update(space) { index, live in
+            index.put(Run(rows, file: UInt32(file)), acceptedAt: nil, &live)
         }
     }
 
@@ -237,6 +248,35 @@ struct LogIndex: Sendable {
     }
 }
 
+extension Run {
+    /// All rows of a block.
+    fileprivate init(first: UInt64, count: UInt32, at place: LogIndex.BlockPlace) {
+        guard let rowFile = place.rowFile else {
+            self.init(
+                first: first,
+                count: count,
+                skip: 0,
+                file: UInt32(place.file),
+                offset: UInt32(place.offset),
+                blockSize: UInt32(place.size),
+                liveBytes: UInt32(place.size + Record.headerSize),
+                promotedAt: nil,
+                isCondensed: place.isCondensed
+            )
+            return
+        }
+        let rows = MovedRows(
+            file: rowFile,
+            offset: UInt32(place.offset),
+            size: UInt32(place.size),
+            skip: 0,
+            firstPosition: first,
+            count: count
+        )
+        self.init(rows, file: UInt32(place.file))
+    }
+}
+
 extension SpaceIndex {
     /// Takes up the rows of a block, whose replicas are noted already.
     fileprivate mutating func take(
@@ -251,17 +291,7 @@ extension SpaceIndex {
         self.clock = max(self.clock, clock)
         bytesSinceState += place.size
         guard let first = position ?? lane?.firstSequence else { return }
-        var run = Run(
-            first: first,
-            count: UInt32(count),
-            skip: 0,
-            file: UInt32(place.file),
-            offset: UInt32(place.offset),
-            blockSize: UInt32(place.size),
-            liveBytes: UInt32(place.size + Record.headerSize),
-            promotedAt: nil
-        )
-        run.isCondensed = place.isCondensed
+        let run = Run(first: first, count: UInt32(count), at: place)
         if position != nil {
             put(run, acceptedAt: acceptedAt, &live)
         } else if let lane {
@@ -310,7 +340,7 @@ extension SpaceIndex {
     }
 
     /// Puts canonical events in order of position; a copy replaces what it is a copy of.
-    private mutating func put(_ run: Run, acceptedAt: Int64?, _ live: inout LiveBytes) {
+    fileprivate mutating func put(_ run: Run, acceptedAt: Int64?, _ live: inout LiveBytes) {
         guard run.last > released else { return }
         live.add(Int(run.liveBytes), to: UInt64(run.file))
         canonical.insert(run) { LogIndex.drop($0, &live) }

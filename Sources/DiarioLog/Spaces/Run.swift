@@ -2,7 +2,7 @@ import DiarioCore
 import DiarioFormat
 
 /// Consecutive events that one record of the write-ahead log speaks of: their rows lie in its
-/// block, or, if they are sealed, in private segments.
+/// block, in a block of a row file, or, if they are sealed, in private segments.
 ///
 /// `first` is a position for canonical events, a sequence for pending ones.
 package struct Run: Hashable, Sendable {
@@ -10,8 +10,8 @@ package struct Run: Hashable, Sendable {
     package var count: UInt32
     /// Rows of the record before the first of these.
     package var skip: UInt32
-    /// The number of the log file, and where in it the block starts; of sealed rows offset and size
-    /// are the two halves of the record's first sequence.
+    /// The number of the log file, and where in it the block starts, or in the row file; of sealed
+    /// rows offset and size are the two halves of the record's first sequence.
     package var file: UInt32
     package var offset: UInt32
     package var blockSize: UInt32
@@ -20,12 +20,25 @@ package struct Run: Hashable, Sendable {
     /// When they were accepted, if they were pending when the record was written; else nil, and the
     /// block itself says it.
     package var promotedAt: Int64?
-    /// True if the rows of the block are compressed.
-    package var isCondensed = false
-    /// Of sealed rows the number of their replica in the space's index, from 1; 0 for a block.
+    /// Where the rows are.
+    package private(set) var kind: Kind
+    /// Of sealed rows the number of their replica in the space's index, from 1; of moved ones that
+    /// of their row file; else 0.
     ///
     /// Both fit in bytes that were between two runs in memory anyway.
-    package private(set) var lane: UInt32
+    private var number: UInt32
+
+    /// Where rows are.
+    package enum Kind: UInt8, Sendable {
+        /// In a block of the log.
+        case plain
+        /// In one whose rows are compressed.
+        case condensed
+        /// In a condensed block of a row file.
+        case moved
+        /// In private segments.
+        case sealed
+    }
 
     package init(
         first: UInt64,
@@ -35,7 +48,8 @@ package struct Run: Hashable, Sendable {
         offset: UInt32,
         blockSize: UInt32,
         liveBytes: UInt32,
-        promotedAt: Int64?
+        promotedAt: Int64?,
+        isCondensed: Bool = false
     ) {
         self.first = first
         self.count = count
@@ -45,7 +59,24 @@ package struct Run: Hashable, Sendable {
         self.blockSize = blockSize
         self.liveBytes = liveBytes
         self.promotedAt = promotedAt
-        lane = 0
+        kind = isCondensed ? .condensed : .plain
+        number = 0
+    }
+
+    /// Rows in a row file, of which the log's file `file` tells.
+    package init(_ rows: MovedRows, file: UInt32) {
+        self.init(
+            first: rows.firstPosition,
+            count: rows.count,
+            skip: rows.skip,
+            file: file,
+            offset: rows.offset,
+            blockSize: rows.size,
+            liveBytes: UInt32(MovedRows.recordSize),
+            promotedAt: nil
+        )
+        kind = .moved
+        number = rows.file
     }
 
     /// Rows in private segments, `first` of which has the sequence `firstSequence`.
@@ -68,10 +99,39 @@ package struct Run: Hashable, Sendable {
             liveBytes: UInt32(SealedRows.recordSize),
             promotedAt: promotedAt
         )
-        self.lane = lane
+        kind = .sealed
+        number = lane
     }
 
-    package var isSealed: Bool { lane > 0 }
+    package var isSealed: Bool { kind == .sealed }
+    package var isMoved: Bool { kind == .moved }
+    /// True if the rows of the block are compressed.
+    package var isCondensed: Bool { kind == .condensed || isMoved }
+
+    /// The number of the replica of these rows, which are sealed, in the space's index.
+    package var lane: UInt32 {
+        precondition(isSealed, "a block says itself who wrote its rows")
+        return number
+    }
+
+    /// What the log says of these rows, which are moved.
+    package var moved: MovedRows {
+        precondition(isMoved, "only of moved rows the log says no more than where they are")
+        return MovedRows(
+            file: number,
+            offset: offset,
+            size: blockSize,
+            skip: skip,
+            firstPosition: first,
+            count: count
+        )
+    }
+
+    /// The file that these rows are read from, which are not sealed.
+    var rowsFile: FileName {
+        precondition(!isSealed, "private segments are looked up by sequence")
+        return isMoved ? .rows(number) : .log(UInt64(file))
+    }
 
     /// The sequence of the first of these rows, which are sealed.
     package var firstSequence: UInt64 {
@@ -91,11 +151,16 @@ package struct Run: Hashable, Sendable {
     func fault(_ error: FormatError) -> LogError {
         .corrupt(
             Fault(
-                file: LogPaths.logFile(UInt64(file)),
+                file: rowsFile.path,
                 offset: Int(offset),
                 what: error.message
             )
         )
+    }
+
+    /// What is said when the row file of these rows, which are moved, is not there.
+    var missingFault: LogError {
+        .corrupt(Fault(file: rowsFile.path, offset: 0, what: "the file is missing"))
     }
 
     /// The part from `start` on, which must lie within; `self` keeps what is before.

@@ -73,9 +73,11 @@ struct SpaceIndex: Sendable {
 
     var pendingCount: Int { lanes.reduce(0) { $0 + $1.runs.eventCount } }
 
-    /// Bytes in the log that this space keeps alive.
+    /// Bytes in the log and in row files that this space keeps alive.
     var liveBytes: Int {
-        let rows = canonical.runs.reduce(0) { $0 + Int($1.liveBytes) }
+        let rows = canonical.runs.reduce(0) {
+            $0 + Int($1.liveBytes) + ($1.isMoved ? Int($1.blockSize) : 0)
+        }
         let pending = lanes.reduce(0) { sum, lane in
             lane.runs.runs.reduce(sum) { $0 + Int($1.liveBytes) }
         }

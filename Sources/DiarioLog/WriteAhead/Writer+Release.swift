@@ -54,6 +54,11 @@ extension Writer {
         recordCount += 1
     }
 
+    mutating func append(_ rows: MovedRows, of id: SpaceID) {
+        Record.append(.moved, id, to: &frame) { rows.append(to: &$0) }
+        recordCount += 1
+    }
+
     mutating func append(_ rows: GoneRows, of id: SpaceID) {
         Record.append(.gone, id, to: &frame) { rows.append(to: &$0) }
         recordCount += 1
@@ -162,6 +167,10 @@ extension Writer {
             try makeRoom(SealedRows.recordSize)
             let replica = store.index.withLock { $0[id].replica(of: run) }
             return append(SealedRows(run, by: replica, clock: lane?.clock), of: id)
+        }
+        if run.isMoved {
+            try makeRoom(MovedRows.recordSize)
+            return append(run.moved, of: id)
         }
         if try copyWhole(run, lane: lane, of: id) { return }
         let bytes = try store.block(of: run)

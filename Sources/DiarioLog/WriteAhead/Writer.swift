@@ -182,6 +182,7 @@ struct Writer: ~Copyable {
         var index = LogIndex()
         index.isSalvage = store.isSalvage
         let adoption = store.adoption
+        if store.isSalvage { try index.takeUpRowFiles(in: store.directory) }
         report = try log.recover(mayCut: mayCut) { (place, piece, group) throws(LogError) in
             try index.takeUp(piece, group, of: place, adoption: adoption)
         }
@@ -308,6 +309,9 @@ extension LogIndex {
             apply(rows, of: record.space, file: place.file)
         case .gone:
             guard let rows = GoneRows(content) else { return false }
+            apply(rows, of: record.space, file: place.file)
+        case .moved:
+            guard let rows = MovedRows(content) else { return false }
             apply(rows, of: record.space, file: place.file)
         case .dropped:
             guard record.content.isEmpty else { return false }

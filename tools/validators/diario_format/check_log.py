@@ -8,6 +8,7 @@ from .export import export_line
 from .ledger import KIND_DROPPED, KIND_LOST, Ledger
 from .primitives import FormatError, id_text
 from .proofs import check_tiles
+from .row_files import RowFiles
 from .schemas import Catalogue
 from .segments import Segment
 from .wal import Corruption, Log
@@ -26,6 +27,7 @@ class DataDirectory:
         self.catalogue = Catalogue(packs)
         for pack in self.directory.packs.values():
             self.catalogue.add(pack.types)
+        self.row_files = RowFiles(self.directory)
         self.ledgers = {}
         self.read_log()
         for space in self.directory.spaces:
@@ -50,15 +52,18 @@ class DataDirectory:
         if record.kind == KIND_LOST:
             return
         if record.space not in self.ledgers:
-            self.ledgers[record.space] = Ledger(self.catalogue, self.problems)
+            self.ledgers[record.space] = self.ledger(record.space)
         self.ledgers[record.space].apply(record)
+
+    def ledger(self, space):
+        return Ledger(self.catalogue, self.problems, space, self.row_files)
 
     def read_segments(self, space):
         """Opens the segments that the manifest lists, and notes files that nobody refers to."""
         manifest = self.directory.spaces[space].manifest
         folder = ("spaces", id_text(space), "segments")
         if manifest.lost:
-            self.ledgers.setdefault(space, Ledger(self.catalogue, self.problems))
+            self.ledgers.setdefault(space, self.ledger(space))
             self.ledgers[space].lost = manifest.lost
         for listed in manifest.segments + manifest.private:
             where = f"space {id_text(space)}: segment {listed.name}"
@@ -69,7 +74,7 @@ class DataDirectory:
                 self.problems.append(f"{where}: {error}")
                 continue
             if space not in self.ledgers:
-                self.ledgers[space] = Ledger(self.catalogue, self.problems)
+                self.ledgers[space] = self.ledger(space)
             ledger = self.ledgers[space]
             (ledger.private if listed.replica else ledger.sealed).append((where, segment))
         known = {listed.name for listed in manifest.segments + manifest.private}
@@ -92,6 +97,8 @@ class DataDirectory:
         if ledger.has_condensed and self.directory.format_version < 5:
             self.problems.append("a condensed block below format 5")
         self.check_tiles(name, ledger)
+        if ledger.moved and self.directory.format_version < 7:
+            self.problems.append("moved records below format 7")
         if ledger.gone and self.directory.format_version < 6:
             self.problems.append("gone records below format 6")
         self.problems[before:] = [f"space {name}: {text}" for text in self.problems[before:]]

@@ -10,6 +10,7 @@ from .hashes import HASH_SIZE, CompactRange, commitment_of, leaf_of, salt_group,
 from .lane_records import GONE_LOST, GoneRows, SealedRows
 from .primitives import FormatError, Reader, id_text, origin_text
 from .row import check_subject, encode_public_part, event_hash
+from .row_files import MovedRows
 
 KIND_ROWS = 1
 KIND_SEED = 2
@@ -19,6 +20,7 @@ KIND_DROPPED = 5
 KIND_LOST = 6
 KIND_SEALED = 7
 KIND_GONE = 8
+KIND_MOVED = 9
 PROMOTION_SIZE = 40
 ADOPTION_TYPE = "engine.pack.adopted"
 
@@ -56,9 +58,12 @@ class State:
 class Ledger:
     """The live content of one space."""
 
-    def __init__(self, catalogue, problems):
+    def __init__(self, catalogue, problems, space=None, row_files=None):
         self.catalogue = catalogue
         self.problems = problems
+        self.space = space
+        self.row_files = row_files
+        self.moved = []         # (where, what a moved record says), in order
         self.events = {}        # (replica, sequence): event
         self.types = {}         # (replica, sequence): type of the schema that the block names
         self.place = {}         # (replica, sequence): (position, acceptedAt)
@@ -90,6 +95,7 @@ class Ledger:
             KIND_STATE: self.apply_state,
             KIND_SEALED: self.apply_sealed,
             KIND_GONE: self.apply_gone,
+            KIND_MOVED: self.apply_moved,
         }
         try:
             kinds[record.kind](record)
@@ -102,10 +108,31 @@ class Ledger:
             raise FormatError("a block in the log that is compressed or salted")
         if block.compression == COMPRESSION_ROWS:
             self.has_condensed = True
+        self.take_block(record.where, block, 0, len(block.events))
+
+    def apply_moved(self, record):
+        self.moved.append((record.where, MovedRows(record.content)))
+
+    def take_moved(self):
+        """Takes moved rows that are not released; of those moved again the file may be gone."""
+        for index, (where, rows) in enumerate(self.moved):
+            first = max(rows.first_position, self.released + 1)
+            if first > rows.last_position or any(
+                    other.first_position <= first and rows.last_position <= other.last_position
+                    for _, other in self.moved[index + 1:]):
+                continue
+            try:
+                block = self.row_files.find(self.space, rows)
+            except FormatError as error:
+                self.problem(where, error)
+                continue
+            self.take_block(where, block, rows.skip, rows.count)
+
+    def take_block(self, where, block, skip, count):
         replicas = self.authority if block.is_authority else self.ordinary
         replicas.update(block.replicas)
         times = block.accepted_times()
-        for index, event in enumerate(block.events):
+        for index, event in list(enumerate(block.events))[skip:skip + count]:
             key = (event.replica, event.sequence)
             self.events[key] = event
             if block.is_positioned:
@@ -114,7 +141,7 @@ class Ledger:
                 self.types[key] = self.catalogue.find(*block.types[block.type_indexes[index]])
                 check_subject(event, self.types[key])
             except FormatError as error:
-                self.problem(record.where, error)
+                self.problem(where, error)
 
     def put(self, key, position, accepted_at):
         before = self.place.get(key)
@@ -259,6 +286,7 @@ class Ledger:
         """All checks; the compact range of the whole log, or None if leaves are missing."""
         for where, segment in self.sealed:
             self.apply_segment(where, segment)
+        self.take_moved()
         self.apply_private()
         self.promote()
         self.take_gone()
