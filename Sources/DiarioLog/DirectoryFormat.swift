@@ -2,7 +2,7 @@ import DiarioCore
 import DiarioStorage
 
 /// Which version of the format a data directory has, and who may read it.
-struct DirectoryFormat: Equatable, Sendable {
+package struct DirectoryFormat: Equatable, Sendable {
     package static let current = 7
     /// What a directory has once rows of its log were moved to row files.
     static let moved = 7
