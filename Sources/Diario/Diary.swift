@@ -63,18 +63,11 @@ public actor Diary {
         }
         let append = Append(
             space: space.id,
-            content: .batches(batch.drafts),
+            content: .batch(batch.draft),
             durability: durability == .synced ? .synced : .written
         )
-        // Safe: the log tells every outcome exactly once.
-        let answer = unsafe await withUnsafeContinuation { continuation in
-            space.store.enqueue(append, resumesTask: true) {
-                unsafe continuation.resume(returning: $0)
-            }
-        }
-        answer.finish()
         do throws(LogError) {
-            return try answer.outcome.get().flatMap(\.origins)
+            return try await space.store.enqueue(append).get().origins
         } catch {
             throw DiarioError(error)
         }

@@ -185,8 +185,7 @@ extension Writer {
                 }
             }
         } catch {
-            builder.removeAll()
-            open = nil
+            closeBlock()
             throw run.fault(error)
         }
         flushRows()
