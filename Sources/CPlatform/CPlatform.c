@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
@@ -170,6 +171,19 @@ int32_t diario_unlock(int32_t descriptor) {
     int result;
     DIARIO_RETRY(result, flock(descriptor, LOCK_UN));
     return outcome(result);
+}
+
+const uint64_t *diario_map_words(int32_t descriptor) {
+    void *words = mmap(NULL, 2 * sizeof(uint64_t), PROT_READ, MAP_SHARED, descriptor, 0);
+    return words == MAP_FAILED ? NULL : words;
+}
+
+void diario_unmap_words(const uint64_t *words) {
+    munmap((void *)(uintptr_t)words, 2 * sizeof *words);
+}
+
+uint64_t diario_mapped_word(const uint64_t *words, size_t index) {
+    return __atomic_load_n(words + index, __ATOMIC_ACQUIRE);
 }
 
 int32_t diario_exists(int32_t directory, const char *path) {

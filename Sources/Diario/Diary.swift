@@ -78,20 +78,13 @@ public actor Diary {
         }
         let append = Append(
             space: space.id,
-            content: .batches(batch.drafts),
+            content: .batch(batch.draft),
             durability: durability == .synced ? .synced : .written
         )
-        // Safe: the log tells every outcome exactly once.
-        let answer = unsafe await withUnsafeContinuation { continuation in
-            space.store.enqueue(append, resumesTask: true) {
-                unsafe continuation.resume(returning: $0)
-            }
-        }
-        answer.finish()
         do throws(LogError) {
-            let appended = try answer.outcome.get()
+            let appended = try await space.store.enqueue(append).get()
             changes.raise()
-            return appended.flatMap(\.origins)
+            return appended.origins
         } catch {
             throw DiarioError(error)
         }

@@ -14,20 +14,19 @@ public struct EventBatch: Sendable {
         let catalog: TypeCatalog
         var reader = PayloadReader()
         var line = EventLine()
-        /// Always one.
-        var drafts: [DraftBatch]
+        var draft: DraftBatch
     }
 
     init(catalog: TypeCatalog, draft: DraftBatch) {
-        contents = [Contents(catalog: catalog, drafts: [draft])]
+        contents = [Contents(catalog: catalog, draft: draft)]
     }
 
     /// The number of events.
-    public var count: Int { contents[0].drafts[0].events.count }
-    public var isEmpty: Bool { contents[0].drafts[0].isEmpty }
+    public var count: Int { contents[0].draft.events.count }
+    public var isEmpty: Bool { contents[0].draft.isEmpty }
 
     /// The batch as the log takes it.
-    var drafts: [DraftBatch] { contents[0].drafts }
+    var draft: DraftBatch { contents[0].draft }
 
     /// Adds an event of the type `name`, whose payload is given as JSON and checked here.
     ///
@@ -98,6 +97,6 @@ extension EventBatch.Contents {
         } catch {
             throw DiarioError(error)
         }
-        do throws(FormatError) { try drafts[0].append(line) } catch { throw DiarioError(error) }
+        do throws(FormatError) { try draft.append(line) } catch { throw DiarioError(error) }
     }
 }

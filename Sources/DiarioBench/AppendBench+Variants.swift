@@ -14,7 +14,7 @@ extension AppendBench {
                 try await stage.measure(events: singleCount) { () throws(BenchError) in
                     for index in 0..<singleCount {
                         draft.removeAll()
-                        draft.add(events.lines[index % events.count])
+                        events.add(index % events.count, to: &draft)
                         try stage.append(draft)
                     }
                 }
@@ -122,7 +122,7 @@ extension AppendBench {
                     for first in stride(from: 0, to: count, by: Self.batchSize) {
                         draft.removeAll()
                         for index in first..<first + Self.batchSize {
-                            draft.add(events.lines[index % events.count])
+                            events.add(index % events.count, to: &draft)
                         }
                         try stage.append(draft)
                     }

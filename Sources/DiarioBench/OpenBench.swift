@@ -214,7 +214,7 @@ struct OpenBench {
                             _ = try store.append(
                                 Append(
                                     space: space,
-                                    content: .batches([draft]),
+                                    content: .batch(draft),
                                     durability: .synced
                                 )
                             )

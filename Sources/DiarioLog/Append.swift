@@ -13,6 +13,8 @@ package enum Durability: Hashable, Sendable {
 /// Events that are to be appended to one space, all of them or none.
 package struct Append: Sendable {
     package enum Content: Sendable {
+        /// New events of this replica, which are one batch.
+        case batch(DraftBatch)
         /// New events of this replica.
         case batches([DraftBatch])
         /// New events of this replica, each of which is a batch of its own; the drafts are
@@ -29,13 +31,24 @@ package struct Append: Sendable {
         var preservedRows: [PreservedRows]? {
             switch self {
             case .preserved(let rows), .accepted(let rows): rows
-            case .batches, .singles, .authority: nil
+            case .batch, .batches, .singles, .authority: nil
             }
         }
     }
 
+    struct Kinds: OptionSet, Sendable {
+        let rawValue: UInt8
+
+        static let own = Kinds(rawValue: 1)
+        static let authority = Kinds(rawValue: 2)
+        static let preserved = Kinds(rawValue: 4)
+        static let accepted = Kinds(rawValue: 8)
+    }
+
     package let space: SpaceID
-    package let contents: [Content]
+    let contents: Few<Content>
+    /// Which kinds of events are in it.
+    let kinds: Kinds
     package let durability: Durability
     /// If given, the sequence that this replica's first event must get; else nothing is appended.
     package let firstSequence: UInt64?
@@ -49,31 +62,45 @@ package struct Append: Sendable {
         firstSequence: UInt64? = nil
     ) {
         self.space = space
-        self.contents = contents
+        self.contents = Few(contents)
+        kinds = contents.reduce([]) { $0.union($1.kind) }
         self.durability = durability
         self.firstSequence = firstSequence
-        sizeEstimate = Self.sizeEstimate(of: contents)
+        sizeEstimate = contents.reduce(0) { $0 + $1.sizeEstimate }
     }
 
     package init(space: SpaceID, content: Content, durability: Durability) {
-        self.init(space: space, contents: [content], durability: durability)
+        self.space = space
+        contents = Few(content)
+        kinds = content.kind
+        self.durability = durability
+        firstSequence = nil
+        sizeEstimate = content.sizeEstimate
+    }
+}
+
+extension Append.Content {
+    fileprivate var kind: Append.Kinds {
+        switch self {
+        case .batch, .batches, .singles: .own
+        case .authority: .authority
+        case .preserved: .preserved
+        case .accepted: .accepted
+        }
     }
 
-    private static func sizeEstimate(of contents: [Content]) -> Int {
-        func size(_ batches: [DraftBatch]) -> Int {
-            var sum = 0
-            for index in batches.indices { sum += batches[index].sizeInBlockMax + blockFrill }
-            return sum
-        }
-        return contents.reduce(0) { sum, content in
-            switch content {
-            case .batches(let batches), .singles(let batches), .authority(let batches):
-                sum + size(batches)
-            case .preserved(let rows), .accepted(let rows):
-                rows.reduce(sum) { $0 + size([$1.batch]) + $1.frillMax }
-            }
+    /// About how many bytes of a frame it takes.
+    fileprivate var sizeEstimate: Int {
+        switch self {
+        case .batch(let batch): Self.size(batch)
+        case .batches(let batches), .singles(let batches), .authority(let batches):
+            batches.reduce(0) { $0 + Self.size($1) }
+        case .preserved(let rows), .accepted(let rows):
+            rows.reduce(0) { $0 + Self.size($1.batch) + $1.frillMax }
         }
     }
+
+    private static func size(_ batch: DraftBatch) -> Int { batch.sizeInBlockMax + blockFrill }
 
     /// Headers of record and block, seeds, and a state.
     private static let blockFrill = 1024
@@ -134,44 +161,32 @@ package struct AppendedBatch: Hashable, Sendable {
 }
 
 /// Where the batches of one append stand, in order.
-///
-/// One alone, as mostly, takes no memory of its own.
 package struct AppendedBatches: Hashable, Sendable {
-    private var first: AppendedBatch?
-    private var others: [AppendedBatch] = []
+    private var batches = Few<AppendedBatch>()
 
     package init() {}
 
-    mutating func append(_ batch: AppendedBatch) {
-        if first == nil { first = batch } else { others.append(batch) }
-    }
+    mutating func append(_ batch: AppendedBatch) { batches.append(batch) }
 }
 
 extension AppendedBatches: RandomAccessCollection {
     package var startIndex: Int { 0 }
-    package var endIndex: Int { first == nil ? 0 : 1 + others.count }
+    package var endIndex: Int { batches.count }
 
-    package subscript(index: Int) -> AppendedBatch {
-        guard index == 0, let first else { return others[index - 1] }
-        return first
-    }
+    package subscript(index: Int) -> AppendedBatch { batches[index] }
 }
 
-/// What one who enqueued an append is told.
-package struct Answer: Sendable {
-    package let outcome: Result<AppendedBatches, LogError>
-    private let others: (@Sendable () -> Void)?
-
-    init(
-        outcome: Result<AppendedBatches, LogError>,
-        others: (@Sendable () -> Void)? = nil
-    ) {
-        self.outcome = outcome
-        self.others = others
+extension AppendedBatches {
+    /// The origins of all events, in order.
+    package var origins: [Origin] {
+        var origins: [Origin] = []
+        origins.reserveCapacity(reduce(0) { $0 + $1.count })
+        for batch in self {
+            let first = batch.firstOrigin
+            for index in 0..<UInt64(batch.count) {
+                origins.append(Origin(replica: first.replica, sequence: first.sequence + index))
+            }
+        }
+        return origins
     }
-
-    /// Tells the others whose appends were committed along with this one.
-    ///
-    /// A task that was resumed with the answer calls this, whatever the outcome.
-    package func finish() { others?() }
 }

@@ -6,7 +6,7 @@ import Synchronization
 /// The writer is taken out by one user at a time, so no lock is held while a disk works.
 struct Gate: ~Copyable, Sendable {
     /// Nil while somebody uses it, and after the log was closed.
-    var writer: Writer?
+    var writer: Placed<Writer>?
     /// True once no new appends are taken.
     var isClosed = false
     /// True while the writer is there for the first of the tickets that was called.
@@ -28,10 +28,19 @@ struct Gate: ~Copyable, Sendable {
     var isLed = false
 
     /// Who is told the outcome of an append.
-    struct Completion: Sendable {
-        /// True if telling means no more than to let a task run on.
-        let resumesTask: Bool
-        let tell: @Sendable (Answer) -> Void
+    @safe enum Completion: Sendable {
+        /// A task, which is let run on.
+        case task(UnsafeContinuation<Answer, Never>)
+        case call(@Sendable (Writer.Outcome) -> Void)
+
+        var isTask: Bool { if case .task = self { true } else { false } }
+    }
+
+    /// What a task is told whose append was committed.
+    struct Answer: Sendable {
+        let outcome: Writer.Outcome
+        /// Tells the others whose appends were committed along with this one; the task calls it.
+        var tellOthers: (@Sendable () -> Void)?
     }
 
     enum CommitterState {
@@ -47,16 +56,24 @@ struct Gate: ~Copyable, Sendable {
     /// On a disk that takes longer, nobody syncs on a thread that is not his own.
     private static let inlineCommitMax = Duration.milliseconds(1)
 
-    init(writer: consuming Writer) { self.writer = consume writer }
+    /// For so many appends memory is taken at once.
+    private static let targetKnownMax = 1024
+
+    init(writer: consuming Writer) { self.writer = Placed(writer) }
 
     /// Appends that wait, and who is told of each.
     struct Waiting: Sendable {
-        var appends: [Append] = []
+        var appends = Few<Append>()
         var completions: [Completion] = []
+
+        mutating func reserveCapacity(_ count: Int) {
+            appends.reserveCapacity(count)
+            completions.reserveCapacity(count)
+        }
     }
 
     /// The writer, if it is there and nobody waits for it.
-    mutating func takeAtOnce(isClosing: Bool) throws(LogError) -> Writer? {
+    mutating func takeAtOnce(isClosing: Bool) throws(LogError) -> Placed<Writer>? {
         if isClosed, !isClosing { throw .closed }
         return tickets.isEmpty && !isReserved ? writer.take() : nil
     }
@@ -64,9 +81,9 @@ struct Gate: ~Copyable, Sendable {
     /// What becomes of an append that comes in.
     enum Entry: ~Copyable {
         /// Nobody else is there: who appends commits it.
-        case alone(Writer)
+        case alone(Placed<Writer>)
         /// It is the last one that was hoped for: who appends commits all that wait, it included.
-        case leads(Writer, Waiting)
+        case leads(Placed<Writer>, Waiting)
         case waits
         /// It waits, and the committer thread has to be called.
         case calls
@@ -84,6 +101,8 @@ struct Gate: ~Copyable, Sendable {
         if isFree, target <= 1, waiting.appends.isEmpty, let writer = writer.take() {
             return .alone(writer)
         }
+        // As many as lately are likely to come.
+        if waiting.appends.isEmpty { waiting.reserveCapacity(min(target, Self.targetKnownMax)) }
         waiting.appends.append(append)
         waiting.completions.append(completion)
         switch committer {
@@ -131,8 +150,8 @@ extension Gate {
         /// Until it is called, or so much time has passed.
         case wait(Duration)
         /// What was written before is to be synced.
-        case sync(Writer)
-        case commit(Writer, Waiting)
+        case sync(Placed<Writer>)
+        case commit(Placed<Writer>, Waiting)
     }
 
     /// How long the thread sleeps at least while callers commit: it only watches that those who

@@ -40,11 +40,15 @@ final class Hashes: Sendable {
     private let state = Mutex(State())
     /// Frames that wait to be hashed.
     private let queue = Mutex(Frames())
+    /// The bytes of the frames that wait.
+    private let queuedSize = Atomic(0)
 
     fileprivate static let smallSizeMax = 16 * 1024
-    /// So many bytes are gathered before the thread is woken, which costs as much as hashing some
-    /// ten events.
-    private static let dueSizeMin = 4 * 1024
+    /// So many bytes of frames keep the memory that they had.
+    fileprivate static let keptSizeMax = 1024 * 1024
+    /// So many bytes are gathered before the thread is woken, which costs who appends as much as
+    /// hashing some ten events would.
+    private static let dueSizeMin = 32 * 1024
     /// Who finds as many bytes waiting helps with them, so that memory stays bounded.
     private static let queueSizeMax = 8 * 1024 * 1024
 
@@ -53,31 +57,32 @@ final class Hashes: Sendable {
     /// They are acknowledged already, so a failure is left to whoever asks for the hashes.
     func follow(_ frame: [UInt8], at place: FramePlace, _ space: SpaceID?, others: [SpaceID]) {
         queue.withLock { $0.add(frame, at: place, space, others: others) }
+        queuedSize.add(frame.count, ordering: .relaxed)
     }
 
     /// Whether enough waits for the thread to be called.
-    var isDue: Bool { queue.withLock { $0.size } >= Self.dueSizeMin }
+    var isDue: Bool { queuedSize.load(ordering: .relaxed) >= Self.dueSizeMin }
 
     /// Whether so much waits that the thread alone does not keep up.
-    var isOverdue: Bool { queue.withLock { $0.size } >= Self.queueSizeMax }
+    var isOverdue: Bool { queuedSize.load(ordering: .relaxed) >= Self.queueSizeMax }
 
     /// Hashes the frames that wait.
     func hashQueue(in store: LogShared) {
-        let frames = queue.withLock { queue in
-            defer { queue = Frames() }
-            return queue
-        }
-        guard !frames.entries.isEmpty else { return }
+        guard queue.withLock({ !$0.entries.isEmpty }) else { return }
         state.withLock { state in
-            state.frames = frames
+            // The two change places, and with them the memory that they have.
+            queue.withLock { queue in swap(&queue, &state.frames) }
+            let size = state.frames.size
+            queuedSize.subtract(size, ordering: .relaxed)
             var last: SpaceID?
-            for entry in frames.entries {
-                for space in entry.others { _ = try? Self.hash(space, in: store, &state) }
-                guard let space = entry.space, space != last else { continue }
+            for index in state.frames.entries.indices {
+                let (space, others) = state.frames.spaces(of: index)
+                for space in others { _ = try? Self.hash(space, in: store, &state) }
+                guard let space, space != last else { continue }
                 last = space
                 _ = try? Self.hash(space, in: store, &state)
             }
-            state.frames = Frames()
+            state.frames.removeAll()
         }
     }
 
@@ -193,6 +198,19 @@ final class Hashes: Sendable {
 }
 
 extension Hashes.Frames {
+    /// The space that has events in a frame, and the others that do.
+    func spaces(of index: Int) -> (SpaceID?, [SpaceID]) {
+        (entries[index].space, entries[index].others)
+    }
+
+    /// Forgets all frames, and keeps the memory if it is not much.
+    mutating func removeAll() {
+        let keeps = size <= Hashes.keptSizeMax
+        small.removeAll(keepingCapacity: keeps)
+        entries.removeAll(keepingCapacity: keeps)
+        size = 0
+    }
+
     mutating func add(
         _ frame: [UInt8],
         at place: FramePlace,

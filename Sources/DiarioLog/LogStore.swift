@@ -117,63 +117,78 @@ package final class LogStore: Sendable {
     ///
     /// When it throws, nothing of `append` is in the log.
     package func append(_ append: Append) throws(LogError) -> AppendedBatches {
-        let outcomes = try self.append([append])
-        guard let outcome = outcomes.first else { preconditionFailure("one append, one outcome") }
-        return try outcome.get()
+        try commit(append, try takeWriter(to: .use)).get()
     }
 
     /// Appends several things in as few syncs as the limits allow; each has its own outcome.
     package func append(
         _ appends: [Append]
     ) throws(LogError) -> [Result<AppendedBatches, LogError>] {
-        commit(appends, try takeWriter(to: .use))
+        let outcomes = commit(Few(appends), try takeWriter(to: .use), isGathered: false)
+        pace()
+        return Array(outcomes)
     }
 
-    /// Appends without waiting; `completion` is called once, when the outcome is known.
+    /// Appends and lets the thread do other things meanwhile.
     ///
     /// If nobody else writes, the events are written and synced right here, on the caller's
     /// thread, which is fastest; else those of several callers are gathered, and the last one of
     /// them commits them all. On a disk whose syncs take long the committer thread does that, and
     /// no caller's thread is held up.
-    ///
-    /// `resumesTask` says that `completion` does nothing but let a task run on, which then does
-    /// what `Answer.finish` asks for.
+    package func enqueue(_ append: Append) async -> Result<AppendedBatches, LogError> {
+        // Safe: each append that enters is told its outcome exactly once.
+        let answer = unsafe await withUnsafeContinuation { unsafe enter(append, .task($0)) }
+        answer.tellOthers?()
+        return answer.outcome
+    }
+
+    /// The same without a task; `completion` is called once, when the outcome is known.
     package func enqueue(
         _ append: Append,
-        resumesTask: Bool = false,
-        completion: @escaping @Sendable (Answer) -> Void
+        completion: @escaping @Sendable (Result<AppendedBatches, LogError>) -> Void
     ) {
+        enter(append, .call(completion))
+    }
+
+    private func enter(_ append: Append, _ completion: Gate.Completion) {
         precondition(background == .thread, "somebody must commit what is enqueued")
-        let entry = Gate.Completion(resumesTask: resumesTask, tell: completion)
-        switch gate.withLock({ $0.enter(append, entry) }) {
-        case .alone(let writer):
-            if let outcome = commit([append], writer).first {
-                completion(Answer(outcome: outcome))
-            }
+        switch gate.withLock({ $0.enter(append, completion) }) {
+        case .alone(let writer): Self.tell(completion, commit(append, writer))
         case .leads(let writer, let waiting): commit(waiting, writer)
         case .calls: callCommitter()
         case .waits: break
-        case .refused: completion(Answer(outcome: .failure(.closed)))
+        case .refused: Self.tell(completion, .failure(.closed))
         }
     }
 
     /// Commits what one caller appended, and gives the writer back.
-    private func commit(_ appends: [Append], _ writer: consuming Writer) -> [Writer.Outcome] {
-        let start = ContinuousClock.now
-        let outcomes = writer.commit(appends)
-        finish(writer, after: Commit(duration: ContinuousClock.now - start, gathered: nil))
+    private func commit(_ append: Append, _ writer: consuming Placed<Writer>) -> Writer.Outcome {
+        let outcomes = commit(Few(append), writer, isGathered: false)
         pace()
+        return outcomes[0]
+    }
+
+    private func commit(
+        _ appends: Few<Append>,
+        _ writer: consuming Placed<Writer>,
+        isGathered: Bool
+    ) -> Few<Writer.Outcome> {
+        let start = ContinuousClock.now
+        let outcomes = writer.with { $0.commit(appends) }
+        // The writer first: who is told may want it at once.
+        finish(
+            writer,
+            after: Commit(
+                duration: ContinuousClock.now - start,
+                gathered: isGathered ? outcomes.count : nil
+            )
+        )
         return outcomes
     }
 
     /// Commits what several callers appended, and tells them.
-    private func commit(_ waiting: Gate.Waiting, _ writer: consuming Writer) {
-        let start = ContinuousClock.now
-        let outcomes = writer.commit(waiting.appends)
-        let duration = ContinuousClock.now - start
-        // The writer first: who is told may want it at once.
-        finish(writer, after: Commit(duration: duration, gathered: outcomes.count))
-        tell(waiting.completions, outcomes)
+    private func commit(_ waiting: Gate.Waiting, _ writer: consuming Placed<Writer>) {
+        tell(waiting.completions, commit(waiting.appends, writer, isGathered: true))
         pace()
     }
 
@@ -198,19 +213,34 @@ package final class LogStore: Sendable {
     private static let paceCount = 20
     private static let paceNanoseconds: Int64 = 2_000_000
 
-    private func tell(_ completions: [Gate.Completion], _ outcomes: [Writer.Outcome]) {
+    private func tell(_ completions: [Gate.Completion], _ outcomes: Few<Writer.Outcome>) {
         // Of many tasks one is told first, and tells the others when it runs. If this thread told
         // them all, each would wake a thread, which found nothing more to do and slept again.
         let last = completions.count - 1
-        let isMany = last > 1 && completions.allSatisfy(\.resumesTask)
-        if isMany {
-            let answer = Answer(outcome: outcomes[0]) {
-                for index in 1..<last { completions[index].tell(Answer(outcome: outcomes[index])) }
-            }
-            completions[0].tell(answer)
+        guard last > 1, completions.allSatisfy(\.isTask) else {
+            for index in completions.indices { Self.tell(completions[index], outcomes[index]) }
+            return
         }
-        for index in isMany ? last..<last + 1 : 0..<last + 1 {
-            completions[index].tell(Answer(outcome: outcomes[index]))
+        Self.tell(completions[0], outcomes[0]) {
+            for index in 1..<last { Self.tell(completions[index], outcomes[index]) }
+        }
+        Self.tell(completions[last], outcomes[last])
+    }
+
+    private static func tell(
+        _ completion: Gate.Completion,
+        _ outcome: Writer.Outcome,
+        others: (@Sendable () -> Void)? = nil
+    ) {
+        switch completion {
+        case .task(let continuation):
+            // Safe: this is the one time that the task is told.
+            unsafe continuation.resume(
+                returning: Gate.Answer(outcome: outcome, tellOthers: others)
+            )
+        case .call(let completion):
+            completion(outcome)
+            others?()
         }
     }
 
@@ -221,7 +251,7 @@ package final class LogStore: Sendable {
     }
 
     /// Gives the writer back after a commit, and sees to the hashes.
-    private func finish(_ writer: consuming Writer, after commit: Commit? = nil) {
+    private func finish(_ writer: consuming Placed<Writer>, after commit: Commit? = nil) {
         giveBack(writer, after: commit)
         if background == .thread, shared.sealing.takeCall() { sealer.call() }
         if background == .none || shared.hashes.isOverdue { shared.hashes.hashQueue(in: shared) }
@@ -236,7 +266,7 @@ package final class LogStore: Sendable {
     }
 
     /// Waits for the writer, which the caller gives back, unless it closes the log.
-    private func takeWriter(to purpose: Purpose) throws(LogError) -> Writer {
+    private func takeWriter(to purpose: Purpose) throws(LogError) -> Placed<Writer> {
         let isClosing = purpose == .close
         if let writer = try gate.withLock({ (gate) throws(LogError) in
             try gate.takeAtOnce(isClosing: isClosing)
@@ -261,10 +291,11 @@ package final class LogStore: Sendable {
         return writer
     }
 
-    private func giveBack(_ writer: consuming Writer, after commit: Commit?) {
-        var writer: Writer? = consume writer
+    private func giveBack(_ writer: consuming Placed<Writer>, after commit: Commit?) {
+        let hasUnsynced = writer.with { $0.log.isUnsynced }
+        var writer: Placed<Writer>? = consume writer
         let (ticket, isCalled) = gate.withLock { gate in
-            gate.hasUnsynced = writer?.log.isUnsynced ?? false
+            gate.hasUnsynced = hasUnsynced
             gate.writer = writer.take()
             if let commit {
                 gate.lastCommit = commit.duration
@@ -286,7 +317,11 @@ package final class LogStore: Sendable {
     ) throws(LogError) -> Value {
         var writer = try takeWriter(to: .use)
         let result: Result<Value, LogError>
-        do { result = .success(try body(&writer)) } catch { result = .failure(error) }
+        do throws(LogError) {
+            result = .success(try writer.with(body))
+        } catch {
+            result = .failure(error)
+        }
         finish(writer)
         return try result.get()
     }
@@ -312,12 +347,12 @@ package final class LogStore: Sendable {
         // Those who waited for the writer had their turn before this.
         var writer = try takeWriter(to: .close)
         let waiting = gate.withLock { $0.takeWaiting() }
-        let outcomes = writer.commit(waiting.appends)
+        let outcomes = writer.with { $0.commit(waiting.appends) }
         tell(waiting.completions, outcomes)
         committer.end()
         sealer.end()
         guard access == .readWrite else { return }
-        try writer.close()
+        try writer.with { (writer) throws(LogError) in try writer.close() }
     }
 
     // MARK: The committer
@@ -336,7 +371,7 @@ package final class LogStore: Sendable {
             case .wait(let duration):
                 wake.wait(nanosecondsMax: Int64(duration / .nanoseconds(1)))
             case .sync(var writer):
-                writer.syncInBackground()
+                writer.with { $0.syncInBackground() }
                 finish(writer)
             case .commit(let writer, let waiting): commit(waiting, writer)
             }

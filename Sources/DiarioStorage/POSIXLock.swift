@@ -3,8 +3,8 @@ import Synchronization
 
 /// A lock by `flock` on a file's open description, which ends with the process at the latest.
 ///
-/// Acquiring costs a `flock` and a read of the 16 bytes; the owner's number is written only when
-/// the last holder was another process.
+/// Acquiring costs a `flock` and a look at the 16 bytes, which mostly lie in memory: every commit
+/// does it. The owner's number is written only when the last holder was another process.
 package final class POSIXLock: DirectoryLock {
     private enum State {
         case free
@@ -12,6 +12,8 @@ package final class POSIXLock: DirectoryLock {
     }
 
     private let file: POSIXFile
+    /// What the file says; nil if it has to be read.
+    private let words: MappedWords?
     private let path: String
     /// Tells this lock from others of this process.
     private let token = UInt32(truncatingIfNeeded: SystemEntropy().next())
@@ -20,20 +22,22 @@ package final class POSIXLock: DirectoryLock {
 
     init(file: POSIXFile, path: String) {
         self.file = file
+        words = file.mapWords()
         self.path = path
     }
 
     package func acquire(waitSeconds: Int) throws(StorageError) {
+        guard try !tryAcquire() else { return }
         let end = diario_monotonic_nanoseconds() + Int64(waitSeconds) * 1_000_000_000
         // A commit takes some 100 microseconds, so the first looks are close together; later ones
         // are apart by 5 ms at most, which costs next to nothing and delays nobody for long.
         var pause: Int64 = 50_000
-        while try !tryAcquire() {
+        repeat {
             let left = end - diario_monotonic_nanoseconds()
             guard left > 0 else { throw .locked(path, owner: try readOwner()) }
             diario_sleep(min(pause, left))
             pause = min(2 * pause, 5_000_000)
-        }
+        } while try !tryAcquire()
     }
 
     package func tryAcquire() throws(StorageError) -> Bool {
@@ -105,7 +109,8 @@ package final class POSIXLock: DirectoryLock {
     }
 
     private func readRecord() throws(StorageError) -> LockRecord {
-        LockRecord(words: try file.readWords())
+        if let words { return LockRecord(words: words.value) }
+        return LockRecord(words: try file.readWords())
     }
 
     private func readOwner() throws(StorageError) -> Int32? {

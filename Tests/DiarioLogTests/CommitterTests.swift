@@ -38,7 +38,7 @@ import Testing
     }
 
     private func enqueue(_ append: Append, in store: LogStore, _ index: Int, _ answers: Answers) {
-        store.enqueue(append) { answers.take($0.outcome, of: index) }
+        store.enqueue(append) { answers.take($0, of: index) }
     }
 
     @Test(arguments: [Durability.synced, .written])

@@ -68,6 +68,13 @@ int32_t diario_sync_directory(int32_t directory);
 int32_t diario_lock(int32_t descriptor);
 int32_t diario_unlock(int32_t descriptor);
 
+/* Shows the first 16 bytes of a file in memory, as they are at any time, whoever writes to it. The
+ * file must not get shorter than that. NULL if the file system cannot do it. */
+const uint64_t *diario_map_words(int32_t descriptor);
+void diario_unmap_words(const uint64_t *words);
+/* One of two mapped words, as it is now. */
+uint64_t diario_mapped_word(const uint64_t *words, size_t index);
+
 /* 0 if the path is there. */
 int32_t diario_exists(int32_t directory, const char *path);
 /* 0 if this process may make and change names in `directory`. */

@@ -113,7 +113,7 @@ package struct LineRecorder {
         guard let batch = open else { return }
         open = nil
         guard !batch.draft.isEmpty else { return }
-        contents.append(.batches([batch.draft]))
+        contents.append(.batch(batch.draft))
         contentSize += batch.draft.size
     }
 

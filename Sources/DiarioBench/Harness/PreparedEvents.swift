@@ -35,6 +35,12 @@ struct PreparedEvents: Sendable {
         self.lines = lines
     }
 
+    /// Adds an event to a batch; not by way of a copy, which would cost as much as adding it.
+    func add(_ index: Int, to draft: inout DraftBatch) {
+        let lines = lines.span
+        draft.add(lines[index])
+    }
+
     /// The payload of a line as text.
     func payloadText(_ index: Int) -> String {
         let line = text[(index == 0 ? 0 : ends[index - 1])..<ends[index]]

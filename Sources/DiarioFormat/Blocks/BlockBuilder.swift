@@ -62,9 +62,9 @@ package struct BlockBuilder: Sendable {
         rows.removeAll(keepingCapacity: true)
         runs.removeAll(keepingCapacity: true)
         replicas.removeAll(keepingCapacity: true)
-        types.removeAll(keepingCapacity: true)
+        while types.popLast() != nil {}
         seenTypes.removeAll()
-        saltNodes.removeAll(keepingCapacity: true)
+        if !saltNodes.isEmpty { saltNodes.removeAll(keepingCapacity: true) }
         clock = 0
         headSize = Self.headSizeMin
     }

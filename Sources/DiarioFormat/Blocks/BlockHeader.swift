@@ -156,8 +156,10 @@ extension BlockHeader {
 extension [UInt8] {
     /// Writes eight bytes over those at `offset`.
     fileprivate mutating func put(_ value: UInt64, at offset: Int) {
-        for index in 0..<8 {
-            self[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(8 * index))
+        precondition(offset >= 0 && offset + 8 <= count, "a header lies in its block")
+        // Safe: the check above keeps the store inside, and any bytes are bytes.
+        unsafe withUnsafeMutableBytes { bytes in
+            unsafe bytes.storeBytes(of: value.littleEndian, toByteOffset: offset, as: UInt64.self)
         }
     }
 }

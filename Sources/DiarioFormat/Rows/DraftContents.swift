@@ -79,11 +79,11 @@ struct DraftContents: Sendable {
     /// Forgets all events.
     mutating func removeAll(keepingCapacity: Bool = true) {
         firstType = nil
-        otherTypes.removeAll(keepingCapacity: keepingCapacity)
+        if !otherTypes.isEmpty { otherTypes.removeAll(keepingCapacity: keepingCapacity) }
         typesSize = 0
         events.removeAll(keepingCapacity: keepingCapacity)
         bytes.removeAll(keepingCapacity: keepingCapacity)
-        references.removeAll(keepingCapacity: keepingCapacity)
+        if !references.isEmpty { references.removeAll(keepingCapacity: keepingCapacity) }
         listedIndices.removeAll()
         last = nil
         if known.count > Self.knownCountMax {
@@ -291,8 +291,16 @@ struct DraftContents: Sendable {
     /// The index of the type in this batch, which lists it from now on.
     private mutating func index(of known: KnownType) -> Int32 {
         if known === last?.known, let index = last?.index { return index }
+        if firstType == nil {
+            firstType = known
+            typesSize = known.entry.size
+            last = (known, 0)
+            return 0
+        }
         let index: Int32
-        if let listed = listedIndices.find(known) {
+        if known === firstType {
+            index = 0
+        } else if let listed = listedIndices.find(known) {
             index = listed
         } else {
             index = listedIndex(of: known)
@@ -310,7 +318,7 @@ struct DraftContents: Sendable {
             )
             return Int32(index)
         }
-        if firstType == nil { firstType = known } else { otherTypes.append(known) }
+        otherTypes.append(known)
         typesSize += known.entry.size
         return Int32(typeCount - 1)
     }

@@ -29,15 +29,15 @@ extension Span where Element == UInt8 {
 
 extension [UInt8] {
     /// Overwrites the bytes from `offset` on.
+    @inline(__always)
     mutating func store<Value: WireInteger>(littleEndian value: Value, at offset: Int) {
         precondition(
             offset >= 0 && offset + MemoryLayout<Value>.size <= count,
             "a fixed field lies in its bytes"
         )
-        var rest = value
-        for index in 0..<MemoryLayout<Value>.size {
-            self[offset + index] = UInt8(truncatingIfNeeded: rest)
-            rest = MemoryLayout<Value>.size > 1 ? rest >> 8 : 0
+        // Safe: the check above keeps the store inside, and any bytes are bytes.
+        unsafe withUnsafeMutableBytes { bytes in
+            unsafe bytes.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
         }
     }
 }

@@ -37,13 +37,27 @@ package struct Record: Sendable {
         to frame: inout [UInt8],
         _ write: (inout [UInt8]) -> Void
     ) {
-        let start = frame.count
-        frame.append(littleEndian: UInt32(kind.rawValue))
-        frame.append(littleEndian: UInt32(0))
-        frame.append(littleEndian: space.rawValue)
+        let start = begin(in: &frame)
         write(&frame)
+        end(kind, space, from: start, in: &frame)
+    }
+
+    /// Makes room for the header of a record, whose content is appended next; where it starts.
+    static func begin(in frame: inout [UInt8]) -> Int {
+        frame.append(contentsOf: repeatElement(0, count: headerSize))
+        return frame.count - headerSize
+    }
+
+    /// Writes the header of a record that starts at `start` and ends where the frame does.
+    static func end(
+        _ kind: RecordKind,
+        _ space: SpaceID,
+        from start: Int,
+        in frame: inout [UInt8]
+    ) {
         let size = frame.count - start - headerSize
-        frame.store(littleEndian: UInt32(size), at: start + 4)
+        frame.store(littleEndian: UInt64(kind.rawValue) | UInt64(size) << 32, at: start)
+        frame.store(littleEndian: space.rawValue, at: start + 8)
     }
 
     /// Reads the record at `offset`, which must end by `end`; nil if the bytes are none.

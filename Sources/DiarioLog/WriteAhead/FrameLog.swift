@@ -51,7 +51,6 @@ struct FrameLog: ~Copyable {
     var spareCount = 0
 
     struct UnsyncedFrame: Sendable {
-        var bytes: [UInt8]
         var header: FrameHeader
         var place: FramePlace
     }
@@ -71,8 +70,9 @@ struct FrameLog: ~Copyable {
 
     /// Writes a frame; it is not synced yet.
     ///
-    /// `frame` holds room for the header and then the records; it is completed in place. When this
-    /// throws `.storage(.full)`, the log is as before and takes later frames.
+    /// `frame` holds room for the header and then the records; it is completed in place, and the
+    /// caller keeps it until it is synced. When this throws `.storage(.full)`, the log is as before
+    /// and takes later frames.
     mutating func append(_ frame: inout [UInt8], recordCount: Int) throws(LogError) {
         precondition(unsynced == nil, "W1: the frame before is synced first")
         if let stopped { throw .stopped(stopped) }
@@ -100,11 +100,11 @@ struct FrameLog: ~Copyable {
         } catch {
             // A full disk leaves the file good; what was written lies beyond its end.
             if case .full = error { throw .storage(error) }
-            unsynced = UnsyncedFrame(bytes: frame, header: header, place: nextPlace)
-            try relocate(after: error)
+            unsynced = UnsyncedFrame(header: header, place: nextPlace)
+            try relocate(&frame, after: error)
             return
         }
-        unsynced = UnsyncedFrame(bytes: frame, header: header, place: nextPlace)
+        unsynced = UnsyncedFrame(header: header, place: nextPlace)
         lastOffset = length
         files[files.count - 1].length += frameSize
         nextFrame += 1
@@ -112,26 +112,26 @@ struct FrameLog: ~Copyable {
 
     /// Syncs the frame that was written last and says where it lies; nil if there is none.
     ///
-    /// When it throws, the frame counts as never written.
-    mutating func sync() throws(LogError) -> FramePlace? {
-        guard let frame = unsynced, let newest else { return nil }
+    /// `frame` is what `append` made of it. When this throws, the frame counts as never written.
+    mutating func sync(_ frame: inout [UInt8]) throws(LogError) -> FramePlace? {
+        guard unsynced != nil, let newest else { return nil }
         do { try newest.sync() } catch {
             if case .cut = error { throw .storage(error) }
-            return try move(frame, after: error)
+            return try move(&frame, after: error)
         }
         return settle()
     }
 
     /// Moves the last frame of the newest file to a new one, and syncs it there; its new place.
     private mutating func move(
-        _ frame: UnsyncedFrame,
+        _ frame: inout [UInt8],
         after cause: StorageError
-    ) throws(LogError) -> FramePlace {
-        files[files.count - 1].length = frame.place.offset
-        nextFrame = frame.header.number
-        syncedLength = frame.place.offset
-        unsynced = frame
-        try relocate(after: cause)
+    ) throws(LogError) -> FramePlace? {
+        guard let unsynced else { return nil }
+        files[files.count - 1].length = unsynced.place.offset
+        nextFrame = unsynced.header.number
+        syncedLength = unsynced.place.offset
+        try relocate(&frame, after: cause)
         guard let place = settle() else { preconditionFailure("a frame that was moved is there") }
         return place
     }
@@ -283,20 +283,23 @@ struct FrameLog: ~Copyable {
     ///
     /// What the medium holds of it in the old file is unknown for ever; the new file's header says
     /// that the old one ends before it.
-    private mutating func relocate(after cause: StorageError) throws(LogError) {
-        guard var frame = unsynced else { preconditionFailure("there is a frame to move") }
+    private mutating func relocate(
+        _ frame: inout [UInt8],
+        after cause: StorageError
+    ) throws(LogError) {
+        guard var moved = unsynced else { preconditionFailure("there is a frame to move") }
         unsynced = nil
         if case .cut = cause { throw .storage(cause) }
         do {
             try beginFileWithReserve(previousLength: syncedLength)
             guard let newest else { preconditionFailure("a file was begun above") }
-            try allocateWithReserve(LogFileHeader.size + frame.bytes.count)
-            frame.header.generation = files[files.count - 1].generation
-            frame.header.durableBefore = UInt64(LogFileHeader.size)
-            frame.header.seal(&frame.bytes)
-            frame.place = nextPlace
+            try allocateWithReserve(LogFileHeader.size + frame.count)
+            moved.header.generation = files[files.count - 1].generation
+            moved.header.durableBefore = UInt64(LogFileHeader.size)
+            moved.header.seal(&frame)
+            moved.place = nextPlace
             try storing { () throws(StorageError) in
-                try newest.write(frame.bytes.span, at: frame.place.offset)
+                try newest.write(frame.span, at: moved.place.offset)
                 try newest.sync()
             }
         } catch {
@@ -304,10 +307,10 @@ struct FrameLog: ~Copyable {
             stopped = cause
             throw .stopped(cause)
         }
-        lastOffset = frame.place.offset
-        files[files.count - 1].length += frame.bytes.count
+        lastOffset = moved.place.offset
+        files[files.count - 1].length += frame.count
         nextFrame += 1
-        unsynced = frame
+        unsynced = moved
     }
 
     private mutating func beginFileWithReserve(previousLength: Int) throws(LogError) {

@@ -13,21 +13,21 @@ extension Writer {
     ///
     /// The outcome at the same index belongs to each append. When a frame fails, so do all appends
     /// in it; those of earlier frames are done.
-    mutating func commit(_ appends: [Append]) -> [Outcome] {
-        guard !appends.isEmpty else { return [] }
+    mutating func commit(_ appends: Few<Append>) -> Few<Outcome> {
+        guard !appends.isEmpty else { return Few() }
         do throws(LogError) {
             try begin()
         } catch {
-            return appends.map { _ in .failure(error) }
+            return Few(repeating: .failure(error), count: appends.count)
         }
         defer { end() }
         do throws(LogError) {
             try syncPrevious()
         } catch {
-            return appends.map { _ in .failure(error) }
+            return Few(repeating: .failure(error), count: appends.count)
         }
         time = store.time.now
-        var outcomes: [Outcome] = []
+        var outcomes = Few<Outcome>()
         outcomes.reserveCapacity(appends.count)
         var isComplete = true
         var next = 0
@@ -59,7 +59,7 @@ extension Writer {
     /// Syncs the frame that was written last, if it is not synced yet, and lets readers see it.
     mutating func syncPrevious() throws(LogError) {
         do throws(LogError) {
-            try takeUp(try log.sync())
+            try takeUp(try log.sync(&frame))
         } catch {
             // What was staged after it stands on events that are not there.
             forgetStaged()

@@ -194,8 +194,7 @@ extension Writer {
                 }
             }
         } catch {
-            builder.removeAll()
-            open = nil
+            closeBlock()
             throw run.fault(error)
         }
         flushRows()

@@ -17,7 +17,6 @@ extension Writer {
         let key: BlockKey
         /// Of the first row; nil if the rows are pending.
         let position: UInt64?
-        var times: [AcceptedRun] = []
     }
 
     /// Makes sure that a block is open that takes the rows of `batch` next.
@@ -30,8 +29,8 @@ extension Writer {
         frill: Int = 0
     ) {
         if open?.key == key, builder.hasRoom(for: batch) {
-            let times = (open?.times.count ?? 0) * BlockBuilder.acceptedRunSizeMax
-            let size = builder.size + batch.sizeInBlockMax + times + frill
+            let timesSize = times.count * BlockBuilder.acceptedRunSizeMax
+            let size = builder.size + batch.sizeInBlockMax + timesSize + frill
             if size <= Limits.blockSizeMax { return }
         }
         flushRows()
@@ -42,25 +41,24 @@ extension Writer {
     mutating func note(count: Int, acceptedAt: Int64) {
         guard open?.position != nil else { return }
         let time = Timestamp(milliseconds: acceptedAt)
-        if let last = open?.times.indices.last, open?.times[last].acceptedAt == time {
-            open?.times[last].count += count
+        if let last = times.indices.last, times[last].acceptedAt == time {
+            times[last].count += count
         } else {
-            open?.times.append(AcceptedRun(count: count, acceptedAt: time))
+            times.append(AcceptedRun(count: count, acceptedAt: time))
         }
     }
 
     /// Closes the open block and puts it into the frame.
     mutating func flushRows() {
         guard let block = open, !builder.isEmpty else { return }
-        let start = frame.count
-        Record.append(.rows, block.key.space, to: &frame) { bytes in
-            builder.write(
-                into: &bytes,
-                position: block.position,
-                times: block.times,
-                isAuthority: block.key.isAuthority
-            )
-        }
+        let start = Record.begin(in: &frame)
+        builder.write(
+            into: &frame,
+            position: block.position,
+            times: times,
+            isAuthority: block.key.isAuthority
+        )
+        Record.end(.rows, block.key.space, from: start, in: &frame)
         recordCount += 1
         if let run = builder.onlyRun, !block.key.isAuthority {
             ownRows.append(
@@ -72,12 +70,18 @@ extension Writer {
                         run: run,
                         clock: builder.highestClock,
                         position: block.position,
-                        acceptedAt: block.times.last?.acceptedAt.milliseconds
+                        acceptedAt: times.last?.acceptedAt.milliseconds
                     )
                 )
             )
         }
+        closeBlock()
+    }
+
+    /// Forgets the open block and its rows, and keeps their memory.
+    mutating func closeBlock() {
         builder.removeAll()
+        times.removeAll(keepingCapacity: true)
         open = nil
     }
 

@@ -9,7 +9,10 @@ import Synchronization
 extension Writer {
     /// What the frame under construction changes in a space.
     struct Staged {
-        let home: SpaceHome
+        /// The id under which this replica writes.
+        let replica: ReplicaID
+        /// The id under which the authority writes; nil if it is elsewhere.
+        let authority: ReplicaID?
         var head: UInt64
         var acceptedAt: Int64
         var clock: HybridTime
@@ -33,7 +36,8 @@ extension Writer {
             bytesToState: Int,
             segmentCount: Int
         ) {
-            self.home = home
+            replica = home.replica
+            authority = home.manifest.authority
             self.bytesToState = bytesToState
             head = brief.head
             acceptedAt = brief.acceptedAt
@@ -44,7 +48,7 @@ extension Writer {
             sealMarkNext = sealMark + UInt64(segmentCount) - min(unsealed, UInt64(segmentCount))
         }
 
-        var isAuthority: Bool { home.manifest.authority != nil }
+        var isAuthority: Bool { authority != nil }
 
         /// Grows with each event that may be sealed one day.
         var sealMark: UInt64 { head + (isAuthority ? 0 : ownSequence ?? 0) }
@@ -53,22 +57,22 @@ extension Writer {
         var dueSealMark: UInt64? { sealMark >= sealMarkNext ? sealMark : nil }
 
         func lastSequence(of replica: ReplicaID) -> UInt64? {
-            replica == home.replica ? ownSequence ?? sequences[replica] : sequences[replica]
+            replica == self.replica ? ownSequence ?? sequences[replica] : sequences[replica]
         }
 
         /// Those of others and of this replica, as far as they were asked for.
         var allSequences: [ReplicaID: UInt64] {
             guard let ownSequence else { return sequences }
-            return sequences.merging([home.replica: ownSequence]) { $1 }
+            return sequences.merging([replica: ownSequence]) { $1 }
         }
 
         mutating func take(_ all: [ReplicaID: UInt64]) {
             sequences = all
-            ownSequence = all[home.replica]
+            ownSequence = all[replica]
         }
 
         mutating func note(_ replica: ReplicaID, sequence: UInt64) {
-            if replica == home.replica {
+            if replica == self.replica {
                 ownSequence = sequence
             } else {
                 sequences[replica] = sequence
@@ -100,12 +104,15 @@ extension Writer {
         _ result: inout AppendedBatches
     ) {
         switch content {
+        case .batch(let draft):
+            let drafts = CollectionOfOne(draft)
+            stage(drafts.span, by: space.replica, in: id, &space, &result)
         case .batches(let drafts):
-            stage(drafts.span, by: space.home.replica, in: id, &space, &result)
+            stage(drafts.span, by: space.replica, in: id, &space, &result)
         case .singles(let drafts):
             stageSingles(drafts.span, in: id, &space, &result)
         case .authority(let drafts):
-            guard let authority = space.home.manifest.authority else {
+            guard let authority = space.authority else {
                 preconditionFailure("an append is checked before it is staged")
             }
             stage(drafts.span, by: authority, in: id, &space, &result)
@@ -119,7 +126,7 @@ extension Writer {
     /// When it passes, `space` knows the last sequences of the rows that keep their own.
     private func check(_ append: Append, _ space: inout Staged) throws(LogError) {
         if let expected = append.firstSequence {
-            let next = lastSequence(of: space.home.replica, in: append.space, space) + 1
+            let next = lastSequence(of: space.replica, in: append.space, space) + 1
             guard next == expected else {
                 throw .outOfOrder(what: "the next sequence is \(next), not \(expected)")
             }
@@ -130,24 +137,20 @@ extension Writer {
         guard space.clock.rawValue >> 32 < UInt64(1) << 31 - 1 else {
             throw .outOfOrder(what: "the clock of this space cannot go on")
         }
-        for content in append.contents {
-            switch content {
-            case .batches, .singles: break
-            case .authority, .preserved:
-                guard space.isAuthority else { throw .notAuthority(append.space) }
-            case .accepted:
-                guard !space.isAuthority else { throw .isAuthority(append.space) }
-            }
+        guard append.kinds.isDisjoint(with: [.authority, .preserved]) || space.isAuthority else {
+            throw .notAuthority(append.space)
         }
-        let preserved = append.contents.compactMap(\.preservedRows)
-        guard !preserved.isEmpty else { return }
-        guard preserved.count == append.contents.count else {
+        guard !append.kinds.contains(.accepted) || !space.isAuthority else {
+            throw .isAuthority(append.space)
+        }
+        guard !append.kinds.isDisjoint(with: [.preserved, .accepted]) else { return }
+        guard append.kinds == .preserved || append.kinds == .accepted else {
             throw .outOfOrder(what: "rows that keep their origins come apart from new events")
         }
         let now = time.milliseconds
         var (sequences, acceptedAt) = (space.allSequences, space.acceptedAt)
-        for blocks in preserved {
-            for rows in blocks {
+        for content in append.contents {
+            for rows in content.preservedRows ?? [] {
                 try check(rows, in: append.space, &sequences, &acceptedAt, now: now)
             }
         }
@@ -208,7 +211,7 @@ extension Writer {
         let now = time
         // What is pending was accepted by nobody yet.
         if space.isAuthority { space.acceptedAt = max(space.acceptedAt, now.milliseconds) }
-        let isAuthority = space.home.manifest.authority == replica
+        let isAuthority = space.authority == replica
         for index in batches.indices {
             // Looked at where it is: a copy would count references that all threads share.
             let sequence = lastSequence(of: replica, in: id, space) + 1
@@ -253,7 +256,7 @@ extension Writer {
         _ result: inout AppendedBatches
     ) {
         let now = time
-        let replica = space.home.replica
+        let replica = space.replica
         // What is pending was accepted by nobody yet.
         if space.isAuthority { space.acceptedAt = max(space.acceptedAt, now.milliseconds) }
         for index in containers.indices {

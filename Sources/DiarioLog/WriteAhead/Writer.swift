@@ -24,6 +24,8 @@ struct Writer: ~Copyable {
     var bodyEnd = 0
     /// The block under construction, whose rows `builder` has.
     var open: OpenBlock?
+    /// When its rows were accepted; empty if they are pending, or if there are none.
+    var times: [AcceptedRun] = []
     /// What the frame under construction changes, by space.
     var staged: [SpaceID: Staged] = [:]
     /// The space that was staged last, taken out of the others: mostly it is the next one too.
