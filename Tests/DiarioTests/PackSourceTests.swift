@@ -1,4 +1,5 @@
 import Diario
+import DiarioProjection
 import DiarioSchema
 import DiarioStorage
 import DiarioTestSupport
@@ -25,6 +26,27 @@ import Testing
             }
             #expect(3...8 ~= pack.sql.queries.count && 2...5 ~= pack.sql.readModels.count)
         }
+    }
+
+    /// SQLite takes the statement, and refuses it for every event.
+    @Test func aReadModelThatTakesNoExampleIsTold() throws {
+        let pack = try TasksPack.make(
+            model: TasksPack.model.replacing(
+                "VALUES (:list, 1) ON CONFLICT",
+                with: "VALUES (:list, :title) ON CONFLICT"
+            ),
+            extra: [
+                "examples/a.jsonl":
+                    #"{"type":"tasks.task.removed","payload":{"id":"x"}}"# + "\n"
+                    + #"{"type":"tasks.task.added","payload":{"id":"t","title":"a","list":"l","#
+                    + #""place":1}}"# + "\n"
+            ]
+        )
+        let problems = ExampleCheck.problems(of: pack)
+        #expect(problems.map(\.rule) == ["example-model"])
+        #expect(problems.map(\.file) == ["examples/a.jsonl"])
+        #expect(problems.map(\.line) == [2])
+        #expect(ExampleCheck.problems(of: try TasksPack.make()) == [])
     }
 
     /// What `schema check` refuses is not adopted either.

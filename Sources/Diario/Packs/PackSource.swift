@@ -36,9 +36,9 @@ package enum PackSource {
         for group in try groups(folder: path) {
             do throws(PackError) {
                 let pack = try Pack(files: group.files)
-                problems += (pack.checkExamples() + PackCheck.problems(of: pack)).map {
-                    group.placing($0)
-                }
+                var found = pack.checkExamples() + PackCheck.problems(of: pack)
+                if found.isEmpty { found = ExampleCheck.problems(of: pack) }
+                problems += found.map { group.placing($0) }
                 packs.append(pack)
             } catch {
                 problems += error.problems.map { group.placing($0) }
