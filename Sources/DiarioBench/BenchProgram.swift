@@ -65,6 +65,13 @@ enum BenchProgram {
             try await RebuildBench.run(&arguments)
         },
         Command(
+            name: "lane",
+            summary: "effects of pending events, taken back and applied again",
+            help: LaneBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await LaneBench.run(&arguments)
+        },
+        Command(
             name: "spaces",
             summary: "many spaces in one data directory",
             help: SpacesBench.help

@@ -66,6 +66,30 @@ import Testing
         try lane.check(models, "all")
     }
 
+    /// What comes for others leaves what pending events did as it is.
+    @Test func eventsOfOtherTypesTakeNothingBack() throws {
+        var lane = try LaneSpace(TasksPack.make(model: Self.listOnly))
+        let models = try ReadModels(lane.space)
+        try lane.record("tasks.task.added", Self.added(1, 1))
+        try models.update()
+        _ = models.takeChangedTables()
+        try lane.pull("tasks.task.renamed", #"{"id":"t1","title":"x"}"#)
+        try models.update()
+        #expect(models.takeChangedTables()["tasks"] == [])
+        try lane.check(models, "others")
+        try lane.pull("tasks.task.added", Self.added(2, 2))
+        try models.update()
+        #expect(models.takeChangedTables()["tasks"]?.contains("list") == true)
+        try lane.check(models, "own")
+    }
+
+    private static let listOnly = """
+        -- readmodel tasks version 1: how many tasks a list has
+        CREATE TABLE list (name TEXT NOT NULL PRIMARY KEY, count INT NOT NULL) STRICT;
+        -- on tasks.task.added
+        INSERT INTO list VALUES (:list, 1) ON CONFLICT (name) DO UPDATE SET count = count + 1;
+        """
+
     private static let plainPlaces = """
         -- readmodel places version 1: how many tasks there were
         CREATE TABLE seen (list TEXT NOT NULL PRIMARY KEY, count INT NOT NULL) STRICT;

@@ -154,26 +154,42 @@ struct ModelUpdate {
             try promotedSections(standing.head)
         }
         try filing { () throws(ProjectionError) in try file.promoteSections(promoted) }
-        let isAhead = file.applied < standing.head
-        if isAhead || rest(of: standing.pending) == nil {
-            try filing { () throws(ProjectionError) in try file.undoSections() }
-        }
-        if isAhead {
-            let positions = file.applied + 1...standing.head
-            var reader = try reading { () throws(DiarioError) -> EventReader in
-                try self.reader(at: positions)
-            }
-            while try reading({ () throws(DiarioError) in try reader.advance() }) {
-                try file.apply(reader.line, care)
-            }
-            file.settle(through: standing.head)
-        }
+        try applyCanonical(through: standing, care)
         for events in rest(of: standing.pending) ?? [] { try apply(events, care) }
         try filing { () throws(ProjectionError) -> Void in
             try file.endLane()
             try file.commit()
         }
         progress(standing.head, standing.head)
+    }
+
+    /// Takes back what pending events did if there are canonical ones to go before them, or if they
+    /// are not what is pending any more; then applies the canonical ones.
+    private func applyCanonical(
+        through standing: SpaceStanding,
+        _ care: ModelFile.Care
+    ) throws(ApplyError) {
+        var reader: EventReader?
+        if file.applied < standing.head {
+            let positions = file.applied + 1...standing.head
+            reader = try reading { () throws(DiarioError) -> EventReader in
+                try self.reader(at: positions)
+            }
+        }
+        // Most of what comes is for other packs.
+        var hasEvent = try reading { () throws(DiarioError) -> Bool in
+            try reader?.advance() ?? false
+        }
+        if hasEvent || rest(of: standing.pending) == nil {
+            try filing { () throws(ProjectionError) in try file.undoSections() }
+        }
+        while hasEvent, let line = reader?.line {
+            try file.apply(line, care)
+            hasEvent = try reading { () throws(DiarioError) -> Bool in
+                try reader?.advance() ?? false
+            }
+        }
+        if file.applied < standing.head { file.settle(through: standing.head) }
     }
 
     private func apply(_ events: PendingEvents, _ care: ModelFile.Care) throws(ApplyError) {
