@@ -218,7 +218,7 @@ extension ModelFile {
     func saveState() throws(ProjectionError) {
         for model in models {
             _ = try rows(
-                "UPDATE diario_model SET applied = ? WHERE name = ?",
+                "UPDATE diario_model SET applied = ?1 WHERE name = ?2 AND applied <> ?1",
                 [.integer(Int64(model.applied)), .text(model.name)]
             )
         }

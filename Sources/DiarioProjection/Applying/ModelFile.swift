@@ -23,6 +23,7 @@ package final class ModelFile {
     /// The tables that statements write to, themselves or by triggers.
     var writtenTables: [String: Set<String>] = [:]
     var upcasts: [UpcastKey: PreparedStatement] = [:]
+    private var ownStatements: [String: PreparedStatement] = [:]
     var binder = EventBinder()
     /// What the models had taken when the transaction began.
     private var taken: [UInt64] = []
@@ -160,14 +161,25 @@ package final class ModelFile {
 
     func rows(_ sql: String, _ values: [Value] = []) throws(ProjectionError) -> [[Value]] {
         do throws(SQLiteError) {
-            let statement = try connection.prepare(sql, isKept: false)
-            for (index, value) in values.enumerated() { try statement.bind(value, at: index + 1) }
+            let prepared = try prepared(sql)
+            defer { prepared.statement.reset() }
+            for (index, value) in values.enumerated() {
+                try prepared.statement.bind(value, at: index + 1)
+            }
             var rows: [[Value]] = []
-            while try statement.step() { rows.append(statement.row) }
+            while try prepared.statement.step() { rows.append(prepared.statement.row) }
             return rows
         } catch {
             throw .file(path: path, error)
         }
+    }
+
+    /// A statement of our own; there are few, and they are prepared once.
+    private func prepared(_ sql: String) throws(SQLiteError) -> PreparedStatement {
+        if let known = ownStatements[sql] { return known }
+        let made = PreparedStatement(try connection.prepare(sql))
+        ownStatements[sql] = made
+        return made
     }
 
     /// Marks the generation as whole, moves everything from SQLite's own log into the file, and
