@@ -65,6 +65,13 @@ enum BenchProgram {
             try await RebuildBench.run(&arguments)
         },
         Command(
+            name: "apply",
+            summary: "read models that follow what is recorded",
+            help: ApplyBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await ApplyBench.run(&arguments)
+        },
+        Command(
             name: "lane",
             summary: "effects of pending events, taken back and applied again",
             help: LaneBench.help
