@@ -17,6 +17,7 @@ package enum ProjectionError: Error, Hashable, Sendable {
         switch self {
         case .file(let path, let error):
             "\(path): \(error.message)"
+                + (error.kind == .damaged ? ". Build it anew: diario rebuild" : "")
         case .damaged(let path, let what):
             "\(path): \(what). Build it anew: diario rebuild"
         case .pack(let name, let file, let line, let message):

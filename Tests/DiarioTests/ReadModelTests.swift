@@ -4,6 +4,7 @@ import DiarioLog
 import DiarioProjection
 import DiarioSQLite
 import DiarioSchema
+import DiarioStorage
 import DiarioTestSupport
 import Testing
 
@@ -171,6 +172,31 @@ import Testing
         let after = try ModelReader(models.sources())
         let new = try after.answer("SELECT min(place) FROM task")
         #expect(try new.next() == [.integer(101)])
+    }
+
+    /// Tables follow from the log: what is damaged is made again.
+    @Test func aDamagedFileIsBuiltAnew() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
+        var recorder = LineRecorder(space, durability: .written)
+        let line = #"{"type":"tasks.task.added","payload":\#(Self.added(1, 1))}"#
+        try recorder.add(Array(line.utf8).span)
+        _ = try recorder.commit()
+        var models = try ReadModels(space)
+        try models.update()
+        let path = try #require(models.source(of: "tasks")).path
+        models = try ReadModels(space)
+        let directory = try folder.directory()
+        let name = String(path.dropFirst(folder.path.count + 1))
+        for suffix in ["-wal", "-shm"] where try directory.exists(name + suffix) {
+            try directory.remove(name + suffix)
+        }
+        try directory.replace(name, with: [UInt8](repeating: 0x2a, count: 8192))
+        try models.update()
+        #expect(models.notes.count == 1)
+        let reader = try ModelReader(models.sources())
+        let answer = try reader.answer("SELECT count(*) FROM task")
+        #expect(try answer.next() == [.integer(1)])
     }
 
     /// A pack that came from elsewhere may be wrong: what the space had goes on.

@@ -52,14 +52,10 @@ struct ModelFolder {
         try storing { () throws(StorageError) in try directory.makeDirectoryDurably(path) }
     }
 
-    /// Waits until no other process changes read models here.
+    /// The lock of those who change read models here.
     func lock() throws(DiarioError) -> any DirectoryLock {
         try make()
-        return try storing { () throws(StorageError) in
-            let lock = try directory.lock(path + "/lock")
-            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
-            return lock
-        }
+        return try storing { () throws(StorageError) in try directory.lock(path + "/lock") }
     }
 
     /// The generation that programs read; nil if none was built yet.

@@ -2,6 +2,7 @@ import DiarioCore
 package import DiarioCrypto
 import DiarioLog
 package import DiarioProjection
+import DiarioSQLite
 package import DiarioSchema
 import DiarioStorage
 
@@ -13,6 +14,10 @@ package final class ReadModels {
     let folder: ModelFolder
     /// Generations that are open for changes, by pack.
     private var files: [String: ModelFile] = [:]
+    /// How packs in use are applied, by fingerprint.
+    private var plans: [Hash32: PackPlan] = [:]
+    /// Opened when something is to be changed for the first time.
+    private var lock: (any DirectoryLock)?
     /// Packs of which another generation is live since somebody asked what changed.
     private var replaced: Set<String> = []
 
@@ -56,6 +61,40 @@ package final class ReadModels {
     /// The packs with read models, by name; those in use by the space.
     package var packs: [Pack] { space.packs.filter { !$0.sql.readModels.isEmpty } }
 
+    /// Runs `body` while no other process changes read models here.
+    private func locked<Value>(
+        _ body: () throws(DiarioError) -> Value
+    ) throws(DiarioError) -> Value {
+        let lock: any DirectoryLock
+        if let known = self.lock {
+            lock = known
+        } else {
+            lock = try folder.lock()
+            self.lock = lock
+        }
+        do throws(StorageError) {
+            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
+        } catch {
+            throw DiarioError(error)
+        }
+        defer { lock.release() }
+        return try body()
+    }
+
+    private func plan(_ used: Space.UsedPack) -> PackPlan {
+        if let known = plans[used.fingerprint] { return known }
+        let made = PackPlan(used.pack, fingerprint: used.fingerprint)
+        plans[used.fingerprint] = made
+        return made
+    }
+
+    /// Those of the packs in use that have read models, and a wanted name.
+    private func used(_ names: [String]?) -> [Space.UsedPack] {
+        space.usedPacks.filter { used in
+            !used.pack.sql.readModels.isEmpty && names?.contains(used.pack.name) ?? true
+        }
+    }
+
     // MARK: Following the log
 
     /// Brings the read models of these packs up to what the log holds; builds those that are
@@ -67,15 +106,16 @@ package final class ReadModels {
         progress: @escaping Progress = { _, _, _ in }
     ) throws(DiarioError) {
         guard !folder.isReadOnly else { return }
-        for pack in packs where names?.contains(pack.name) ?? true {
-            let lock = try folder.lock()
-            defer { lock.release() }
-            try update(pack, progress)
+        for used in used(names) {
+            try locked { () throws(DiarioError) in try update(used, progress) }
         }
     }
 
-    private func update(_ pack: Pack, _ progress: @escaping Progress) throws(DiarioError) {
-        let plan = PackPlan(pack)
+    private func update(
+        _ used: Space.UsedPack,
+        _ progress: @escaping Progress
+    ) throws(DiarioError) {
+        let (pack, plan) = (used.pack, plan(used))
         if let file = try liveFile(plan) { return try update(file, progress) }
         if let problem = PackCheck.problems(of: pack).first {
             // A pack may have come from elsewhere: what it had before goes on.
@@ -109,9 +149,7 @@ package final class ReadModels {
             return file
         }
         files[name] = nil
-        let summary = try projecting { () throws(ProjectionError) in
-            try ModelSummary(path: path)
-        }
+        guard let summary = try summary(path) else { return nil }
         var wanted = plan
         if summary.isHeld || keepsOwnPack, summary.fingerprint != plan.fingerprint.text {
             // It goes on with its own pack until the next rebuild.
@@ -146,6 +184,18 @@ package final class ReadModels {
         return tables.merging(all.map { ($0, ["*"]) }) { $0.union($1) }
     }
 
+    /// What the live generation says of itself; nil if it is damaged.
+    private func summary(_ path: String) throws(DiarioError) -> ModelSummary? {
+        do throws(ProjectionError) {
+            return try ModelSummary(path: path)
+        } catch .file(_, let error) where error.kind == .damaged || error.kind == .invalid {
+            notes.append("\(path) is damaged (\(error.message)) and is built anew")
+            return nil
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
     // MARK: Building
 
     /// Builds all read models of these packs anew beside the live ones, then makes them live.
@@ -160,12 +210,11 @@ package final class ReadModels {
             throw DiarioError(.readOnly, "Nothing can be written here, so nothing is rebuilt.")
         }
         var reports: [Report] = []
-        for pack in packs where names?.contains(pack.name) ?? true {
-            let lock = try folder.lock()
-            defer { lock.release() }
-            let plan = PackPlan(pack)
+        for used in used(names) {
             let start = ContinuousClock.now
-            let file = try build(plan, copying: false, progress)
+            let file = try locked { () throws(DiarioError) in
+                try build(plan(used), copying: false, progress)
+            }
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             reports.append(try report(file, seconds: seconds, measuresRows: measuresRows))
         }
@@ -271,36 +320,44 @@ package final class ReadModels {
         }
         var differences: [(String, TableDifference)] = []
         for pack in packs where !pack.sql.readModels.isEmpty {
-            let lock = try folder.lock()
-            defer { lock.release() }
-            let scratch = "\(pack.name).aside"
-            try folder.remove(scratch)
-            let path = folder.fullPath(scratch: scratch)
-            do throws(DiarioError) {
-                let file = try projecting { () throws(ProjectionError) in
-                    try ModelFile(path: path, plan: PackPlan(pack), space: space.id, .building)
-                }
-                try ModelUpdate(space, file) { progress(pack.name, $0, $1) }.run()
-                let live = folder.live(pack.name).map { folder.fullPath($0) }
-                let found = try projecting { () throws(ProjectionError) in
-                    try file.differences(from: live)
-                }
-                differences += found.map { (pack.name, $0) }
-            } catch {
-                try? folder.remove(scratch)
-                throw error
-            }
-            try folder.remove(scratch)
+            let found = try locked { () throws(DiarioError) in try compare(pack, progress) }
+            differences += found.map { (pack.name, $0) }
         }
         return differences
+    }
+
+    private func compare(
+        _ pack: Pack,
+        _ progress: @escaping Progress
+    ) throws(DiarioError) -> [TableDifference] {
+        let scratch = "\(pack.name).aside"
+        try folder.remove(scratch)
+        do throws(DiarioError) {
+            let path = folder.fullPath(scratch: scratch)
+            let file = try projecting { () throws(ProjectionError) in
+                try ModelFile(path: path, plan: PackPlan(pack), space: space.id, .building)
+            }
+            try ModelUpdate(space, file) { progress(pack.name, $0, $1) }.run()
+            let live = folder.live(pack.name).map { folder.fullPath($0) }
+            let found = try projecting { () throws(ProjectionError) in
+                try file.differences(from: live)
+            }
+            try folder.remove(scratch)
+            return found
+        } catch {
+            try? folder.remove(scratch)
+            throw error
+        }
     }
 
     /// Makes the generation before the live one live again, and keeps it with its pack.
     ///
     /// False if there is none.
     package func undo(_ name: String) throws(DiarioError) -> Bool {
-        let lock = try folder.lock()
-        defer { lock.release() }
+        try locked { () throws(DiarioError) in try undoLocked(name) }
+    }
+
+    private func undoLocked(_ name: String) throws(DiarioError) -> Bool {
         guard let live = folder.live(name),
             let previous = try folder.generations(of: name).last(where: { $0.number < live.number })
         else { return false }

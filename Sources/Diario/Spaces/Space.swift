@@ -21,10 +21,10 @@ package final class Space: Sendable {
     private struct Types: Sendable {
         let catalog: TypeCatalog
         /// The packs that were adopted last, by name.
-        let packs: [Pack]
+        let packs: [UsedPack]
         let draft: DraftBatch
 
-        init(_ catalog: TypeCatalog, _ packs: [Pack]) {
+        init(_ catalog: TypeCatalog, _ packs: [UsedPack]) {
             self.catalog = catalog
             self.packs = packs
             var draft = DraftBatch()
@@ -36,7 +36,16 @@ package final class Space: Sendable {
     package var catalog: TypeCatalog { types.withLock { $0.catalog } }
 
     /// The packs in use, by name: of each the one that was adopted last.
-    package var packs: [Pack] { types.withLock { $0.packs } }
+    package var packs: [Pack] { usedPacks.map(\.pack) }
+
+    /// The same, with their fingerprints.
+    var usedPacks: [UsedPack] { types.withLock { $0.packs } }
+
+    /// A pack that the space uses now.
+    struct UsedPack: Sendable {
+        let pack: Pack
+        let fingerprint: Hash32
+    }
 
     /// An empty draft of a batch, which need not get to know the types again.
     var emptyDraft: DraftBatch { types.withLock { $0.draft } }
@@ -135,7 +144,7 @@ package final class Space: Sendable {
         in store: LogStore,
         _ packs: [Hash32: Pack] = [:]
     ) throws(DiarioError) -> Types {
-        var newest: [String: Pack] = [:]
+        var newest: [String: UsedPack] = [:]
         var types = store.broughtTypes
         // The first schema of a type and version in a space wins.
         var known = Set(types.map { TypeKey($0) })
@@ -146,13 +155,13 @@ package final class Space: Sendable {
             } else {
                 pack = try adoptedPack(adoption.fingerprint, in: store)
             }
-            newest[pack.name] = pack
+            newest[pack.name] = UsedPack(pack: pack, fingerprint: adoption.fingerprint)
             for type in pack.types where known.insert(TypeKey(type)).inserted {
                 types.append(type)
             }
         }
         do throws(PackError) {
-            let packs = newest.values.sorted { $0.name < $1.name }
+            let packs = newest.values.sorted { $0.pack.name < $1.pack.name }
             return Types(try TypeCatalog(types), packs)
         } catch {
             throw DiarioError(error)

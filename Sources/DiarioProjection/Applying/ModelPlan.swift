@@ -110,9 +110,11 @@ package struct PackPlan: Sendable {
     /// In the order of their files.
     package let models: [ModelPlan]
 
-    package init(_ pack: Pack) {
+    package init(_ pack: Pack) { self.init(pack, fingerprint: Fingerprint.pack(pack.files)) }
+
+    package init(_ pack: Pack, fingerprint: Hash32) {
         self.pack = pack
-        fingerprint = Fingerprint.pack(pack.files)
+        self.fingerprint = fingerprint
         models = pack.sql.readModels.map { ModelPlan($0, of: pack) }
     }
 
