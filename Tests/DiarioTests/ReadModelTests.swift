@@ -174,6 +174,57 @@ import Testing
         #expect(try new.next() == [.integer(101)])
     }
 
+    /// How many events share a transaction changes nothing, and neither does one that fails.
+    @Test func theSizeOfTransactionsDoesNotShow() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
+        var recorder = LineRecorder(space, durability: .written)
+        for id in 1...40 {
+            let payload = Self.added(id, id, id % 7 == 0 ? "refused" : "a title")
+            try recorder.add(
+                Array(#"{"type":"tasks.task.added","payload":\#(payload)}"#.utf8).span
+            )
+        }
+        _ = try recorder.commit()
+        let digests = try [1, 3, 50_000].map { count in
+            let models = try ReadModels(space, chunkCount: count)
+            let reports = try models.rebuild().flatMap(\.models)
+            #expect(reports.map(\.quarantined) == [0, 5])
+            #expect(reports.map(\.events) == [40, 35])
+            return reports.map(\.digest)
+        }
+        #expect(Set(digests).count == 1)
+    }
+
+    /// A statement that would take for ever is ended, and its event set aside.
+    @Test func anEventThatTakesTooLongGoesToQuarantine() throws {
+        let folder = try TemporaryFolder()
+        let model = """
+            -- readmodel tasks version 1: a hostile one
+            CREATE TABLE list (name TEXT NOT NULL PRIMARY KEY, count INT NOT NULL) STRICT;
+            -- on tasks.task.added
+            INSERT INTO list VALUES (:id, 1);
+            -- on tasks.task.removed
+            UPDATE list SET count =
+                (SELECT count(*) FROM list AS a, list AS b, list AS c, list AS d, list AS e);
+            """
+        let space = try Space.create(at: folder.path, packs: [TasksPack.make(model: model)])
+        var recorder = LineRecorder(space, durability: .written)
+        for id in 1...60 {
+            let line = #"{"type":"tasks.task.added","payload":\#(Self.added(id, id))}"#
+            try recorder.add(Array(line.utf8).span)
+        }
+        let removed = #"{"type":"tasks.task.removed","payload":{"id":"t1"}}"#
+        try recorder.add(Array(removed.utf8).span)
+        _ = try recorder.commit()
+        let models = try ReadModels(space)
+        try models.update()
+        #expect(try models.quarantined().map(\.event.rule) == ["limit"])
+        let reader = try ModelReader(models.sources())
+        let answer = try reader.answer("SELECT count(*), max(count) FROM list")
+        #expect(try answer.next() == [.integer(60), .integer(1)])
+    }
+
     /// Tables follow from the log: what is damaged is made again.
     @Test func aDamagedFileIsBuiltAnew() throws {
         let folder = try TemporaryFolder()

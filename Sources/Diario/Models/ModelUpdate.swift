@@ -12,11 +12,18 @@ struct ModelUpdate {
     private let progress: (UInt64, UInt64) -> Void
 
     /// Events of a transaction while much is to be caught up with.
-    private static let chunkCount = 50_000
+    private let chunkCount: Int
+    private static let carefulCount = 1000
 
-    init(_ space: Space, _ file: ModelFile, progress: @escaping (UInt64, UInt64) -> Void) {
+    init(
+        _ space: Space,
+        _ file: ModelFile,
+        chunkCount: Int,
+        progress: @escaping (UInt64, UInt64) -> Void
+    ) {
         self.space = space
         self.file = file
+        self.chunkCount = chunkCount
         self.progress = progress
     }
 
@@ -26,12 +33,19 @@ struct ModelUpdate {
         let standing = space.store.standing(of: space.id)
         if file.sections.isEmpty { try catchUp(through: standing.head) }
         guard needsWork(standing) else { return }
-        do throws(ApplyError) { try runWhole(standing, .none) } catch {
-            guard case .needsCare = error else { throw DiarioError(error) }
-            file.rollback()
-            do throws(ApplyError) { try runWhole(standing, .eachEvent) } catch {
+        try withCare { (care) throws(ApplyError) in try runWhole(standing, care) }
+    }
+
+    /// Runs `body` in one transaction; again with care as long as there are events that need it.
+    private func withCare<Value>(
+        _ body: (ModelFile.Care) throws(ApplyError) -> Value
+    ) throws(DiarioError) -> Value {
+        var care = ModelFile.Care.none
+        while true {
+            do throws(ApplyError) { return try body(care) } catch {
                 file.rollback()
-                throw DiarioError(error)
+                guard case .needsCare = error else { throw DiarioError(error) }
+                care = .eachEvent
             }
         }
     }
@@ -81,26 +95,14 @@ struct ModelUpdate {
         while true {
             // Reading begins here again if an event turns out to need care.
             let start = reader
-            do throws(ApplyError) {
-                guard try chunk(&reader, positions, .none) else { break }
-            } catch {
-                guard case .needsCare = error else { throw failed(error) }
-                file.rollback()
+            let isMore = try withCare { (care) throws(ApplyError) in
                 reader = start
-                do throws(ApplyError) {
-                    guard try chunk(&reader, positions, .eachEvent) else { break }
-                } catch {
-                    throw failed(error)
-                }
+                return try chunk(&reader, positions, care)
             }
+            guard isMore else { break }
             progress(file.models.map(\.applied).min() ?? head, head)
         }
         progress(positions.upperBound, head)
-    }
-
-    private func failed(_ error: ApplyError) -> DiarioError {
-        file.rollback()
-        return DiarioError(error)
     }
 
     /// One transaction; false if there are no further events.
@@ -113,7 +115,9 @@ struct ModelUpdate {
         var count = 0
         var isAtEnd = false
         var last = file.applied
-        while count < Self.chunkCount {
+        // What needs care may have to be done again more than once.
+        let countMax = care == .none ? chunkCount : min(chunkCount, Self.carefulCount)
+        while count < countMax {
             guard try reading({ () throws(DiarioError) in try reader.advance() }) else {
                 isAtEnd = true
                 break

@@ -11,6 +11,7 @@ import DiarioStorage
 /// Used by one thread at a time; several processes may use those of one space.
 package final class ReadModels {
     private let space: Space
+    private let chunkCount: Int
     let folder: ModelFolder
     /// Generations that are open for changes, by pack.
     private var files: [String: ModelFile] = [:]
@@ -44,7 +45,9 @@ package final class ReadModels {
         }
     }
 
-    package init(_ space: Space) throws(DiarioError) {
+    /// With `chunkCount` events in a transaction at most while much is to be caught up with.
+    package init(_ space: Space, chunkCount: Int = 50_000) throws(DiarioError) {
+        self.chunkCount = chunkCount
         guard let path = space.directory?.rootPath else {
             throw DiarioError(.system, "Read models need a directory of the operating system.")
         }
@@ -79,6 +82,13 @@ package final class ReadModels {
         }
         defer { lock.release() }
         return try body()
+    }
+
+    private func modelUpdate(
+        of file: ModelFile,
+        progress: @escaping (UInt64, UInt64) -> Void
+    ) -> ModelUpdate {
+        ModelUpdate(space, file, chunkCount: chunkCount, progress: progress)
     }
 
     private func plan(_ used: Space.UsedPack) -> PackPlan {
@@ -133,7 +143,7 @@ package final class ReadModels {
 
     private func update(_ file: ModelFile, _ progress: @escaping Progress) throws(DiarioError) {
         let name = file.plan.pack.name
-        try ModelUpdate(space, file) { progress(name, $0, $1) }.run()
+        try modelUpdate(of: file) { progress(name, $0, $1) }.run()
     }
 
     /// The live generation, if it has the read models of this pack or is held; nil if it has to be
@@ -237,7 +247,7 @@ package final class ReadModels {
         let file = try projecting { () throws(ProjectionError) in
             try ModelFile(path: path, plan: plan, space: space.id, .building)
         }
-        let update = ModelUpdate(space, file) { progress(name, $0, $1) }
+        let update = modelUpdate(of: file) { progress(name, $0, $1) }
         try update.catchUp(through: space.store.standing(of: space.id).head)
         try update.run()
         try projecting { () throws(ProjectionError) in try file.finish() }
@@ -337,7 +347,7 @@ package final class ReadModels {
             let file = try projecting { () throws(ProjectionError) in
                 try ModelFile(path: path, plan: PackPlan(pack), space: space.id, .building)
             }
-            try ModelUpdate(space, file) { progress(pack.name, $0, $1) }.run()
+            try modelUpdate(of: file) { progress(pack.name, $0, $1) }.run()
             let live = folder.live(pack.name).map { folder.fullPath($0) }
             let found = try projecting { () throws(ProjectionError) in
                 try file.differences(from: live)
@@ -371,7 +381,7 @@ package final class ReadModels {
             try file.hold(true)
             return file
         }
-        try ModelUpdate(space, file) { _, _ in }.run()
+        try modelUpdate(of: file) { _, _ in }.run()
         try projecting { () throws(ProjectionError) in try file.finish() }
         try folder.makeLive(previous)
         try folder.remove(live)

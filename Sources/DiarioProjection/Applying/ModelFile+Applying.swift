@@ -4,6 +4,8 @@ package import DiarioSchema
 /// Why an event was not applied.
 package enum ApplyError: Error {
     /// A read model cannot take it; what was done since `begin` has to be done again with care.
+    ///
+    /// With care this comes as often as there are events that take too long.
     case needsCare
     /// The file itself cannot be changed.
     case file(ProjectionError)
@@ -40,10 +42,7 @@ extension ModelFile {
                     throw .needsCare
                 }
                 models[index].taken += 1
-            case .eachEvent:
-                do throws(ProjectionError) { try runCarefully(event, type, index) } catch {
-                    throw .file(error)
-                }
+            case .eachEvent: try runCarefully(event, type, index)
             }
         }
     }
@@ -83,16 +82,39 @@ extension ModelFile {
         _ event: borrowing EventLine,
         _ type: ModelPlan.TypePlan,
         _ index: Int
-    ) throws(ProjectionError) {
-        try run("SAVEPOINT event")
+    ) throws(ApplyError) {
+        let key = EndedEvent(model: index, origin: event.origin)
+        do throws(ProjectionError) {
+            if let fault = ended[key] {
+                return try quarantine(event, of: models[index].name, fault)
+            }
+            try run("SAVEPOINT event")
+        } catch {
+            throw .file(error)
+        }
+        let fault: EventFault?
         do throws(EventFault) {
             try run(event, type, index)
+            fault = nil
         } catch {
-            if let error = error.fileError(path) { throw error }
-            try run("ROLLBACK TO event; RELEASE event")
-            return try quarantine(event, of: models[index].name, error)
+            fault = error
         }
-        try run("RELEASE event")
+        if let error = fault?.fileError(path) { throw .file(error) }
+        // A statement that is ended takes all of the transaction with it: the next time this event
+        // is not tried.
+        if let fault, !connection.isInTransaction {
+            ended[key] = fault
+            throw .needsCare
+        }
+        do throws(ProjectionError) {
+            if let fault {
+                try run("ROLLBACK TO event; RELEASE event")
+                return try quarantine(event, of: models[index].name, fault)
+            }
+            try run("RELEASE event")
+        } catch {
+            throw .file(error)
+        }
         models[index].taken += 1
     }
 

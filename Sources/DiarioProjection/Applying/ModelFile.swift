@@ -36,6 +36,8 @@ package final class ModelFile {
     var lastTouched: EventType?
     /// Tables that were changed in another way.
     var changed: Set<String> = []
+    /// Events that took too long for a model, and why they were ended.
+    var ended: [EndedEvent: EventFault] = [:]
     /// Set when a statement has taken too many steps for one event.
     let stepLimit = StepLimit()
 
@@ -200,6 +202,12 @@ package struct LaneSection: Hashable, Sendable {
     package internal(set) var isClosed: Bool
 
     package var count: UInt64 { last - first + 1 }
+}
+
+/// An event that took too long for a model, by its index.
+struct EndedEvent: Hashable {
+    let model: Int
+    let origin: Origin?
 }
 
 /// That a read model takes events of a type.
