@@ -68,7 +68,7 @@ extension World {
     /// The process must know all that is there.
     func resolve(_ process: Int32, isAfterPowerCut: Bool) throws {
         let store = try store(process)
-        try adoptSpaces(store)
+        guard try adoptSpaces(store, of: process) else { return }
         let views = try views(in: store)
         let mayLack = isAfterPowerCut || isTailDoubtful
         let certain = mayLack ? 0 : tail.prefix { $0.isWritten }.count
@@ -98,8 +98,15 @@ extension World {
     }
 
     /// Takes up spaces that were made while the answer got lost.
-    private func adoptSpaces(_ store: LogStore) throws {
-        let manifests = try attempt("manifests") { () throws(LogError) in try store.manifests() }
+    ///
+    /// False if the power was cut: tidying up, of which nobody is told, can be the last thing that
+    /// happens before.
+    private func adoptSpaces(_ store: LogStore, of process: Int32) throws -> Bool {
+        let manifests: [Manifest]
+        do throws(LogError) { manifests = try store.manifests() } catch {
+            try judge(error, of: process, "manifests")
+            return false
+        }
         let state = current
         for manifest in manifests where state.spaces[manifest.space] == nil {
             guard settled.spaces[manifest.space] == nil else { continue }
@@ -119,6 +126,7 @@ extension World {
             if !manifests.contains(where: { $0.space == id }) { settled.spaces[id] = nil }
         }
         mayHaveLostSpaces = false
+        return true
     }
 
     func views(in store: LogStore) throws -> [(SpaceID, SpaceView)] {
