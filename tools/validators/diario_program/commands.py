@@ -10,6 +10,7 @@ from . import require, weight
 from .checks import Checks
 
 COMMANDS = ("init", "record", "log", "show", "stats", "verify", "repair", "seal", "prove", "check",
+            "query", "sql", "rebuild", "quarantine list", "quarantine show", "quarantine retry",
             "export", "import", "schema check", "schema list", "schema adopt", "inspect", "harness",
             "completion", "man", "help")
 PAYLOAD = '{"day":"2026-03-02","weightG":78400,"source":"manual"}'
