@@ -20,6 +20,10 @@
 
 #if defined(__linux__)
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#elif defined(__APPLE__)
+#include <pthread/qos.h>
 #endif
 
 const int32_t diario_error_not_found = -ENOENT;
@@ -271,6 +275,16 @@ void diario_name_thread(const uint8_t *name, size_t length) {
     (void)pthread_setname_np(pthread_self(), text);
 #elif defined(__APPLE__)
     (void)pthread_setname_np(text);
+#endif
+}
+
+void diario_yield_priority(void) {
+#if defined(__linux__)
+    /* On Linux a niceness is one thread's. 10 leaves it a tenth of a core that others want too:
+     * it must come to an end, since it holds locks for moments. */
+    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10);
+#elif defined(__APPLE__)
+    (void)pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0);
 #endif
 }
 

@@ -10,10 +10,16 @@ final class CalledThread: Sendable {
     /// Must not keep alive what calls the thread.
     private let work: @Sendable (Signal) -> Bool
     private let name: StaticString
+    private let urgency: WorkerThread.Urgency
 
     /// `work` is given the signal by which it is called, should it want to wait for the next call.
-    init(name: StaticString, _ work: @escaping @Sendable (Signal) -> Bool) {
+    init(
+        name: StaticString,
+        urgency: WorkerThread.Urgency = .usual,
+        _ work: @escaping @Sendable (Signal) -> Bool
+    ) {
         self.name = name
+        self.urgency = urgency
         self.work = work
     }
 
@@ -25,7 +31,7 @@ final class CalledThread: Sendable {
     func call() {
         thread.withLock { thread in
             guard thread == nil else { return }
-            thread = WorkerThread(name: name) { [wake, work] in
+            thread = WorkerThread(name: name, urgency: urgency) { [wake, work] in
                 repeat { wake.wait() } while work(wake)
             }
         }

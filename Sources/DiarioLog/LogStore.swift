@@ -79,7 +79,8 @@ package final class LogStore: Sendable {
             shared.hashes.hashQueue(in: shared)
             return true
         }
-        sealer = CalledThread(name: "diario-seal") { wake in
+        // Nobody waits for it, and those who write must not wait because of it.
+        sealer = CalledThread(name: "diario-seal", urgency: .low) { wake in
             // The log itself is not kept alive while its thread waits.
             if let delay = weak.store?.sealDelay, delay > 0 {
                 wake.wait(nanosecondsMax: delay * 1_000_000)

@@ -10,11 +10,21 @@ import Glibc
 ///
 /// It runs until its body returns, whoever lets go of this object before.
 package final class WorkerThread: Sendable {
+    /// Whether somebody waits for what a thread does.
+    package enum Urgency: Sendable {
+        /// It runs as soon as any other.
+        case usual
+        /// Others go before it.
+        case low
+    }
+
     private final class Start: Sendable {
         let name: StaticString
+        let urgency: Urgency
         let body: @Sendable () -> Void
-        init(name: StaticString, body: @escaping @Sendable () -> Void) {
+        init(name: StaticString, urgency: Urgency, body: @escaping @Sendable () -> Void) {
             self.name = name
+            self.urgency = urgency
             self.body = body
         }
     }
@@ -25,9 +35,14 @@ package final class WorkerThread: Sendable {
     ///
     /// `name`, of at most 15 bytes, is what the system's tools show, so that who runs a program can
     /// see what it is busy with.
-    package init(name: StaticString, _ body: @escaping @Sendable () -> Void) {
+    package init(
+        name: StaticString,
+        urgency: Urgency = .usual,
+        _ body: @escaping @Sendable () -> Void
+    ) {
+        let contents = Start(name: name, urgency: urgency, body: body)
         // Safe: the reference is kept for the new thread, which takes it over.
-        let start = unsafe Unmanaged.passRetained(Start(name: name, body: body)).toOpaque()
+        let start = unsafe Unmanaged.passRetained(contents).toOpaque()
         #if canImport(Darwin)
         var started: pthread_t?
         #else
@@ -53,6 +68,7 @@ extension WorkerThread {
         start.name.withUTF8Buffer { name in
             unsafe diario_name_thread(name.baseAddress, name.count)
         }
+        if start.urgency == .low { diario_yield_priority() }
         start.body()
     }
 }

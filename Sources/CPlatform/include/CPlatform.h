@@ -97,6 +97,8 @@ void diario_list_close(diario_listing *listing);
 
 /* Names the thread that calls this, for the system's tools; longer names are cut. */
 void diario_name_thread(const uint8_t *name, size_t length);
+/* Lets other threads go before the one that calls this, where the system can do that. */
+void diario_yield_priority(void);
 
 int32_t diario_process_id(void);
 int64_t diario_wall_milliseconds(void);
