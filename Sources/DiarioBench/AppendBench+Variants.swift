@@ -59,60 +59,6 @@ extension AppendBench {
         }
     }
 
-    func measureTasks() async throws(BenchError) -> Measurement {
-        try await withStage { (stage) throws(BenchError) in
-            let diary = Diary(space: stage.space)
-            let pairs = try await compare(runs: runs) { () throws(BenchError) in
-                try await runTasks(stage, diary)
-            } baseline: { () throws(BenchError) in
-                try stage.runLoop(
-                    commits: eventCount / taskCount,
-                    recordsForEach: taskCount,
-                    hashes: true
-                )
-            }
-            return Measurement("tasks", pairs, goal: .atLeast(0.5))
-        }
-    }
-
-    /// Many tasks, each of which waits for its event before it appends the next.
-    func runTasks(_ stage: Stage, _ diary: Diary) async throws(BenchError) -> Sample {
-        let (tasks, share) = (taskCount, eventCount / taskCount)
-        let batches: [EventBatch]
-        do {
-            // As few as fit in the processor's cache: an app appends what it has just made.
-            batches = try (0..<min(events.count, 256)).map { index in
-                let line = events.lines[index]
-                var batch = diary.makeBatch()
-                try batch.add(
-                    line.type.name,
-                    json: events.payloadText(index),
-                    at: line.at,
-                    actor: "user-17"
-                )
-                return batch
-            }
-        } catch {
-            throw .failed("\(error)")
-        }
-        return try await stage.measure(events: tasks * share) { () throws(BenchError) in
-            let failures = await withTaskGroup(of: Int.self) { group in
-                for task in 0..<tasks {
-                    group.addTask {
-                        var failures = 0
-                        for index in 0..<share {
-                            let batch = batches[(task * share + index) % batches.count]
-                            do { _ = try await diary.append(batch) } catch { failures += 1 }
-                        }
-                        return failures
-                    }
-                }
-                return await group.reduce(0, +)
-            }
-            guard failures == 0 else { throw .failed("\(failures) appends failed") }
-        }
-    }
-
     func measureBatches() async throws(BenchError) -> Measurement {
         let count = eventCount / Self.batchSize * Self.batchSize
         return try await withStage { (stage) throws(BenchError) in
