@@ -68,7 +68,8 @@ extension AppendBench {
 
     /// What is left if all that an append does is taken away; gives the seconds.
     ///
-    /// As many tasks meet, the last to come does in C what one turn of the loop does, and all go on.
+    /// As many tasks meet, the last to come does in C what one turn of the loop does, and all go
+    /// on.
     private func runMeetings(_ stage: Stage) async throws(BenchError) -> Double {
         let meeting = Meeting(
             count: taskCount,
