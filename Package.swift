@@ -9,6 +9,7 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
     ("DiarioZstd", ["DiarioCore", "CZstd"]),
     ("DiarioCrypto", ["DiarioCore", "COpenSSL"]),
     ("DiarioSQLite", ["DiarioCore", "CSQLite"]),
+    ("DiarioTransport", []),
     (
         "DiarioFormat",
         ["DiarioCore", "DiarioSchema", "DiarioZstd", "DiarioCrypto", "CChecksum"]
@@ -20,6 +21,14 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioProjection",
         ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioSQLite", "DiarioFormat"]
+    ),
+    ("DiarioSync", ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat"]),
+    (
+        "DiarioServer",
+        [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+            "DiarioLog", "DiarioSync",
+        ]
     ),
     (
         "DiarioSimulation",
@@ -80,6 +89,14 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         "DiarioProjectionTests",
         ["DiarioCore", "DiarioSchema", "DiarioSQLite", "DiarioProjection"]
     ),
+    ("DiarioSyncTests", ["DiarioCore", "DiarioCrypto", "DiarioFormat", "DiarioSync"]),
+    (
+        "DiarioServerTests",
+        [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+            "DiarioLog", "DiarioSync", "DiarioServer", "Diario",
+        ]
+    ),
     ("DiarioSimulationTests", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),
     (
         "DiarioCLITests",
@@ -132,7 +149,8 @@ let package = Package(
             name: "Diario",
             dependencies: [
                 "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-                "DiarioLog", "DiarioSQLite", "DiarioProjection",
+                "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioSync",
+                "DiarioTransport",
             ],
             plugins: ["EmbedPacks"]
         ),

@@ -41,6 +41,12 @@ public struct DiarioError: Error, Sendable {
         case tooLarge
         /// The operating system refused.
         case system
+        /// The authority cannot be reached, or not now.
+        case offline
+        /// The authority does not let this be done.
+        case unauthorized
+        /// The authority has other events than this diary.
+        case diverged
     }
 
     package init(
@@ -60,8 +66,9 @@ public struct DiarioError: Error, Sendable {
     /// True when the same call may succeed later without any change.
     public var isRetryable: Bool {
         switch kind {
-        case .full, .busy: true
-        case .invalid, .notFound, .exists, .readOnly, .corrupt, .incompatible, .tooLarge, .system:
+        case .full, .busy, .offline: true
+        case .invalid, .notFound, .exists, .readOnly, .corrupt, .incompatible, .tooLarge, .system,
+            .unauthorized, .diverged:
             false
         }
     }

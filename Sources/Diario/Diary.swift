@@ -19,6 +19,8 @@ public actor Diary {
     nonisolated let space: Space
     /// Told when something was recorded here.
     nonisolated let changes = ChangeSignal()
+    /// Where its sync stands.
+    nonisolated let syncing = SyncWatch()
     /// Made when something is asked for the first time.
     var readModels: ReadModels?
     /// Grows with each change of tables that was noted.

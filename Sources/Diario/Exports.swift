@@ -1,2 +1,3 @@
 // Identifiers and times appear in the interface of this module; who imports it needs no other.
 @_exported public import DiarioCore
+@_exported public import DiarioTransport

@@ -85,3 +85,26 @@ public struct Origin: Hashable, Comparable, Sendable {
         (left.replica, left.sequence) < (right.replica, right.sequence)
     }
 }
+
+/// The random birth mark of a space: 128 bits, shown as 26 characters.
+package struct Lineage: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    package init(drawnFrom entropy: any EntropySource) {
+        self.init(high: entropy.next(), low: entropy.next())
+    }
+
+    /// 32 digits of lower-case hexadecimal.
+    package var text: String {
+        [high, low].map { half in
+            let digits = String(half, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}

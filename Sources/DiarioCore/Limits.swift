@@ -110,6 +110,22 @@ public enum Limits {
     ///
     /// Above: those that the query does not name are left out.
     public static let queryPackCountMax = 10
+    /// A message of sync.
+    ///
+    /// Above: refused before it is read.
+    public static let messageSizeMax = 32 * 1024 * 1024
+    /// Events of a push, or of one answer to a pull.
+    ///
+    /// Above: the rest follows in the next exchange.
+    public static let exchangeCountMax = 50_000
+    /// Bytes of their blocks before compression.
+    ///
+    /// Above: the rest follows in the next exchange.
+    public static let exchangeSizeMax = 8 * 1024 * 1024
+    /// Own replicas that a pull names.
+    ///
+    /// Above: the rows of others come as if they were foreign.
+    package static let ownReplicaCountMax = 64
     /// Milliseconds by which a remote clock may run ahead and still be merged into ours.
     public static let clockLeadMillisecondsMax: Int64 = 5 * 60 * 1000
     /// Events whose salts come from one seed.
@@ -125,5 +141,10 @@ public enum Limits {
         precondition(reserveSizeMax < logFileSizeMax, "the reserve must not need a file of its own")
         precondition(2 * logQuietSizeMax / logFileSizeMax < openFileCountMax / 2, "files stay few")
         precondition(blockSizeMax <= Int(UInt32.max), "a block's size must fit its header field")
+        precondition(
+            exchangeSizeMax + packSizeMax < messageSizeMax,
+            "a message must hold the largest pack, and what an exchange brings"
+        )
+        precondition(2 * blockSizeMax <= exchangeSizeMax, "an exchange must bring some blocks")
     }
 }

@@ -34,6 +34,14 @@ public struct HybridTime: Hashable, Comparable, Sendable {
         return wall > self ? wall : HybridTime(rawValue: rawValue + 1)
     }
 
+    /// The later of both, unless the other one runs far ahead of when its event was accepted: a
+    /// wrong clock elsewhere does not make ours wrong.
+    package func merged(with other: HybridTime, acceptedAt: Int64) -> HybridTime {
+        let (bound, overflows) = acceptedAt.addingReportingOverflow(Limits.clockLeadMillisecondsMax)
+        guard overflows || other.milliseconds <= bound else { return self }
+        return max(self, other)
+    }
+
     public static func < (left: HybridTime, right: HybridTime) -> Bool {
         left.rawValue < right.rawValue
     }

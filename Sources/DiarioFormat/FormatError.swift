@@ -105,4 +105,8 @@ package enum FormatPart: String, Sendable {
     case dateTime = "date-time"
     case identifier = "new id"
     case compactRange = "compact range"
+    case message
+    case verdict
+    case news
+    case inbox
 }

@@ -26,12 +26,16 @@ package struct Append: Sendable {
         case preserved([PreservedRows])
         /// The same, from the authority of a space whose authority is elsewhere.
         case accepted([PreservedRows])
+        /// Rows as they came from elsewhere.
+        case received(ReceivedRows)
+        /// Pending events of this replica, which have positions now.
+        case promoted([PromotedRun])
 
         /// The rows of events that keep their origins and times; nil if it makes new events.
         var preservedRows: [PreservedRows]? {
             switch self {
             case .preserved(let rows), .accepted(let rows): rows
-            case .batch, .batches, .singles, .authority: nil
+            case .batch, .batches, .singles, .authority, .received, .promoted: nil
             }
         }
     }
@@ -43,6 +47,8 @@ package struct Append: Sendable {
         static let authority = Kinds(rawValue: 2)
         static let preserved = Kinds(rawValue: 4)
         static let accepted = Kinds(rawValue: 8)
+        static let received = Kinds(rawValue: 16)
+        static let promoted = Kinds(rawValue: 32)
     }
 
     package let space: SpaceID
@@ -86,17 +92,21 @@ extension Append.Content {
         case .authority: .authority
         case .preserved: .preserved
         case .accepted: .accepted
+        case .received: .received
+        case .promoted: .promoted
         }
     }
 
     /// About how many bytes of a frame it takes.
-    fileprivate var sizeEstimate: Int {
+    var sizeEstimate: Int {
         switch self {
         case .batch(let batch): Self.size(batch)
         case .batches(let batches), .singles(let batches), .authority(let batches):
             batches.reduce(0) { $0 + Self.size($1) }
         case .preserved(let rows), .accepted(let rows):
             rows.reduce(0) { $0 + Self.size($1.batch) + $1.frillMax }
+        case .received(let rows): rows.sizeMax + Self.blockFrill
+        case .promoted(let runs): PromotedRun.size * runs.count + Self.blockFrill
         }
     }
 
@@ -145,11 +155,19 @@ package struct AppendedBatch: Hashable, Sendable {
     package let count: Int
     /// Nil while the events are pending.
     package let firstPosition: UInt64?
+    /// When they were accepted, if that was here and now.
+    package let acceptedAt: Timestamp?
 
-    package init(firstOrigin: Origin, count: Int, firstPosition: UInt64?) {
+    package init(
+        firstOrigin: Origin,
+        count: Int,
+        firstPosition: UInt64?,
+        acceptedAt: Int64? = nil
+    ) {
         self.firstOrigin = firstOrigin
         self.count = count
         self.firstPosition = firstPosition
+        self.acceptedAt = acceptedAt.map { Timestamp(milliseconds: $0) }
     }
 
     /// The origins of its events, in order.

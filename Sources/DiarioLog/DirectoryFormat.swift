@@ -3,7 +3,9 @@ import DiarioStorage
 
 /// Which version of the format a data directory has, and who may read it.
 package struct DirectoryFormat: Equatable, Sendable {
-    package static let current = 7
+    package static let current = 8
+    /// What a directory has once an authority refused events.
+    static let refused = 8
     /// What a directory has once rows of its log were moved to row files.
     static let moved = 7
     /// What a directory has in which pending events were lost.

@@ -9,7 +9,7 @@ final class LogShared: Sendable {
     let directory: any LogDirectory
     let time: any TimeSource
     let entropy: any EntropySource
-    let adoption: AdoptionReader
+    let engine: EngineReader
     /// Types whose schemas the program brings along.
     let types: [EventType]
     let sizes: LogSizes
@@ -29,7 +29,7 @@ final class LogShared: Sendable {
         directory: any LogDirectory,
         time: any TimeSource,
         entropy: any EntropySource,
-        adoption: AdoptionReader,
+        engine: EngineReader,
         types: [EventType],
         sizes: LogSizes,
         hasThreads: Bool,
@@ -39,7 +39,7 @@ final class LogShared: Sendable {
         self.directory = directory
         self.time = time
         self.entropy = entropy
-        self.adoption = adoption
+        self.engine = engine
         self.types = types
         self.sizes = sizes
         self.hasThreads = hasThreads
@@ -53,7 +53,7 @@ final class LogShared: Sendable {
         of place: FramePlace
     ) throws(LogError) {
         try changeIndex { (index) throws(LogError) in
-            try index.takeUp(bytes, body, of: place, adoption: adoption)
+            try index.takeUp(bytes, body, of: place, engine: engine)
         }
     }
 
@@ -64,7 +64,7 @@ final class LogShared: Sendable {
         of place: FramePlace
     ) throws(LogError) {
         try changeIndex { (index) throws(LogError) in
-            try index.takeUp(piece, group, of: place, adoption: adoption)
+            try index.takeUp(piece, group, of: place, engine: engine)
         }
     }
 

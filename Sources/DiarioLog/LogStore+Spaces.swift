@@ -1,6 +1,6 @@
 package import DiarioCore
 package import DiarioCrypto
-import DiarioFormat
+package import DiarioFormat
 package import DiarioStorage
 import Synchronization
 
@@ -63,8 +63,7 @@ extension LogStore {
         isAuthority: Bool,
         isStaging: Bool = false
     ) throws(LogError) -> Manifest {
-        guard access == .readWrite else { throw .readOnly }
-        let (directory, entropy) = (shared.directory, shared.entropy)
+        let entropy = shared.entropy
         let manifest = Manifest(
             space: SpaceID(drawnFrom: entropy),
             lineage: Lineage(drawnFrom: entropy),
@@ -73,6 +72,31 @@ extension LogStore {
             isStaging: isStaging,
             replaces: nil
         )
+        try makeSpace(manifest)
+        return manifest
+    }
+
+    /// Makes an empty replica of a space whose authority is elsewhere; durable when it returns.
+    package func makeReplica(
+        of space: SpaceID,
+        lineage: Lineage,
+        epoch: UInt64
+    ) throws(LogError) {
+        try makeSpace(
+            Manifest(
+                space: space,
+                lineage: lineage,
+                epoch: epoch,
+                authority: nil,
+                isStaging: false,
+                replaces: nil
+            )
+        )
+    }
+
+    private func makeSpace(_ manifest: Manifest) throws(LogError) {
+        guard access == .readWrite else { throw .readOnly }
+        let (directory, entropy) = (shared.directory, shared.entropy)
         let replica = ReplicaID(drawnFrom: entropy)
         try storing { () throws(StorageError) in
             try directory.makeDirectoryDurably(LogPaths.space(manifest.space))
@@ -84,7 +108,6 @@ extension LogStore {
             // Last, because a space is there from then on.
             try directory.replace(LogPaths.manifest(manifest.space), with: manifest.encoded())
         }
-        return manifest
     }
 
     /// The spaces of this directory in order of id, without those that another one replaces.

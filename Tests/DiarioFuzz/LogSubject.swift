@@ -91,7 +91,7 @@ enum LogSubject {
             access: .readWrite,
             time: ManualClock(milliseconds: 1_700_000_000_000),
             entropy: SeededEntropy(seed: 1),
-            adoption: kinds.adoption,
+            engine: kinds.engine,
             sizes: sizes,
             background: .none
         )

@@ -26,7 +26,7 @@ import Testing
             access: .readWrite,
             time: log.clock,
             entropy: SystemEntropy(),
-            adoption: log.kinds.adoption,
+            engine: log.kinds.engine,
             sizes: TestLog.small
         )
     }

@@ -27,7 +27,7 @@ import Testing
             log.log.disk,
             time: log.log.clock,
             entropy: log.log.entropy,
-            adoption: log.log.kinds.adoption,
+            engine: log.log.kinds.engine,
             types: log.log.kinds.types,
             packs: Dictionary(uniqueKeysWithValues: packs.map { ($0.fingerprint, $0.files) }),
             sizes: log.log.sizes

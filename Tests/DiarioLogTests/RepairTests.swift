@@ -190,7 +190,7 @@ struct RepairSample {
             log.disk,
             time: log.clock,
             entropy: log.entropy,
-            adoption: log.kinds.adoption,
+            engine: log.kinds.engine,
             types: log.kinds.types,
             sizes: log.sizes
         )

@@ -206,7 +206,7 @@ import Testing
             access: .readWrite,
             time: log.clock,
             entropy: log.entropy,
-            adoption: log.kinds.adoption,
+            engine: log.kinds.engine,
             background: .none
         )
         #expect(throws: LogError.noSchema(name: "sim.note.made", version: 1)) {

@@ -53,7 +53,7 @@ final class TestLog {
             access: access,
             time: clock,
             entropy: entropy,
-            adoption: kinds.adoption,
+            engine: kinds.engine,
             types: kinds.types,
             sizes: sizes,
             background: background

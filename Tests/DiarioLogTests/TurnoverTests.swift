@@ -136,7 +136,7 @@ import Testing
                 access: .readWrite,
                 time: log.clock,
                 entropy: log.entropy,
-                adoption: log.kinds.adoption
+                engine: log.kinds.engine
             )
         }
         let store = try open()

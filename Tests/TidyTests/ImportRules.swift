@@ -19,7 +19,8 @@ enum ImportRules {
         "DiarioProjection": [
             "DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat", "DiarioSQLite",
         ],
-        "DiarioSync": ["DiarioCore", "DiarioSchema", "DiarioFormat"],
+        // Crypto: roots and fingerprints travel in messages.
+        "DiarioSync": ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat"],
         "DiarioFish": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
         "DiarioMeals": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
         "DiarioMusic": ["DiarioCore", "DiarioSchema", "DiarioProjection"],

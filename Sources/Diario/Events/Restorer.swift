@@ -128,7 +128,7 @@ struct Restorer {
 
     /// A pack that a line says was adopted must be here: its bytes are not in the lines.
     private func checkAdoption(_ place: InputPlace) throws(DiarioError) {
-        guard line.type.name == AdoptionReader.typeName,
+        guard line.type.name == EngineReader.adoptionName,
             let index = line.type.fields.firstIndex(where: { $0.name == "fingerprint" }),
             let bytes = line.payload.bytes(at: index)
         else { return }

@@ -23,9 +23,9 @@ extension Space {
             throw DiarioError(error)
         }
         let engine = try PackSource.engine()
-        guard let type = engine.types.first(where: { $0.name == AdoptionReader.typeName }),
-            let adoption = AdoptionReader(type)
-        else { preconditionFailure("the engine's pack says how packs are adopted") }
+        guard let reader = EngineReader(engine.types) else {
+            preconditionFailure("the engine's pack says how packs are adopted")
+        }
         var packs: [Hash32: [PackFile]] = [:]
         for pack in try PackSource.builtIn() + [engine] {
             let files = pack.files.filter { !$0.path.hasPrefix("examples/") }
@@ -35,7 +35,7 @@ extension Space {
             directory,
             time: SystemClock(),
             entropy: SystemEntropy(),
-            adoption: adoption,
+            engine: reader,
             types: engine.types,
             packs: packs
         )

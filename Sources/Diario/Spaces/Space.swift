@@ -105,16 +105,16 @@ package final class Space: Sendable {
         access: LogStore.Access
     ) throws(DiarioError) -> LogStore {
         let engine = try PackSource.engine()
-        guard let type = engine.types.first(where: { $0.name == AdoptionReader.typeName }),
-            let adoption = AdoptionReader(type)
-        else { preconditionFailure("the engine's pack says how packs are adopted") }
+        guard let reader = EngineReader(engine.types) else {
+            preconditionFailure("the engine's pack says how packs are adopted")
+        }
         return try logging { () throws(LogError) in
             try LogStore(
                 directory,
                 access: access,
                 time: SystemClock(),
                 entropy: SystemEntropy(),
-                adoption: adoption,
+                engine: reader,
                 types: engine.types
             )
         }

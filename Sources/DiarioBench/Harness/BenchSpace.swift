@@ -57,9 +57,9 @@ enum BenchSpace {
         sizes: LogSizes = .standard
     ) throws(BenchError) -> LogStore {
         let engine = try diario { () throws(DiarioError) in try PackSource.engine() }
-        guard let type = engine.types.first(where: { $0.name == AdoptionReader.typeName }),
-            let adoption = AdoptionReader(type)
-        else { throw .failed("the engine's pack does not say how packs are adopted") }
+        guard let reader = EngineReader(engine.types) else {
+            throw .failed("the engine's pack does not say how packs are adopted")
+        }
         // Spaces that adopted no pack can be sealed as well.
         let types = engine.types + (try packs(of: nil)).flatMap(\.types)
         let directory: POSIXDirectory
@@ -78,7 +78,7 @@ enum BenchSpace {
                 access: .readWrite,
                 time: SystemClock(),
                 entropy: SystemEntropy(),
-                adoption: adoption,
+                engine: reader,
                 types: types,
                 sizes: sizes,
                 background: background

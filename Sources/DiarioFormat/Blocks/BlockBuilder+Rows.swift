@@ -80,15 +80,20 @@ extension BlockBuilder {
         )
     }
 
-    /// Copies all rows of another block, whose head is `head`.
+    /// Copies rows of another block, whose head is `head`; all of them if `rows` is nil.
     package mutating func append(
         _ block: Span<UInt8>,
-        _ head: BlockHead
+        _ head: BlockHead,
+        rows: Range<Int>? = nil
     ) throws(FormatError) {
-        var indices: [Int32] = []
-        for type in head.types { indices.append(index(of: type)) }
+        var indices = [Int32](repeating: -1, count: head.types.count)
+        let wanted = rows ?? 0..<head.summary.eventCount
         var cursor = RowCursor(block, head.summary)
-        while let row = try cursor.next() {
+        while let row = try cursor.next(), row.index < wanted.upperBound {
+            guard row.index >= wanted.lowerBound else { continue }
+            if indices[row.typeIndex] < 0 {
+                indices[row.typeIndex] = index(of: head.types[row.typeIndex])
+            }
             try copy(row, of: block, typeIndex: indices[row.typeIndex])
         }
     }

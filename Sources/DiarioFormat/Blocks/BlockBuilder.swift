@@ -56,6 +56,11 @@ package struct BlockBuilder: Sendable {
             && eventCount + batch.events.count <= Limits.blockCountMax
     }
 
+    /// Whether a block with these rows and those of another block stays within the limits.
+    package func hasRoom(for block: Int, _ count: Int) -> Bool {
+        size + block <= Limits.blockSizeMax && eventCount + count <= Limits.blockCountMax
+    }
+
     /// Forgets all rows and keeps the memory.
     package mutating func removeAll() {
         eventCount = 0

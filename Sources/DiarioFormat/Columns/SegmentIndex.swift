@@ -28,6 +28,14 @@ package struct SegmentIndex: Equatable, Sendable {
         return replica.runs.first { $0.first <= origin.sequence && origin.sequence <= $0.last }
     }
 
+    /// Whether the segment holds one of these events.
+    package func holds(_ sequences: ClosedRange<UInt64>, of replica: ReplicaID) -> Bool {
+        guard let found = replicas.first(where: { $0.replica == replica }) else { return false }
+        return found.runs.contains { run in
+            !run.isRefused && run.first <= sequences.upperBound && sequences.lowerBound <= run.last
+        }
+    }
+
     /// The number of the block with these marks in the list.
     package func block(_ kind: SegmentBlockKind, key: Int = 0) -> Int? {
         blocks.firstIndex { $0.kind == kind.rawValue && $0.key == key }

@@ -145,3 +145,12 @@ extension UInt16: WireInteger {}
 extension UInt32: WireInteger {}
 extension UInt64: WireInteger {}
 extension Int64: WireInteger {}
+
+extension ByteReader {
+    /// A copy of bytes that were read.
+    package func copy(_ range: Range<Int>) -> [UInt8] {
+        var copy: [UInt8] = []
+        copy.append(contentsOf: bytes.extracting(range))
+        return copy
+    }
+}

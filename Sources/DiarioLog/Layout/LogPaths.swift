@@ -63,6 +63,21 @@ package enum LogPaths {
     package static func sealingLock(_ space: SpaceID) -> String { "spaces/\(space.text)/sealing" }
     /// Where the files of read models are: schema/format/models.md.
     package static func models(_ space: SpaceID) -> String { "spaces/\(space.text)/models" }
+    /// Own events that the authority refused: schema/format/sync.md, section 8.
+    package static func inbox(_ space: SpaceID) -> String { "spaces/\(space.text)/inbox" }
+
+    package static func inboxEntry(
+        _ replica: ReplicaID,
+        _ first: UInt64,
+        of space: SpaceID
+    ) -> String {
+        "\(inbox(space))/\(replica.text)-\(hexadecimal(first))\(inboxSuffix)"
+    }
+
+    package static func isInboxEntry(_ name: String) -> Bool { name.hasSuffix(inboxSuffix) }
+
+    private static let inboxSuffix = ".dbox"
+
     package static func segments(_ space: SpaceID) -> String { "spaces/\(space.text)/segments" }
 
     package static func segment(_ name: SegmentName, of space: SpaceID) -> String {

@@ -3,29 +3,6 @@ import DiarioFormat
 
 // The files of a space that are no log, specified in schema/format/log.md, section 7.
 
-/// The random birth mark of a space: 128 bits, shown as 26 characters.
-package struct Lineage: Hashable, Sendable {
-    package let high: UInt64
-    package let low: UInt64
-
-    package init(high: UInt64, low: UInt64) {
-        self.high = high
-        self.low = low
-    }
-
-    package init(drawnFrom entropy: any EntropySource) {
-        self.init(high: entropy.next(), low: entropy.next())
-    }
-
-    /// 32 digits of lower-case hexadecimal.
-    package var text: String {
-        [high, low].map { half in
-            let digits = String(half, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
-    }
-}
-
 /// What a space is: who gives its positions, which space it took the place of, and which files
 /// hold its sealed events.
 ///

@@ -1,5 +1,5 @@
 package import DiarioCore
-import DiarioFormat
+package import DiarioFormat
 
 // Records are what frames hold: 16 bytes of header, then the content.
 // Specified in schema/format/log.md, section 8.
@@ -75,35 +75,14 @@ package struct Record: Sendable {
     }
 }
 
-/// Accepted events of one replica that stand one after the other at positions one after the other.
-package struct PromotedRun: Hashable, Sendable {
-    package let replica: ReplicaID
-    package let firstSequence: UInt64
-    package let count: UInt64
-    package let firstPosition: UInt64
-    package let acceptedAt: Timestamp
-
-    package init(
-        replica: ReplicaID,
-        firstSequence: UInt64,
-        count: UInt64,
-        firstPosition: UInt64,
-        acceptedAt: Timestamp
-    ) {
-        self.replica = replica
-        self.firstSequence = firstSequence
-        self.count = count
-        self.firstPosition = firstPosition
-        self.acceptedAt = acceptedAt
-    }
-
+extension PromotedRun {
     /// Whether it has events, and numbers that all of them can have.
     var isValid: Bool {
         LogNumber.isValid(firstSequence, count: count)
             && LogNumber.isValid(firstPosition, count: count)
     }
 
-    private static let size = 40
+    static let size = 40
 
     package static func append(_ runs: [PromotedRun], to bytes: inout [UInt8]) {
         bytes.append(littleEndian: UInt32(runs.count))

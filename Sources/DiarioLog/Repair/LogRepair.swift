@@ -14,7 +14,7 @@ package struct LogRepair {
     private let directory: any LogDirectory
     private let time: any TimeSource
     private let entropy: any EntropySource
-    private let adoption: AdoptionReader
+    private let engine: EngineReader
     private let types: [EventType]
     private let sizes: LogSizes
     /// Packs that the program has, by fingerprint.
@@ -29,7 +29,7 @@ package struct LogRepair {
         _ directory: any LogDirectory,
         time: any TimeSource,
         entropy: any EntropySource,
-        adoption: AdoptionReader,
+        engine: EngineReader,
         types: [EventType] = [],
         packs: [Hash32: [PackFile]] = [:],
         sizes: LogSizes = .standard
@@ -37,7 +37,7 @@ package struct LogRepair {
         self.directory = directory
         self.time = time
         self.entropy = entropy
-        self.adoption = adoption
+        self.engine = engine
         self.types = types
         self.packs = packs
         self.sizes = sizes
@@ -52,7 +52,7 @@ package struct LogRepair {
             DraftDirectory(over: directory),
             time: time,
             entropy: entropy,
-            adoption: adoption,
+            engine: engine,
             types: types,
             packs: packs,
             sizes: sizes
@@ -97,7 +97,7 @@ package struct LogRepair {
             access: access,
             time: time,
             entropy: entropy,
-            adoption: adoption,
+            engine: engine,
             types: types,
             sizes: sizes,
             background: .none,
@@ -298,7 +298,7 @@ package struct LogRepair {
                     space,
                     store,
                     salvage,
-                    adoption,
+                    engine,
                     hasLostFrames: hasLostFrames
                 )
                 try repair.run(&setAside, &report)

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioFormat
 
 /// Where the events of positions that follow one another can be read.
 struct SpacePiece {

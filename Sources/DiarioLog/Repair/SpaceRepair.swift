@@ -14,7 +14,7 @@ struct SpaceRepair {
     let store: LogStore
     /// The same log with all rows that are in its files still.
     let salvage: LogStore
-    let adoption: AdoptionReader
+    let engine: EngineReader
     /// True if frames of the log are gone.
     let hasLostFrames: Bool
 
@@ -38,13 +38,13 @@ struct SpaceRepair {
         _ space: SpaceID,
         _ store: LogStore,
         _ salvage: LogStore,
-        _ adoption: AdoptionReader,
+        _ engine: EngineReader,
         hasLostFrames: Bool
     ) {
         self.space = space
         self.store = store
         self.salvage = salvage
-        self.adoption = adoption
+        self.engine = engine
         self.hasLostFrames = hasLostFrames
         manifest = Manifest(
             space: space,
@@ -393,7 +393,7 @@ struct SpaceRepair {
         var walk = SpaceWalk(
             space,
             store,
-            adoption,
+            engine,
             anchors: old.anchors,
             known: Set(manifest.lost),
             trusts: trustsTiles,

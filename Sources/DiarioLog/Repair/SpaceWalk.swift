@@ -7,7 +7,7 @@ import DiarioStorage
 /// of the log has to say.
 struct SpaceWalk: ~Copyable {
     private let store: LogStore
-    private let adoption: AdoptionReader
+    private let engine: EngineReader
     private var seeds: Seeds
     private var hasher = EventHasher()
     private(set) var range = CompactRange()
@@ -35,7 +35,7 @@ struct SpaceWalk: ~Copyable {
     init(
         _ space: SpaceID,
         _ store: LogStore,
-        _ adoption: AdoptionReader,
+        _ engine: EngineReader,
         anchors list: [CompactRange],
         known: Set<LostPositions>,
         trusts: Bool,
@@ -44,7 +44,7 @@ struct SpaceWalk: ~Copyable {
         clock: HybridTime
     ) {
         self.store = store
-        self.adoption = adoption
+        self.engine = engine
         self.known = known
         self.trusts = trusts
         self.adoptions = adoptions
@@ -115,7 +115,7 @@ struct SpaceWalk: ~Copyable {
                 let time = stored.acceptedAt?.milliseconds ?? 0
                 range.append(hasher.leaf(hash, acceptedAt: time), &hasher)
                 acceptedAt = max(time, range.size == 1 ? time : acceptedAt)
-                if let found = try adoption.adoption(of: stored, in: block, type) { note(found) }
+                for found in try engine.facts(of: stored, in: block, type).adoptions { note(found) }
             } catch {
                 throw .corrupt(Fault(file: events.file, offset: 0, what: error.message))
             }

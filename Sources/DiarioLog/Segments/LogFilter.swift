@@ -11,17 +11,40 @@ package struct LogFilter: Sendable {
     package var wantsType: (@Sendable ([UInt8]) -> Bool)?
     package var subject: [UInt8]?
     package var replica: ReplicaID?
-    package var origin: Origin?
+    /// Only events of this replica with these sequences.
+    package var sequences: Sequences?
     /// Accepted at or after; pending events were not.
     package var since: Timestamp?
     /// Accepted before; pending events were not.
     package var until: Timestamp?
 
+    /// Consecutive events of one replica.
+    package struct Sequences: Sendable {
+        package let replica: ReplicaID
+        package let range: ClosedRange<UInt64>
+
+        package init(_ range: ClosedRange<UInt64>, of replica: ReplicaID) {
+            self.replica = replica
+            self.range = range
+        }
+    }
+
     package init() {}
+
+    /// Only this event.
+    package var origin: Origin? {
+        get {
+            guard let sequences, sequences.range.count == 1 else { return nil }
+            return Origin(replica: sequences.replica, sequence: sequences.range.lowerBound)
+        }
+        set {
+            sequences = newValue.map { Sequences($0.sequence...$0.sequence, of: $0.replica) }
+        }
+    }
 
     /// Whether all events are wanted.
     var isEmpty: Bool {
-        wantsType == nil && subject == nil && replica == nil && origin == nil && since == nil
+        wantsType == nil && subject == nil && replica == nil && sequences == nil && since == nil
             && until == nil
     }
 
@@ -41,7 +64,7 @@ package struct LogFilter: Sendable {
             if let until, accepted.lowerBound >= until.milliseconds { return [] }
         }
         if let replica, !index.replicas.contains(where: { $0.replica == replica }) { return [] }
-        if let origin, index.find(origin)?.isRefused != false { return [] }
+        if let sequences, !index.holds(sequences.range, of: sequences.replica) { return [] }
         guard let wantsType else { return Set(index.types.indices) }
         return Set(index.types.indices.filter { wantsType(index.types[$0].entry.name) })
     }

@@ -165,7 +165,13 @@ extension LogIndex {
                         isCondensed: true,
                         rowFile: number
                     )
-                    try apply(block, summary, of: entry.space, at: place, adoptions: [])
+                    try apply(
+                        block,
+                        summary,
+                        of: entry.space,
+                        at: place,
+                        facts: EngineReader.Facts()
+                    )
                 } catch {
                     // Repair takes what it can.
                     continue

@@ -139,6 +139,9 @@ struct SegmentFiles: ~Copyable {
             of: bytes,
             type: type
         )
+        for refusal in try store.engine.facts(of: stored, in: bytes, entry).refusals {
+            builder?.refuse(refusal.replica, refusal.sequences)
+        }
         if case .present(let range) = row.personal {
             guard let node = seeds.node(of: row.replica, sequence: row.sequence) else {
                 throw .malformed(.saltNode, at: range.lowerBound)

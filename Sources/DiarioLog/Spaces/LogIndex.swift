@@ -76,9 +76,10 @@ struct LogIndex: Sendable {
         _ summary: BlockSummary,
         of space: SpaceID,
         at place: BlockPlace,
-        adoptions: [Adoption]
+        facts: EngineReader.Facts
     ) throws(FormatError) {
         var lane: BlockRun?
+        let isSalvage = isSalvage
         // The dictionary is asked once: looking a space up again costs as much as its append.
         try update(space) { (index, live) throws(FormatError) in
             var cursor = RunCursor(block, summary)
@@ -105,9 +106,10 @@ struct LogIndex: Sendable {
                 lane: lane,
                 &live
             )
-            for adoption in adoptions where adoption.position > index.released {
+            for adoption in facts.adoptions where adoption.position > index.released {
                 index.note(adoption)
             }
+            for refusal in facts.refusals { index.refuse(refusal, isSalvage, &live) }
         }
     }
 
@@ -288,7 +290,9 @@ extension SpaceIndex {
         lane: BlockRun?,
         _ live: inout LiveBytes
     ) {
-        self.clock = max(self.clock, clock)
+        self.clock =
+            acceptedAt.map { self.clock.merged(with: clock, acceptedAt: $0) }
+            ?? max(self.clock, clock)
         bytesSinceState += place.size
         guard let first = position ?? lane?.firstSequence else { return }
         let run = Run(first: first, count: UInt32(count), at: place)
@@ -306,7 +310,7 @@ extension SpaceIndex {
         _ runs: ArraySlice<Run>,
         _ live: inout LiveBytes
     ) {
-        clock = max(clock, rows.clock)
+        clock = clock.merged(with: rows.clock, acceptedAt: rows.acceptedAt)
         bytesSinceState += rows.size
         guard let first = runs.first, let last = runs.last else { return }
         guard first.first > released, canonical.append(runs) else {
@@ -367,6 +371,22 @@ extension SpaceIndex {
         lanes[index].runs.insert(run) { LogIndex.drop($0, &live) }
         // An id that was given up comes before the one that was taken then: its clocks are lower.
         lanes.sort { $0.clock < $1.clock }
+    }
+
+    /// Takes events out of their lane that the authority refused; their sequences count as used.
+    fileprivate mutating func refuse(
+        _ refusal: RefusedRun,
+        _ isSalvage: Bool,
+        _ live: inout LiveBytes
+    ) {
+        let sequences = refusal.sequences
+        note(refusal.replica, sequence: sequences.upperBound, isAuthority: false)
+        guard !isSalvage, let lane = lanes.firstIndex(where: { $0.replica == refusal.replica })
+        else { return }
+        lanes[lane].runs.remove(from: sequences.lowerBound, through: sequences.upperBound) {
+            LogIndex.drop($0, &live)
+        }
+        if lanes[lane].runs.isEmpty { lanes.remove(at: lane) }
     }
 
     /// Gives pending events their positions; what is not in the lane was copied forward meanwhile.

@@ -11,6 +11,8 @@ extension Writer {
         let isAuthority: Bool
         /// Who wrote, if the rows are pending; nil if they have positions.
         let laneReplica: ReplicaID?
+        /// Whether they came from elsewhere: their clocks may be out of all measure.
+        var isReceived = false
     }
 
     struct OpenBlock {
@@ -35,6 +37,16 @@ extension Writer {
         }
         flushRows()
         open = OpenBlock(key: key, position: key.laneReplica == nil ? position : nil)
+    }
+
+    /// Makes sure that a block is open that takes these rows next.
+    mutating func openBlock(for rows: ReceivedRows, _ key: BlockKey, position: UInt64) {
+        if open?.key == key {
+            let timesSize = times.count * BlockBuilder.acceptedRunSizeMax
+            if builder.hasRoom(for: timesSize + rows.sizeMax, rows.count) { return }
+        }
+        flushRows()
+        open = OpenBlock(key: key, position: position)
     }
 
     /// Notes that `count` rows were added which were accepted at one time.
@@ -113,6 +125,15 @@ extension Writer {
         guard store.index.withLock({ $0.seed(key, in: id) }) == nil else { return }
         let root = Salt(first: store.entropy.next(), second: store.entropy.next())
         append(SaltSeed(replica: replica, group: group, root: root), of: id)
+    }
+
+    /// Writes a seed down that came from elsewhere, unless it is known.
+    mutating func take(_ seed: SaltSeed, of id: SpaceID, _ space: inout Staged) {
+        let key = SpaceIndex.SeedKey(replica: seed.replica, group: seed.group)
+        guard space.seeded.insert(key).inserted,
+            store.index.withLock({ $0.seed(key, in: id) }) == nil
+        else { return }
+        append(seed, of: id)
     }
 
     mutating func append(_ seed: SaltSeed, of id: SpaceID) {

@@ -118,6 +118,8 @@ extension Writer {
             stage(drafts.span, by: authority, in: id, &space, &result)
         case .preserved(let rows), .accepted(let rows):
             stage(rows, in: id, &space, &result)
+        case .received(let rows): stage(rows, in: id, &space, &result)
+        case .promoted(let runs): stage(runs, in: id, &space)
         }
     }
 
@@ -140,8 +142,11 @@ extension Writer {
         guard append.kinds.isDisjoint(with: [.authority, .preserved]) || space.isAuthority else {
             throw .notAuthority(append.space)
         }
-        guard !append.kinds.contains(.accepted) || !space.isAuthority else {
+        guard append.kinds.isDisjoint(with: [.accepted, .promoted]) || !space.isAuthority else {
             throw .isAuthority(append.space)
+        }
+        if !append.kinds.isDisjoint(with: [.received, .promoted]) {
+            return try checkReceived(append, &space)
         }
         guard !append.kinds.isDisjoint(with: [.preserved, .accepted]) else { return }
         guard append.kinds == .preserved || append.kinds == .accepted else {
@@ -240,7 +245,8 @@ extension Writer {
                 AppendedBatch(
                     firstOrigin: Origin(replica: replica, sequence: sequence),
                     count: count,
-                    firstPosition: space.isAuthority ? space.head + 1 : nil
+                    firstPosition: space.isAuthority ? space.head + 1 : nil,
+                    acceptedAt: space.isAuthority ? space.acceptedAt : nil
                 )
             )
             if space.isAuthority { space.head += UInt64(count) }
@@ -391,7 +397,7 @@ extension Writer {
         }
     }
 
-    private func lastSequence(
+    func lastSequence(
         of replica: ReplicaID,
         in id: SpaceID,
         _ space: Staged

@@ -183,10 +183,10 @@ struct Writer: ~Copyable {
         store.files.removeAll()
         var index = LogIndex()
         index.isSalvage = store.isSalvage
-        let adoption = store.adoption
+        let engine = store.engine
         if store.isSalvage { try index.takeUpRowFiles(in: store.directory) }
         report = try log.recover(mayCut: mayCut) { (place, piece, group) throws(LogError) in
-            try index.takeUp(piece, group, of: place, adoption: adoption)
+            try index.takeUp(piece, group, of: place, engine: engine)
         }
         let found = index
         store.index.withLock { $0 = found }
@@ -216,7 +216,7 @@ extension LogIndex {
         _ bytes: Span<UInt8>,
         _ body: Range<Int>,
         of place: FramePlace,
-        adoption: AdoptionReader
+        engine: EngineReader
     ) throws(LogError) {
         note(place)
         // Where the file's byte that `bytes` counts as its first one lies.
@@ -227,7 +227,7 @@ extension LogIndex {
                 throw .corrupt(fault(place, offset + origin, "a record does not verify"))
             }
             do throws(FormatError) {
-                guard try takeUp(record, bytes, of: place, origin: origin, adoption) else {
+                guard try takeUp(record, bytes, of: place, origin: origin, engine) else {
                     throw FormatError.malformed(.row, at: record.content.lowerBound)
                 }
             } catch {
@@ -242,10 +242,10 @@ extension LogIndex {
         _ piece: FramePiece,
         _ group: FrameGroup,
         of place: FramePlace,
-        adoption: AdoptionReader
+        engine: EngineReader
     ) throws(LogError) {
         guard let rows = group.rows else {
-            return try takeUp(piece.bytes.span, group.body, of: place, adoption: adoption)
+            return try takeUp(piece.bytes.span, group.body, of: place, engine: engine)
         }
         note(place)
         apply(rows, piece.runs(of: rows))
@@ -268,15 +268,13 @@ extension LogIndex {
         _ bytes: Span<UInt8>,
         of place: FramePlace,
         origin: Int,
-        _ adoption: AdoptionReader
+        _ engine: EngineReader
     ) throws(FormatError) -> Bool {
         let content = bytes.extracting(record.content)
         switch record.kind {
         case .rows:
             let summary = try BlockSummary.parseStored(content, verifyChecksum: false)
-            let adoptions =
-                summary.isAuthority && summary.isPositioned
-                ? try adoption.adoptions(in: content, summary) : []
+            let facts = try engine.facts(in: content, summary)
             try apply(
                 content,
                 summary,
@@ -287,7 +285,7 @@ extension LogIndex {
                     size: record.content.count,
                     isCondensed: summary.isCondensed
                 ),
-                adoptions: adoptions
+                facts: facts
             )
         case .seed:
             var reader = ByteReader(content.raw)

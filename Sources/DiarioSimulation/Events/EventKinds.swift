@@ -6,7 +6,7 @@ package import DiarioSchema
 
 /// The event types of simulated worlds, and how events become drafts and come back from rows.
 package struct EventKinds: Sendable {
-    package let adoption: AdoptionReader
+    package let engine: EngineReader
     private let plans: [SimulatedEvent.Kind: PayloadPlan]
 
     private static let noteSchema = """
@@ -43,10 +43,10 @@ package struct EventKinds: Sendable {
         var plans: [SimulatedEvent.Kind: PayloadPlan] = [:]
         for (kind, schema) in schemas { plans[kind] = PayloadPlan(Self.type(schema)) }
         self.plans = plans
-        guard let type = plans[.adoption]?.type, let adoption = AdoptionReader(type) else {
+        guard let type = plans[.adoption]?.type, let engine = EngineReader([type]) else {
             preconditionFailure("the schema above has what the reader looks for")
         }
-        self.adoption = adoption
+        self.engine = engine
     }
 
     private static func type(_ schema: String) -> EventType {

@@ -1,5 +1,6 @@
 package import DiarioCore
-package import DiarioLog
+package import DiarioFormat
+import DiarioLog
 
 /// An event as the model has it: what was submitted, and what the log has shown of it since.
 package struct ModelEvent: Sendable {

@@ -151,7 +151,7 @@ extension World {
             access: access,
             time: clock,
             entropy: entropy,
-            adoption: kinds.adoption,
+            engine: kinds.engine,
             types: kinds.types,
             sizes: sizes,
             background: .none

@@ -1,0 +1,52 @@
+public import DiarioCore
+
+/// Where the sync of a diary stands.
+public struct SyncStatus: Hashable, Sendable {
+    /// What the sync is about.
+    @nonexhaustive
+    public enum Phase: Hashable, Sendable {
+        /// No sync is under way.
+        case offline
+        /// It sends events.
+        case pushing
+        /// It fetches what others recorded.
+        case pulling
+        /// Nothing is left to do for now.
+        case upToDate
+        /// It tries again at ``SyncStatus/nextTry``.
+        case backingOff
+        /// It waits for a person; ``SyncStatus/lastError`` says what to do.
+        case paused
+    }
+
+    public var phase = Phase.offline
+    /// Events recorded here that have no position yet.
+    public var pending = 0
+    /// The last position here.
+    public var head: UInt64 = 0
+    /// Events that the authority had more than this diary when it last answered.
+    public var lag: UInt64 = 0
+    /// What went wrong last, in a sentence; nil once something worked.
+    public var lastError: String?
+    /// When it is tried again, if it has to wait.
+    public var nextTry: Timestamp?
+
+    public init() {}
+}
+
+/// What one sync moved.
+public struct SyncReport: Hashable, Sendable {
+    /// Own events that the authority gave an answer about.
+    public var pushed: UInt64 = 0
+    /// Events that got positions here, own ones among them.
+    public var pulled: UInt64 = 0
+    /// Own events that were refused; they are in the inbox.
+    public var rejected: UInt64 = 0
+    /// Events without a position.
+    public var pending = 0
+    /// The last position here.
+    public var head: UInt64 = 0
+    public var requests = 0
+    public var bytesSent = 0
+    public var bytesReceived = 0
+}

@@ -1,0 +1,41 @@
+import DiarioZstd
+
+/// Compresses blocks before they travel.
+package struct BlockPacker: ~Copyable {
+    private var compressor: Compressor
+
+    private static let level = 1
+
+    package init() throws(FormatError) {
+        do throws(ZstdError) { compressor = try Compressor(level: Self.level) } catch {
+            throw .compression(error)
+        }
+    }
+
+    /// A block as it travels; `block` is a whole one that is not compressed.
+    package mutating func pack(_ block: [UInt8]) throws(FormatError) -> [UInt8] {
+        var packed: [UInt8] = []
+        try Block.compress(block.span, using: &compressor, into: &packed)
+        return packed
+    }
+}
+
+/// Takes blocks that came from elsewhere, and checks them.
+package struct BlockUnpacker: ~Copyable {
+    private var decompressor: Decompressor
+
+    package init() throws(FormatError) {
+        do throws(ZstdError) { decompressor = try Decompressor() } catch {
+            throw .compression(error)
+        }
+    }
+
+    /// The block as it was before it travelled, checked as far as that can be without schemas.
+    package mutating func unpack(
+        _ packed: [UInt8]
+    ) throws(FormatError) -> (bytes: [UInt8], head: BlockHead) {
+        var block: [UInt8] = []
+        try Block.decompress(packed.span, using: &decompressor, into: &block)
+        return (block, try Block.check(block.span))
+    }
+}

@@ -1,0 +1,218 @@
+package import DiarioCore
+package import DiarioCrypto
+package import DiarioFormat
+import Synchronization
+
+// What two sides of a sync send one another, as blocks; schema/format/sync.md.
+
+/// Events that stand in the log under origins that were asked for.
+package struct KnownEvent: Hashable, Sendable {
+    package let origin: Origin
+    package let position: UInt64
+    package let acceptedAt: Timestamp
+    package let eventHash: Hash32
+}
+
+extension LogStore {
+    /// Appends what came from elsewhere in order, in as few frames as the limits allow.
+    ///
+    /// When this throws, a part of it may be there, from the first on.
+    @discardableResult
+    package func append(
+        _ contents: [Append.Content],
+        to space: SpaceID
+    ) throws(LogError) -> [AppendedBatch] {
+        var appended: [AppendedBatch] = []
+        var (gathered, size): ([Append.Content], Int) = ([], 0)
+        for content in contents {
+            let next = content.sizeEstimate
+            if !gathered.isEmpty, size + next >= shared.sizes.frameMax {
+                appended += try append(
+                    Append(space: space, contents: gathered, durability: .synced)
+                )
+                (gathered, size) = ([], 0)
+            }
+            gathered.append(content)
+            size += next
+        }
+        guard !gathered.isEmpty else { return appended }
+        appended += try append(Append(space: space, contents: gathered, durability: .synced))
+        return appended
+    }
+
+    /// Pending events in blocks, oldest first, as many as one exchange takes.
+    package func pendingBlocks(
+        of space: SpaceID,
+        _ pending: PendingEvents
+    ) throws(LogError) -> (blocks: [[UInt8]], count: Int) {
+        var wire = try WireBlocks(shared, space, countMax: Limits.exchangeCountMax)
+        var cursor = cursor(space, pending)
+        loop: while let events = try cursor.next() {
+            for stored in events.rows {
+                let isFirst = try events.beginsBatch(stored)
+                if isFirst, wire.isFull { break loop }
+                try wire.append(stored, of: events, isFirst: isFirst)
+            }
+        }
+        try wire.flush()
+        let blocks = wire.pieces.compactMap { piece -> [UInt8]? in
+            guard case .block(let block) = piece else { return nil }
+            return block
+        }
+        return (blocks, wire.eventCount)
+    }
+
+    /// What follows a position, as much as one exchange takes.
+    ///
+    /// Of the replicas in `own`, events from the given sequence on come as runs without rows.
+    package func news(
+        of space: SpaceID,
+        after position: UInt64,
+        own: [ReplicaID: UInt64],
+        countMax: Int
+    ) throws(LogError) -> (pieces: [WirePiece], end: UInt64) {
+        var wire = try WireBlocks(shared, space, countMax: countMax)
+        let head = standing(of: space).head
+        guard position < head else { return ([], position) }
+        var cursor = try cursor(space, positions: position + 1...head, .canonical)
+        loop: while let events = try cursor.next() {
+            for stored in events.rows {
+                let isFirst = try events.beginsBatch(stored)
+                if isFirst, wire.isFull { break loop }
+                let origin = stored.row.origin
+                if let first = own[origin.replica], origin.sequence >= first,
+                    let position = stored.position, let acceptedAt = stored.acceptedAt
+                {
+                    try wire.append(own: origin, at: position, acceptedAt: acceptedAt)
+                } else {
+                    try wire.append(stored, of: events, isFirst: isFirst)
+                }
+            }
+        }
+        try wire.flush()
+        return (wire.pieces, position + UInt64(wire.eventCount))
+    }
+
+    /// The canonical events of a replica with these sequences, in order.
+    package func known(
+        _ sequences: ClosedRange<UInt64>,
+        of replica: ReplicaID,
+        in space: SpaceID
+    ) throws(LogError) -> [KnownEvent] {
+        var filter = LogFilter()
+        filter.sequences = LogFilter.Sequences(sequences, of: replica)
+        // Sequences increase with position: what is below need not be looked for further back.
+        var cursor = try cursor(space, .canonical, filter: filter, isReversed: true)
+        var hasher = EventHasher()
+        var seeds = Seeds(store: shared, space: space)
+        var found: [KnownEvent] = []
+        search: while let events = try cursor.next() {
+            seeds.segment = events.salts
+            let bytes = events.bytes.span
+            for stored in events.rows where stored.row.replica == replica {
+                let row = stored.row
+                if row.sequence < sequences.lowerBound { break search }
+                guard row.sequence <= sequences.upperBound, let position = stored.position,
+                    let acceptedAt = stored.acceptedAt
+                else { continue }
+                do throws(FormatError) {
+                    let type = events.types[row.typeIndex]
+                    let name = type.name
+                    let hash = hasher.eventHash(
+                        typeName: name.span,
+                        version: type.version,
+                        replica: replica,
+                        sequence: row.sequence,
+                        publicPart: bytes.raw.extracting(row.publicPart),
+                        commitment: try hasher.commitment(of: row, in: bytes, seeds: &seeds)
+                    )
+                    found.append(
+                        KnownEvent(
+                            origin: row.origin,
+                            position: position,
+                            acceptedAt: acceptedAt,
+                            eventHash: hash
+                        )
+                    )
+                } catch {
+                    throw .format(error)
+                }
+                if row.sequence == sequences.lowerBound { break search }
+            }
+        }
+        return found.reversed()
+    }
+
+    /// The refusals of events of a replica with these sequences, in order.
+    package func refusals(
+        _ sequences: ClosedRange<UInt64>,
+        of replica: ReplicaID,
+        in space: SpaceID
+    ) throws(LogError) -> [RefusedRun] {
+        var filter = LogFilter()
+        let wanted = Array(EngineReader.refusalName.utf8)
+        filter.wantsType = { $0 == wanted }
+        var cursor = try cursor(space, .canonical, filter: filter, isReversed: true)
+        var found: [RefusedRun] = []
+        search: while let events = try cursor.next() {
+            for stored in events.rows where events.types[stored.row.typeIndex].name == wanted {
+                let facts: EngineReader.Facts
+                do throws(FormatError) {
+                    let type = events.types[stored.row.typeIndex]
+                    facts = try shared.engine.facts(of: stored, in: events.bytes.span, type)
+                } catch {
+                    throw .format(error)
+                }
+                for refusal in facts.refusals where refusal.replica == replica {
+                    if refusal.sequences.upperBound < sequences.lowerBound { break search }
+                    if refusal.sequences.overlaps(sequences) { found.append(refusal) }
+                }
+            }
+        }
+        return found.reversed()
+    }
+
+    /// The last sequence of a replica that is known here, refused or not; 0 if it is not known.
+    package func lastSequence(of replica: ReplicaID, in space: SpaceID) -> UInt64 {
+        shared.index.withLock { $0.lastSequence(of: replica, in: space) }
+    }
+
+    /// What an authority says in a block with positions.
+    package func facts(
+        in block: [UInt8],
+        _ head: BlockHead
+    ) throws(LogError) -> EngineReader.Facts {
+        do throws(FormatError) {
+            return try shared.engine.facts(in: block.span, head.summary)
+        } catch {
+            throw .format(error)
+        }
+    }
+
+    /// The time as this log knows it.
+    package var now: Timestamp { shared.time.now }
+
+    /// Whether a replica writes here as an authority.
+    package func isAuthority(_ replica: ReplicaID, in space: SpaceID) -> Bool {
+        shared.index.withLock { $0[space].isAuthority(replica) }
+    }
+
+    /// What the seeds of personal parts of a block say otherwise than those that are known here:
+    /// whether there is such a thing.
+    package func contradicts(_ seed: SaltSeed, in space: SpaceID) -> Bool {
+        let key = SpaceIndex.SeedKey(replica: seed.replica, group: seed.group)
+        return shared.index.withLock { $0.seed(key, in: space) }.map { $0 != seed.root } ?? false
+    }
+}
+
+extension StoredEvents {
+    /// Whether an event is the first of its batch.
+    fileprivate func beginsBatch(_ stored: StoredRow) throws(LogError) -> Bool {
+        do throws(FormatError) {
+            var reader = ByteReader(bytes.span.raw, range: stored.row.publicPart)
+            return try reader.nextVarint() == 0
+        } catch {
+            throw .format(error)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/// Who asks, as far as whatever carries the messages knows.
+package struct Caller: Hashable, Sendable {
+    /// What one may do.
+    package struct Rights: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        package static let read = Rights(rawValue: 1)
+        package static let append = Rights(rawValue: 2)
+        /// Append events of other actors.
+        package static let relay = Rights(rawValue: 4)
+        package static let admin = Rights(rawValue: 8)
+
+        package static let all: Rights = [.read, .append, .relay, .admin]
+    }
+
+    package var rights: Rights
+    /// Who one is; nil for whoever says so.
+    package var actor: [UInt8]?
+
+    package init(rights: Rights, actor: String? = nil) {
+        self.rights = rights
+        self.actor = actor.map { Array($0.utf8) }
+    }
+
+    /// Whether events of an actor may be appended; nil for an event without one.
+    func mayAppend(as other: ArraySlice<UInt8>?) -> Bool {
+        guard let actor, let other else { return true }
+        return rights.contains(.relay) || rights.contains(.admin) || other.elementsEqual(actor)
+    }
+}

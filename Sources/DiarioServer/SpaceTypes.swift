@@ -1,0 +1,99 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+import DiarioSchema
+
+/// The event types that a space has by now, as its log says.
+struct SpaceTypes: Sendable {
+    /// How many packs were adopted when this was made.
+    let adoptionCount: Int
+    private let types: [Key: Known]
+    private let refusal: EventType?
+
+    private struct Key: Hashable {
+        let name: [UInt8]
+        let version: Int
+    }
+
+    /// A type and what is needed to look at its events.
+    struct Known: Sendable {
+        let type: EventType
+        let plan: PayloadPlan
+        let fingerprint: Hash32
+    }
+
+    init(of space: SpaceID, in store: LogStore) throws(LogError) {
+        let adoptions = try store.adoptions(of: space)
+        var known: [Key: Known] = [:]
+        func note(_ types: [EventType]) {
+            for type in types {
+                let key = Key(name: type.nameBytes, version: type.version)
+                // The first schema of a type and version in a space wins.
+                guard known[key] == nil else { continue }
+                known[key] = Known(
+                    type: type,
+                    plan: PayloadPlan(type),
+                    fingerprint: Fingerprint.schema(type)
+                )
+            }
+        }
+        note(store.broughtTypes)
+        for adoption in adoptions {
+            let files = try store.packFiles(adoption.fingerprint)
+            do throws(PackError) { note(try Pack(files: files).types) } catch {
+                throw .corrupt(
+                    Fault(
+                        file: LogPaths.packs + "/" + adoption.fingerprint.text,
+                        offset: 0,
+                        what: "the pack cannot be read: \(error.problems.first?.message ?? "")"
+                    )
+                )
+            }
+        }
+        types = known
+        refusal = store.broughtTypes.last { $0.name == EngineReader.refusalName }
+        adoptionCount = adoptions.count
+    }
+
+    subscript(entry: TypeEntry) -> Known? {
+        types[Key(name: entry.name, version: entry.version)]
+    }
+
+    /// The event that says that a batch was refused.
+    func refusalDraft(
+        _ replica: ReplicaID,
+        _ batch: PushedBatch,
+        _ reason: Objection
+    ) -> DraftBatch {
+        guard let refusal else {
+            preconditionFailure("the engine's pack says how events are refused")
+        }
+        var payload = Payload()
+        payload.reset(fieldCount: refusal.fields.count)
+        for (index, field) in refusal.fields.enumerated() {
+            switch field.name {
+            case "replica": payload.setBytes(Array(replica.text.utf8).span, at: index)
+            case "first": payload.slots[index] = .integer(Int64(batch.firstSequence))
+            case "count": payload.slots[index] = .integer(Int64(batch.count))
+            case "rule": payload.setBytes(Array(reason.rule.rawValue.utf8).span, at: index)
+            case "message":
+                let text = String(reason.message.unicodeScalars.prefix(Self.messageLengthMax))
+                payload.setBytes(Array(text.utf8).span, at: index)
+            case "sequence": payload.slots[index] = .integer(Int64(reason.sequence))
+            case "position":
+                if let position = reason.position {
+                    payload.slots[index] = .integer(Int64(position))
+                }
+            default: preconditionFailure("the engine's pack has no other field here")
+            }
+        }
+        var draft = DraftBatch()
+        do throws(FormatError) { try draft.append(payload, type: refusal) } catch {
+            preconditionFailure("what the engine writes obeys its schema: \(error.message)")
+        }
+        return draft
+    }
+
+    private static let messageLengthMax = 1024
+}

@@ -1,0 +1,59 @@
+package import DiarioCore
+import DiarioFormat
+
+/// Asks for what follows the head of a replica.
+package struct Pull: Equatable, Sendable {
+    /// A replica whose events the asking side has from a sequence on, as pending.
+    package struct Own: Hashable, Sendable {
+        package var replica: ReplicaID
+        package var firstSequence: UInt64
+
+        package init(replica: ReplicaID, firstSequence: UInt64) {
+            self.replica = replica
+            self.firstSequence = firstSequence
+        }
+    }
+
+    package var standing: Standing
+    package var own: [Own]
+    package var countMax: UInt64
+
+    package init(
+        standing: Standing,
+        own: [Own],
+        countMax: UInt64 = UInt64(Limits.exchangeCountMax)
+    ) {
+        self.standing = standing
+        self.own = own
+        self.countMax = countMax
+    }
+}
+
+extension Pull {
+    init(_ reader: inout ByteReader) throws(FormatError) {
+        standing = try Standing(&reader)
+        let start = reader.offset
+        let count = try reader.nextCount(entrySizeMin: 9, .message)
+        guard count <= Limits.ownReplicaCountMax else { throw .malformed(.message, at: start) }
+        own = []
+        for _ in 0..<count {
+            own.append(
+                Own(
+                    replica: try reader.nextReplica(),
+                    firstSequence: try reader.nextNumber(.sequence)
+                )
+            )
+        }
+        countMax = try reader.nextNumber(.eventCount)
+    }
+
+    func write(into output: inout [UInt8]) {
+        standing.write(into: &output)
+        output.append(varint: UInt64(own.count))
+        for entry in own {
+            output.append(littleEndian: entry.replica.rawValue)
+            output.append(varint: entry.firstSequence)
+        }
+        output.append(varint: countMax)
+    }
+}

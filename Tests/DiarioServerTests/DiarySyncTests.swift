@@ -1,0 +1,109 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioServer
+import DiarioStorage
+import DiarioTestSupport
+import Testing
+
+/// Two diaries and an authority, by the door that apps use.
+struct DiarySyncTests {
+    /// Carries messages by calling the authority.
+    private struct Direct: Transport {
+        let authority: SpaceAuthority
+        var isCut = false
+
+        func exchange(_ request: [UInt8]) async throws -> [UInt8] {
+            guard !isCut else { throw TransportError("There is no network.") }
+            return authority.answer(request, from: Caller(rights: [.read, .append]))
+        }
+    }
+
+    private struct World {
+        let folder: TemporaryFolder
+        let authority: SpaceAuthority
+        private let server: Space
+
+        init() throws {
+            folder = try TemporaryFolder()
+            let path = folder.path + "/server"
+            server = try Space.create(at: path, packs: try PackSource.builtIn())
+            authority = SpaceAuthority(server.store, server.id)
+        }
+
+        var serverHead: UInt64 { server.store.standing(of: server.id).head }
+
+        func makeDiary(_ name: String) throws -> Diary {
+            let directory = try POSIXDirectory(
+                path: folder.path + "/\(name)/" + LogPaths.directoryName,
+                access: .create
+            )
+            try LogStore.create(in: directory)
+            let store = try Space.openStore(directory, access: .readWrite)
+            let lineage = try server.store.status(of: server.id).manifest.lineage
+            try store.makeReplica(of: server.id, lineage: lineage, epoch: 0)
+            return Diary(space: try Space(store: store, id: server.id, directory: directory))
+        }
+    }
+
+    private static func weigh(_ diary: Diary, _ day: String, _ grams: Int) async throws {
+        var batch = diary.makeBatch()
+        let json = #"{"day":"\#(day)","weightG":\#(grams),"source":"manual"}"#
+        try batch.add("meals.weight.recorded", json: json)
+        _ = try await diary.append(batch)
+    }
+
+    @Test func whatOneRecordsTheOtherReads() async throws {
+        let world = try World()
+        let transport = Direct(authority: world.authority)
+        let one = try world.makeDiary("one")
+        let other = try world.makeDiary("other")
+        try await one.sync(with: transport)
+        try await other.sync(with: transport)
+        try await Self.weigh(one, "2026-03-02", 78_400)
+        try await Self.weigh(other, "2026-03-03", 78_100)
+        let sent = try await one.sync(with: transport)
+        #expect(sent.pushed == 1)
+        #expect(sent.pending == 0)
+        try await other.sync(with: transport)
+        let last = try await one.sync(with: transport)
+        #expect(last.head == world.serverHead)
+        for diary in [one, other] {
+            let answer = try await diary.sql("SELECT day FROM weight ORDER BY day")
+            #expect(answer.rows.count == 2)
+        }
+        try await one.close()
+        try await other.close()
+    }
+
+    @Test func withoutANetworkNothingIsLost() async throws {
+        let world = try World()
+        let diary = try world.makeDiary("one")
+        try await diary.sync(with: Direct(authority: world.authority))
+        try await Self.weigh(diary, "2026-03-02", 78_400)
+        await #expect(throws: DiarioError.self) {
+            try await diary.sync(with: Direct(authority: world.authority, isCut: true))
+        }
+        let report = try await diary.sync(with: Direct(authority: world.authority))
+        #expect(report.pushed == 1)
+        #expect(report.pending == 0)
+        try await diary.close()
+    }
+
+    @Test func theStatusFollowsASyncThatGoesOn() async throws {
+        let world = try World()
+        let transport = Direct(authority: world.authority)
+        let diary = try world.makeDiary("one")
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await diary.keepSynced(with: transport) }
+            for await status in diary.syncStatus where status.phase == .upToDate { break }
+            let head = world.serverHead
+            try await Self.weigh(diary, "2026-03-02", 78_400)
+            for await status in diary.syncStatus
+            where status.phase == .upToDate && status.head == head + 1 { break }
+            #expect(world.serverHead == head + 1)
+            group.cancelAll()
+        }
+        try await diary.close()
+    }
+}
