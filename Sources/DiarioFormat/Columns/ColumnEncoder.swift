@@ -108,14 +108,12 @@ struct ColumnEncoder: ~Copyable {
             writer.put(contentsOf: best.bytes)
             writer.expand(by: best.expandedSize)
         }
-        plan.prefer(
-            ColumnPlan(
-                method: .variant(best.variant, best.method),
-                bytesPerValue: Double(best.bytes.count) / Double(max(count, 1)),
-                valueCount: count
-            ),
-            for: name
+        let way = ColumnPlan(
+            method: .variant(best.variant, best.method),
+            bytesPerValue: Double(best.bytes.count) / Double(max(count, 1)),
+            valueCount: count
         )
+        plan.prefer(way, for: name)
         needs.note(best.method)
         return (best.variant, best.method)
     }

@@ -107,6 +107,7 @@ extension SegmentReader {
         inBlock number: Int,
         publicColumns: FieldColumns? = nil
     ) throws(SegmentError) -> FieldColumns? {
+        let kept = cache.publicKeys.removeValue(forKey: number)
         let block = index.blocks[number]
         let rows = try personalRows(inBlock: number)
         guard sidecarHeader != nil || rows.isEmpty else { throw .noSidecar }
@@ -127,7 +128,6 @@ extension SegmentReader {
         let wantedPart = try wantedRows(inBlock: number).map { rows.places(of: $0) }
         var outer = KeyLayer(in: keys, rows: events)
         if needs.flags & BlockNeeds.publicFields != 0 {
-            let kept = cache.publicKeys.removeValue(forKey: number)
             let inner: KeyLayer
             if let known = wantsAll ? publicColumns?.keys ?? kept : kept {
                 inner = known

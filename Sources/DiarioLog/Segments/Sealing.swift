@@ -7,8 +7,8 @@ final class Sealing: Sendable {
     private struct State: Sendable {
         /// Spaces with a run of events that no segment holds.
         var due: Set<SpaceID> = []
-        /// How columns were written best, in any space: to search anew for each would cost many times
-        /// what writing them costs.
+        /// How columns were written best, in any space: to search anew for each would cost many
+        /// times what writing them costs.
         var plan = SegmentPlan()
         /// The same for short segments.
         var tailPlan = SegmentPlan()
