@@ -43,6 +43,25 @@ import Testing
         #expect(try rows.next() == nil)
     }
 
+    /// Personal columns that are predicted from public ones do not have those read again.
+    @Test(arguments: [0..<1000, 100..<900, 400..<656]) func noBlockIsReadTwice(
+        wanted: Range<Int>
+    ) throws {
+        let made = try ColumnsPackSample(seed: 830, count: 1000)
+        var reader = try made.sample.seal().reader()
+        // Filters and salts are not asked for.
+        let filters = reader.index.blocks.filter { $0.kind == SegmentBlockKind.filter.rawValue }
+        let salts = reader.sidecarBlocks.filter { $0.kind == SidecarBlockKind.salts.rawValue }
+        let most =
+            reader.index.blocks.count - filters.count + reader.sidecarBlocks.count - salts.count
+        reader.want(wanted)
+        var rows = try SegmentRows(reader)
+        var count = 0
+        while try rows.next() != nil { count += 1 }
+        #expect(count == wanted.count)
+        #expect(rows.reader.blocksRead <= most)
+    }
+
     private func check(_ sample: ColumnsSample, seed: UInt64) throws {
         let sealed = try sample.seal()
         let count = sample.rows.count

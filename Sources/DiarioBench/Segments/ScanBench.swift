@@ -9,19 +9,20 @@ enum ScanBench {
         diario-bench scan [OPTIONS]
           The standard workload in segments of 65,536, in memory: every column of both files into
           typed arrays, against C that reads every field of decoded records from a mapped file;
-          and all rows as bytes. Processor time of one core.
+          all rows as bytes; and of each segment the rows of one tile, as proofs need them.
+          Processor time of one core.
 
           --events N      events (1000000)
           --runs N        runs (5)
           --seed S, --ids given|derived, --mix main|second   of the workload
           --origins many|one   fifty replicas that sync, or one that imports (many)
-          --part all|columns|rows   what is measured (all)
+          --part all|columns|rows|tiles   what is measured (all)
           --json          one JSON object instead of a table
 
         """
 
     private enum Part: String, CaseIterable {
-        case all, columns, rows
+        case all, columns, rows, tiles
     }
 
     static func run(_ arguments: inout Arguments) async throws(BenchError) {
@@ -37,8 +38,15 @@ enum ScanBench {
             try workload.seal(65_536, &plan)
         }
         var measurements: [Measurement] = []
-        if part != .rows { measurements += try await measureColumns(sealed, workload, runs) }
-        if part != .columns { measurements += try measureRows(sealed, workload, runs) }
+        if part == .all || part == .columns {
+            measurements += try await measureColumns(sealed, workload, runs)
+        }
+        if part == .all || part == .rows {
+            measurements += try measureRows(sealed, workload, runs)
+        }
+        if part == .all || part == .tiles {
+            measurements += try measureTiles(sealed, workload, runs, options.seed)
+        }
         Report(
             benchmark: "scan",
             settings: [
@@ -94,6 +102,43 @@ enum ScanBench {
             rows.append(sample.seconds * 1e9 / Double(workload.eventCount))
         }
         return [Measurement("rows", unit: "ns", value: Spread(rows), goal: .atMost(60))]
+    }
+
+    private static func measureTiles(
+        _ sealed: [SealedSegment],
+        _ workload: SegmentWorkload,
+        _ runs: Int,
+        _ seed: UInt64
+    ) throws(BenchError) -> [Measurement] {
+        var random = SeededRandom(seed: seed)
+        var times: [Double] = []
+        for _ in 0..<runs {
+            let before = baseline_process_nanoseconds()
+            for segment in sealed {
+                let place = random.below(1 << 16)
+                try StorageBench.reading { () throws(SegmentError) in
+                    try readTile(segment, workload, place)
+                }
+            }
+            let time = baseline_process_nanoseconds() - before
+            times.append(Double(time) / 1e6 / Double(sealed.count))
+        }
+        return [Measurement("rows of a tile", unit: "ms", value: Spread(times), goal: .atMost(2))]
+    }
+
+    private static func readTile(
+        _ segment: SealedSegment,
+        _ workload: SegmentWorkload,
+        _ place: Int
+    ) throws(SegmentError) {
+        var reader = try open(segment, workload)
+        let count = reader.header.eventCount
+        let first = place % count / 256 * 256
+        let events = first..<min(first + 256, count)
+        reader.want(events)
+        var rows = try SegmentRows(reader)
+        let found = try rows.rows(in: events)
+        precondition(found.count == events.count, "all rows are there")
     }
 
     private static func sample(

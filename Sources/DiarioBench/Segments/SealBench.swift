@@ -6,19 +6,20 @@ enum SealBench {
     static let help = """
         diario-bench seal [OPTIONS]
           Processor time of this thread's work for each event: rows of blocks into segments of
-          65,536; the same into segments of 4,096; and sixteen of those merged into one.
+          65,536; the same into segments of 4,096; and sixteen of those merged into one. And the
+          bytes of three kinds of space by one plan, in turn, against one plan for each.
 
           --events N      events (1000000)
           --runs N        runs (3)
           --seed S, --ids given|derived, --mix main|second   of the workload
           --origins many|one   fifty replicas that sync, or one that imports (many)
-          --part all|large|small|merged   what is measured (all)
+          --part all|large|small|merged|spaces   what is measured (all)
           --json          one JSON object instead of a table
 
         """
 
     private enum Part: String, CaseIterable {
-        case all, large, small, merged
+        case all, large, small, merged, spaces
     }
 
     static func run(_ arguments: inout Arguments) throws(BenchError) {
@@ -61,6 +62,7 @@ enum SealBench {
                 try merge(parts, workload, &plan)
             }
         }
+        if part == .all || part == .spaces { measurements += try measureSpaces(options) }
         Report(
             benchmark: "seal",
             settings: [
@@ -70,6 +72,50 @@ enum SealBench {
             ],
             measurements: measurements
         ).show(asJSON: asJSON)
+    }
+
+    /// What it costs in bytes that spaces of all kinds have one plan.
+    private static func measureSpaces(
+        _ options: WorkloadOptions
+    ) throws(BenchError) -> [Measurement] {
+        var kinds: [SegmentWorkload] = []
+        for (index, mix) in [options.mix, options.mix, .second].enumerated() {
+            var own = options
+            own.eventCount /= 3
+            own.seed += UInt64(index)
+            own.mix = mix
+            kinds.append(try SegmentWorkload(own, index == 1 ? .one : .many))
+        }
+        var measurements: [Measurement] = []
+        for count in [4096, 65_536] {
+            let (own, shared) = try StorageBench.formatting { () throws(FormatError) in
+                var own = 0
+                for kind in kinds {
+                    var plan = SegmentPlan()
+                    own += try kind.seal(count, &plan).reduce(0) { $0 + $1.size }
+                }
+                // As they come: first short runs of each, then long ones.
+                var plan = SegmentPlan()
+                var shared = 0
+                for kind in kinds { _ = try kind.sealRun(0, of: 4096, &plan) }
+                for place in 0..<(kinds.map { $0.runCount(count) }.max() ?? 0) {
+                    for kind in kinds where place < kind.runCount(count) {
+                        shared += try kind.sealRun(place, of: count, &plan).size
+                    }
+                }
+                return (own, shared)
+            }
+            measurements.append(
+                Measurement(
+                    "bytes by one plan, by \(count)",
+                    unit: "MB",
+                    Double(shared) / 1e6,
+                    against: Double(own) / 1e6,
+                    goal: .atMost(1.01)
+                )
+            )
+        }
+        return measurements
     }
 
     /// Microseconds for each event.
@@ -131,4 +177,8 @@ enum SealBench {
             preconditionFailure("rows can be sealed: \(error.message)")
         }
     }
+}
+
+extension SealedSegment {
+    fileprivate var size: Int { segment.count + sidecar.count }
 }

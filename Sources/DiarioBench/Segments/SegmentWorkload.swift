@@ -143,15 +143,23 @@ extension SegmentWorkload {
     /// Seals the blocks into segments of `count` events, a multiple of what a block has.
     func seal(_ count: Int, _ plan: inout SegmentPlan) throws(FormatError) -> [SealedSegment] {
         var sealed: [SealedSegment] = []
-        let step = count / Self.blockCount
-        var first = 0
-        while first < blocks.count {
-            let end = min(first + step, blocks.count)
-            let position = UInt64(first * Self.blockCount + 1)
-            sealed.append(try seal(first..<end, position: position, &plan))
-            first = end
-        }
+        for place in 0..<runCount(count) { sealed.append(try sealRun(place, of: count, &plan)) }
         return sealed
+    }
+
+    /// Segments of `count` events that there are, the last of which may have fewer.
+    func runCount(_ count: Int) -> Int { (eventCount + count - 1) / count }
+
+    /// Seals one of them.
+    func sealRun(
+        _ place: Int,
+        of count: Int,
+        _ plan: inout SegmentPlan
+    ) throws(FormatError) -> SealedSegment {
+        let step = count / Self.blockCount
+        let first = place * step
+        let end = min(first + step, blocks.count)
+        return try seal(first..<end, position: UInt64(place * count + 1), &plan)
     }
 
     private func seal(

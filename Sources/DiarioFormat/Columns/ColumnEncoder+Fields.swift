@@ -140,7 +140,7 @@ extension ColumnEncoder {
         }
         var table = StringTable()
         var codes = [Int64](repeating: 0, count: strings.count)
-        let isPlainPlanned = plan.isPlain(name)
+        let isPlainPlanned = plan.isPlain(name) && Self.differ(strings)
         if !isPlainPlanned {
             for index in codes.indices { codes[index] = Int64(table.index(adding: strings[index])) }
         }
@@ -185,13 +185,23 @@ extension ColumnEncoder {
     }
 }
 
+extension ColumnEncoder {
+    /// Whether most of the first strings are different.
+    private static func differ(_ strings: ByteStrings) -> Bool {
+        var table = StringTable()
+        let count = min(strings.count, 32)
+        for index in 0..<count { _ = table.index(adding: strings[index]) }
+        return table.count * 4 > count * 3
+    }
+}
+
 extension SegmentPlan {
     /// Whether the texts of a column are written without looking for equal ones.
-    func isPlain(_ name: ColumnName) -> Bool { self[name]?.method == .texts(.plain) }
+    func isPlain(_ name: ColumnName) -> Bool { ways(name).first?.method == .texts(.plain) }
 
     mutating func setPlain(_ name: ColumnName) {
-        guard self[name] == nil else { return }
-        self[name] = ColumnPlan(method: .texts(.plain), bytesPerValue: 0)
+        guard !isPlain(name) else { return }
+        prefer(ColumnPlan(method: .texts(.plain), bytesPerValue: 0, valueCount: 0), for: name)
     }
 }
 

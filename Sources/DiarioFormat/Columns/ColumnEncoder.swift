@@ -9,7 +9,7 @@ struct ColumnEncoder: ~Copyable {
     /// How many texts each pool has.
     var poolCounts: [Int] = []
 
-    init(plan: SegmentPlan) throws(FormatError) {
+    init(plan: consuming SegmentPlan) throws(FormatError) {
         writer = try ColumnWriter()
         self.plan = plan
     }
@@ -63,15 +63,17 @@ struct ColumnEncoder: ~Copyable {
             return (index, .simple(.plain))
         }
         let mark = Mark(writer.bytes.count, writer.expandedSize)
-        if let known = plan[name], case .variant(let index, let method) = known.method,
-            index < variants.count
-        {
+        for (place, known) in plan.ways(name).enumerated() where !known.isOutgrown(by: count) {
+            guard case .variant(let index, let method) = known.method, index < variants.count else {
+                continue
+            }
             let values = variants[index]
             if tagged { writer.put(UInt8(index)) }
             if try writer.put(integers: values.span, method, scope, start: start) {
                 let size = writer.bytes.count - mark.size
                 // A search costs many times what writing costs: not for a little.
                 if Double(size) <= known.bytesPerValue * Double(count) * 1.5 + 256 {
+                    if place > 0 { plan.prefer(known, for: name) }
                     needs.note(method)
                     return (index, method)
                 }
@@ -106,10 +108,12 @@ struct ColumnEncoder: ~Copyable {
             writer.put(contentsOf: best.bytes)
             writer.expand(by: best.expandedSize)
         }
-        plan[name] = ColumnPlan(
+        let way = ColumnPlan(
             method: .variant(best.variant, best.method),
-            bytesPerValue: Double(best.bytes.count) / Double(max(count, 1))
+            bytesPerValue: Double(best.bytes.count) / Double(max(count, 1)),
+            valueCount: count
         )
+        plan.prefer(way, for: name)
         needs.note(best.method)
         return (best.variant, best.method)
     }

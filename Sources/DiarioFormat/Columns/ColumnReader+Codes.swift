@@ -123,8 +123,11 @@ extension ColumnReader {
             guard start <= UInt64(Self.codeBoundMax) else { break }
             let prefix = part.prefix
             guard var codes = try nextPackedCodes(prefix, bound + 1, &memory) else { return nil }
-            let isBelow = Self.count(&codes, from: UInt32(start), below: UInt32(bound))
-            return isBelow ? codes.dropping(part.first) : nil
+            // In front of the wanted ones only those count that are the next.
+            let skipped = Self.zeroCount(codes.span.extracting(0..<part.first))
+            codes = codes.dropping(part.first)
+            let next = UInt32(start) + skipped
+            return Self.count(&codes, from: next, below: UInt32(bound)) ? codes : nil
         default: break
         }
         reader = before
@@ -208,6 +211,15 @@ extension ColumnReader {
             }
         }
         return signs >= 0 ? codes : nil
+    }
+
+    private static func zeroCount(_ codes: Span<UInt32>) -> UInt32 {
+        var count: UInt32 = 0
+        for index in codes.indices {
+            // Safe: the loop goes through the indices.
+            count &+= unsafe codes[unchecked: index] == 0 ? 1 : 0
+        }
+        return count
     }
 
     /// Makes indices out of codes: 0 for the next one, which counts up, else 1 more than it is;

@@ -6,7 +6,8 @@ import DiarioZstd
 extension SegmentBuilder {
     /// Seals what was gathered, which is at least one event.
     ///
-    /// `plan` says how, and learns from this segment for the next one.
+    /// `plan` says how, and learns from this segment for the next one; when this throws, it has
+    /// forgotten everything.
     package consuming func finish(
         _ plan: inout SegmentPlan
     ) throws(FormatError) -> SealedSegment {
@@ -15,7 +16,10 @@ extension SegmentBuilder {
             firstPosition != nil || replicas.count == 1,
             "pending events are those of one replica"
         )
-        var encoder = try ColumnEncoder(plan: plan)
+        // Taken out, since what is held twice is copied when it changes.
+        var taken = SegmentPlan()
+        swap(&taken, &plan)
+        var encoder = try ColumnEncoder(plan: consume taken)
         var segment = SegmentFileWriter()
         var sidecar = SegmentFileWriter()
         var table = ReplicaTable(indexedReplicas.map(\.replica))

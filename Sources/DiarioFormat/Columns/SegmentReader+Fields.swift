@@ -18,7 +18,37 @@ extension SegmentReader {
 
     /// The public columns of a block of fields, for the wanted rows.
     package mutating func fields(inBlock number: Int) throws(SegmentError) -> FieldColumns {
-        try fields(inBlock: number, readsAllKeys: false)
+        // Personal columns that come next may be predicted from these.
+        guard let own = personalBlock(of: number), try needsPublicFields(own, of: number) else {
+            return try fields(inBlock: number, readsAllKeys: false)
+        }
+        let columns = try fields(inBlock: number, readsAllKeys: true)
+        cache.publicKeys[number] = columns.keys
+        return columns
+    }
+
+    /// The block of the personal fields of the rows of a block of fields.
+    private func personalBlock(of number: Int) -> Int? {
+        let block = index.blocks[number]
+        return sidecarBlocks.firstIndex {
+            $0.kind == SidecarBlockKind.personalFields.rawValue && $0.key == block.key
+                && $0.firstRow == block.firstRow
+        }
+    }
+
+    /// Whether the wanted rows of a block of personal fields may need all keys among the public
+    /// columns.
+    private mutating func needsPublicFields(
+        _ own: Int,
+        of number: Int
+    ) throws(SegmentError) -> Bool {
+        // All of them are read anyway.
+        guard let wanted = try wantedRows(inBlock: number) else { return true }
+        guard try !personalRows(inBlock: number).places(of: wanted).isEmpty else { return false }
+        let bytes = try contents(own, of: .sidecar)
+        let needs = try readNeeds(bytes, own, .sidecar)
+        cache.personalContents = (own, bytes)
+        return needs.flags & BlockNeeds.publicFields != 0
     }
 
     /// The same; `readsAllKeys` if personal columns may be predicted from these.
@@ -77,22 +107,18 @@ extension SegmentReader {
         inBlock number: Int,
         publicColumns: FieldColumns? = nil
     ) throws(SegmentError) -> FieldColumns? {
+        let kept = cache.publicKeys.removeValue(forKey: number)
         let block = index.blocks[number]
         let rows = try personalRows(inBlock: number)
         guard sidecarHeader != nil || rows.isEmpty else { throw .noSidecar }
-        guard
-            let own = sidecarBlocks.firstIndex(where: {
-                $0.kind == SidecarBlockKind.personalFields.rawValue && $0.key == block.key
-                    && $0.firstRow == block.firstRow
-            })
-        else {
+        guard let own = personalBlock(of: number) else {
             guard rows.isEmpty else { throw fault(.personalPart, block: number) }
             return nil
         }
         guard sidecarBlocks[own].rowCount == rows.count, !rows.isEmpty else {
             throw fault(.personalPart, block: own, of: .sidecar)
         }
-        let bytes = try contents(own, of: .sidecar)
+        let bytes = try personalContents(own)
         let needs = try readNeeds(bytes, own, .sidecar)
         guard needs.pools.isEmpty, needs.flags & (BlockNeeds.heads | BlockNeeds.shared) == 0 else {
             throw fault(.body, block: own, of: .sidecar)
@@ -102,13 +128,13 @@ extension SegmentReader {
         let wantedPart = try wantedRows(inBlock: number).map { rows.places(of: $0) }
         var outer = KeyLayer(in: keys, rows: events)
         if needs.flags & BlockNeeds.publicFields != 0 {
-            let columns: FieldColumns
-            if let publicColumns, wantsAll {
-                columns = publicColumns
+            let inner: KeyLayer
+            if let known = wantsAll ? publicColumns?.keys ?? kept : kept {
+                inner = known
             } else {
-                columns = try fields(inBlock: number, readsAllKeys: true)
+                inner = try fields(inBlock: number, readsAllKeys: true).keys
             }
-            outer = KeyLayer(merging: columns.keys, in: keys, rows: events)
+            outer = KeyLayer(merging: inner, in: keys, rows: events)
         }
         var scope = ColumnScope(keys: KeyLayer(in: outer, rows: rows))
         if needs.flags & BlockNeeds.times != 0 {
@@ -123,6 +149,15 @@ extension SegmentReader {
             block.key,
             wanted: wantedPart
         )
+    }
+
+    /// The stored bytes of a block of the sidecar, which may just have been looked at.
+    private mutating func personalContents(_ own: Int) throws(SegmentError) -> [UInt8] {
+        if let (number, bytes) = cache.personalContents, number == own {
+            cache.personalContents = nil
+            return bytes
+        }
+        return try contents(own, of: .sidecar)
     }
 
     /// The rows of a block of fields that have a personal part, counted from its first.

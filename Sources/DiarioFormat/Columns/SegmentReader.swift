@@ -347,6 +347,10 @@ struct SegmentCache {
     var personalCounts: [Int]?
     /// Columns of the envelope as keys.
     var keys: KeyLayer?
+    /// Public columns as keys, until the personal ones are read, by the number of their block.
+    var publicKeys: [Int: KeyLayer] = [:]
+    /// A block of the sidecar that was looked at and is read next, and its number.
+    var personalContents: (number: Int, bytes: [UInt8])?
     /// Event indices of erased events, ascending, and their commitments.
     var erasures: [Erasure]?
 

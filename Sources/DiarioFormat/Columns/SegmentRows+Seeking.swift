@@ -12,25 +12,27 @@ extension SegmentRows {
 
     /// Goes to an event; no block of fields is read for that.
     mutating func seek(_ event: Int) throws(SegmentError) {
-        for type in types.indices where window.wants(type) {
-            let row = try reader.events(ofType: type).firstPlace(notBefore: event)
-            let blocks = types[type].blocks
-            guard
-                let next = blocks.firstIndex(where: {
-                    reader.index.blocks[$0].rows.upperBound > row
-                })
-            else { continue }
-            let block = reader.index.blocks[blocks[next]]
-            let place = row - block.firstRow
-            let personalRows = try reader.personalRows(inBlock: blocks[next])
-            let personalRow = personalRows.firstPlace(notBefore: place)
-            types[type].seek(next, row: place, personalRow: personalRow)
-        }
+        for type in types.indices { types[type].isBehind = true }
         window.nextActor = envelope.actors.place(of: event)
         window.nextSubject = envelope.subjects.place(of: event)
         window.nextErasure = erasures.firstIndex { $0.event >= event } ?? erasures.count
         nextEvent = event
         hasStarted = true
+    }
+
+    /// Goes to the first row of a type that is that of an event from this one on.
+    mutating func seek(_ event: Int, type: Int) throws(SegmentError) {
+        types[type].isBehind = false
+        let row = try reader.events(ofType: type).firstPlace(notBefore: event)
+        let blocks = types[type].blocks
+        guard
+            let next = blocks.firstIndex(where: { reader.index.blocks[$0].rows.upperBound > row })
+        else { return }
+        let block = reader.index.blocks[blocks[next]]
+        let place = row - block.firstRow
+        let personalRows = try reader.personalRows(inBlock: blocks[next])
+        let personalRow = personalRows.firstPlace(notBefore: place)
+        types[type].seek(next, row: place, personalRow: personalRow)
     }
 }
 

@@ -91,6 +91,7 @@ package struct SegmentRows: ~Copyable {
         nextEvent = events.upperBound
         window.count(events, envelope, erasures, typeCount: types.count)
         for type in types.indices where window.rowCounts[type] > 0 {
+            if types[type].isBehind { try seek(events.lowerBound, type: type) }
             try types[type].append(
                 window.rowCounts[type],
                 isPersonal: false,
@@ -113,6 +114,8 @@ package struct SegmentRows: ~Copyable {
 /// Goes through the rows of one type, block by block.
 struct RowsOfType {
     let blocks: [Int]
+    /// True if it stands elsewhere than the window begins.
+    var isBehind = false
     private var publicRows = Progress()
     private var personalRows = Progress()
 

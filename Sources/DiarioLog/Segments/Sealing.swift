@@ -7,10 +7,10 @@ final class Sealing: Sendable {
     private struct State: Sendable {
         /// Spaces with a run of events that no segment holds.
         var due: Set<SpaceID> = []
-        /// How columns of the space sealed last were written best.
-        var plan: (space: SpaceID, plan: SegmentPlan)?
-        /// The same for short segments of any space: to search anew for each would cost many times
-        /// what writing it costs.
+        /// How columns were written best, in any space: to search anew for each would cost many
+        /// times what writing them costs.
+        var plan = SegmentPlan()
+        /// The same for short segments.
         var tailPlan = SegmentPlan()
         /// Why sealing in the background failed last.
         var failure: LogError?
@@ -81,19 +81,15 @@ final class Sealing: Sendable {
         }
     }
 
-    func plan(of space: SpaceID, _ extent: SealExtent) -> SegmentPlan {
-        if extent == .tail { return state.withLock { $0.tailPlan } }
-        return state.withLock { $0.plan?.space == space ? $0.plan?.plan : nil } ?? SegmentPlan()
+    func plan(_ extent: SealExtent) -> SegmentPlan {
+        state.withLock { extent == .tail ? $0.tailPlan : $0.plan }
     }
 
-    func keep(_ plan: SegmentPlan, of space: SpaceID, _ extent: SealExtent) {
+    func keep(_ plan: SegmentPlan, _ extent: SealExtent) {
+        // Spaces may have types of their own, without end.
+        let kept = plan.columnCount > Self.columnCountMax ? SegmentPlan() : plan
         state.withLock { state in
-            if extent == .tail {
-                // Spaces may have types of their own, without end.
-                state.tailPlan = plan.columnCount > Self.columnCountMax ? SegmentPlan() : plan
-            } else {
-                state.plan = (space, plan)
-            }
+            if extent == .tail { state.tailPlan = kept } else { state.plan = kept }
         }
     }
 

@@ -41,8 +41,7 @@ struct SegmentFiles: ~Copyable {
         let index: Int
     }
 
-    /// What was learned of columns when the space was sealed last is made use of; for a tail, what
-    /// was learned of any.
+    /// What was learned of columns when others were sealed is made use of.
     ///
     /// `expected` is how many rows will come, of which each segment takes what it can.
     init(
@@ -58,7 +57,7 @@ struct SegmentFiles: ~Copyable {
         self.space = space
         self.replica = replica
         types = SealedTypes(store, space)
-        plan = store.sealing.plan(of: space, extent)
+        plan = store.sealing.plan(extent)
         seeds = Seeds(store: store, space: space)
     }
 
@@ -204,7 +203,7 @@ struct SegmentFiles: ~Copyable {
         rowCount = 0
         rowSize = 0
         digest = RowDigest()
-        store.sealing.keep(plan, of: space, extent)
+        store.sealing.keep(plan, extent)
     }
 
     private static func write(
