@@ -88,11 +88,15 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     ("TidyTests", []),
 ]
 
+// Targets with a folder of packs, for whose event types Swift types are made.
+let withPacks = ["DiarioBench", "DiarioTests"]
+
 let package = Package(
     name: "Diario",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Diario", targets: ["Diario"]),
+        .plugin(name: "DiarioEvents", targets: ["DiarioEvents"]),
         .executable(name: "diario", targets: ["DiarioCLI"]),
         .executable(name: "diario-bench", targets: ["DiarioBench"]),
         .executable(name: "diario-sim", targets: ["DiarioSim"]),
@@ -121,12 +125,18 @@ let package = Package(
                 .linkedLibrary("crypto"), .linkedLibrary("sqlite3"), .linkedLibrary("zstd"),
             ]
         ),
-        .executableTarget(name: "DiarioPackTool"),
+        .executableTarget(name: "DiarioPackTool", dependencies: ["DiarioSchema"]),
         .plugin(
             name: "EmbedPacks",
             capability: .buildTool(),
             dependencies: ["DiarioPackTool"],
             path: "Sources/EmbedPacks"
+        ),
+        .plugin(
+            name: "DiarioEvents",
+            capability: .buildTool(),
+            dependencies: ["DiarioPackTool"],
+            path: "Sources/DiarioEvents"
         ),
         .target(
             name: "Diario",
@@ -141,7 +151,14 @@ let package = Package(
 )
 
 package.targets += libraries.map { .target(name: $0.name, dependencies: $0.imports) }
-package.targets += executables.map { .executableTarget(name: $0.name, dependencies: $0.imports) }
+package.targets += executables.map {
+    .executableTarget(
+        name: $0.name,
+        dependencies: $0.imports,
+        exclude: withPacks.contains($0.name) ? ["Packs"] : [],
+        plugins: withPacks.contains($0.name) ? ["DiarioEvents"] : []
+    )
+}
 package.targets.append(
     .target(
         name: "DiarioTestSupport",
@@ -161,7 +178,12 @@ package.targets.append(
     )
 )
 package.targets += tests.map {
-    .testTarget(name: $0.name, dependencies: $0.imports + ["DiarioTestSupport"])
+    .testTarget(
+        name: $0.name,
+        dependencies: $0.imports + ["DiarioTestSupport"],
+        exclude: withPacks.contains($0.name) ? ["Packs"] : [],
+        plugins: withPacks.contains($0.name) ? ["DiarioEvents"] : []
+    )
 }
 
 for target in package.targets where target.type != .system && target.type != .plugin {

@@ -235,6 +235,7 @@ extension SchemaReader {
             isNewID: isNewID,
             referenceKind: referenceKind,
             unit: readText(member.item, "x-diario-unit"),
+            title: readText(member.item, "title"),
             description: readText(member.item, "description"),
             bounds: bounds(of: node, at: index),
             nameBytes: Array(name.utf8)
