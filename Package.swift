@@ -166,6 +166,17 @@ package.targets.append(
         path: "Tests/DiarioTestSupport"
     )
 )
+// The example package's program, built here as well: it sees no more than other packages do.
+package.targets.append(
+    .executableTarget(
+        name: "Garden",
+        dependencies: ["Diario"],
+        path: "Tests/ExampleApp/Sources/Garden",
+        exclude: ["Packs"],
+        packageAccess: false,
+        plugins: ["DiarioEvents"]
+    )
+)
 // Not a test: tools/fuzz builds it with libFuzzer, and an ordinary build keeps it compiling.
 package.targets.append(
     .executableTarget(
