@@ -28,6 +28,7 @@ public struct EventBatch: Sendable {
 
     /// The number of events.
     public var count: Int { contents[0].draft.events.count }
+    /// Whether no event was added yet.
     public var isEmpty: Bool { contents[0].draft.isEmpty }
 
     /// The batch as the log takes it.

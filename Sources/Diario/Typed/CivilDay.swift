@@ -34,6 +34,7 @@ public struct CivilDay: Hashable, Comparable, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// From 1 to 9999.
     public var year: Int { parts.year }
     /// From 1 to 12.
     public var month: Int { parts.month }

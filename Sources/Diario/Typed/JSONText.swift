@@ -6,6 +6,7 @@ public struct JSONText: Hashable, Sendable, ExpressibleByStringLiteral {
     /// The JSON.
     public let text: String
 
+    /// The value that `text` says in JSON; not checked yet.
     public init(_ text: String) { self.text = text }
 
     public init(stringLiteral value: String) { self.init(value) }

@@ -9,6 +9,7 @@ public struct UniqueID: Hashable, Sendable {
     /// The last eight bytes.
     public let low: UInt64
 
+    /// The uuid of these sixteen bytes.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
