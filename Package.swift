@@ -105,11 +105,15 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     ("TidyTests", []),
 ]
 
+// Targets with a folder of packs, for whose event types Swift types are made.
+let withPacks = ["DiarioBench", "DiarioTests"]
+
 let package = Package(
     name: "Diario",
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Diario", targets: ["Diario"]),
+        .plugin(name: "DiarioEvents", targets: ["DiarioEvents"]),
         .executable(name: "diario", targets: ["DiarioCLI"]),
         .executable(name: "diario-bench", targets: ["DiarioBench"]),
         .executable(name: "diario-sim", targets: ["DiarioSim"]),
@@ -138,12 +142,18 @@ let package = Package(
                 .linkedLibrary("crypto"), .linkedLibrary("sqlite3"), .linkedLibrary("zstd"),
             ]
         ),
-        .executableTarget(name: "DiarioPackTool"),
+        .executableTarget(name: "DiarioPackTool", dependencies: ["DiarioSchema"]),
         .plugin(
             name: "EmbedPacks",
             capability: .buildTool(),
             dependencies: ["DiarioPackTool"],
             path: "Sources/EmbedPacks"
+        ),
+        .plugin(
+            name: "DiarioEvents",
+            capability: .buildTool(),
+            dependencies: ["DiarioPackTool"],
+            path: "Sources/DiarioEvents"
         ),
         .target(
             name: "Diario",
@@ -159,12 +169,30 @@ let package = Package(
 )
 
 package.targets += libraries.map { .target(name: $0.name, dependencies: $0.imports) }
-package.targets += executables.map { .executableTarget(name: $0.name, dependencies: $0.imports) }
+package.targets += executables.map {
+    .executableTarget(
+        name: $0.name,
+        dependencies: $0.imports,
+        exclude: withPacks.contains($0.name) ? ["Packs"] : [],
+        plugins: withPacks.contains($0.name) ? ["DiarioEvents"] : []
+    )
+}
 package.targets.append(
     .target(
         name: "DiarioTestSupport",
         dependencies: ["DiarioCore", "DiarioStorage"],
         path: "Tests/DiarioTestSupport"
+    )
+)
+// The example package's program, built here as well: it sees no more than other packages do.
+package.targets.append(
+    .executableTarget(
+        name: "Garden",
+        dependencies: ["Diario"],
+        path: "Tests/ExampleApp/Sources/Garden",
+        exclude: ["Packs"],
+        packageAccess: false,
+        plugins: ["DiarioEvents"]
     )
 )
 // Not a test: tools/fuzz builds it with libFuzzer, and an ordinary build keeps it compiling.
@@ -179,7 +207,12 @@ package.targets.append(
     )
 )
 package.targets += tests.map {
-    .testTarget(name: $0.name, dependencies: $0.imports + ["DiarioTestSupport"])
+    .testTarget(
+        name: $0.name,
+        dependencies: $0.imports + ["DiarioTestSupport"],
+        exclude: withPacks.contains($0.name) ? ["Packs"] : [],
+        plugins: withPacks.contains($0.name) ? ["DiarioEvents"] : []
+    )
 }
 
 for target in package.targets where target.type != .system && target.type != .plugin {

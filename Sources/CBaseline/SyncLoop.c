@@ -80,8 +80,8 @@ static int take_lock(int lock) {
     return pread(lock, note, sizeof note, 0) < 0 ? -1 : 0;
 }
 
-double baseline_sync_loop(const char *path, const char *lock_path, size_t frame_size,
-                          size_t commits, size_t hash_count, size_t record_size) {
+static double commit_loop(const char *path, const char *lock_path, size_t frame_size,
+                          size_t commits, size_t hash_count, size_t record_size, int syncs) {
     int descriptor = open(path, O_RDWR | O_CLOEXEC);
     if (descriptor < 0) return -errno;
     int lock = lock_path[0] == 0 ? -1 : open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -105,7 +105,7 @@ double baseline_sync_loop(const char *path, const char *lock_path, size_t frame_
             if (offset + (off_t)frame_size > file_size) offset = 0;
             if (take_lock(lock) < 0) result = -errno;
             if (write_all(descriptor, frame, frame_size, offset) < 0) result = -errno;
-            if (sync_data(descriptor) < 0) result = -errno;
+            if (syncs && sync_data(descriptor) < 0) result = -errno;
             if (lock >= 0 && flock(lock, LOCK_UN) < 0) result = -errno;
             offset += (off_t)frame_size;
         }
@@ -117,6 +117,16 @@ double baseline_sync_loop(const char *path, const char *lock_path, size_t frame_
     if (lock >= 0) close(lock);
     close(descriptor);
     return result;
+}
+
+double baseline_sync_loop(const char *path, const char *lock_path, size_t frame_size,
+                          size_t commits, size_t hash_count, size_t record_size) {
+    return commit_loop(path, lock_path, frame_size, commits, hash_count, record_size, 1);
+}
+
+double baseline_write_loop(const char *path, const char *lock_path, size_t frame_size,
+                           size_t commits, size_t hash_count, size_t record_size) {
+    return commit_loop(path, lock_path, frame_size, commits, hash_count, record_size, 0);
 }
 
 double baseline_read(const char *path, uint64_t *total) {

@@ -7,14 +7,13 @@ import Synchronization
 /// A diary on this device: record events offline, now and for ever.
 ///
 /// ```swift
-/// let diary = try Diary(path: "my-diary")
-/// var batch = diary.makeBatch()
-/// try batch.add("meals.weight.recorded", json: #"{"day":"2026-11-20","source":"manual"}"#)
-/// let origins = try await diary.append(batch)
+/// let diary = try Diary.open(at: "garden", packs: [Plants.pack])
+/// try await diary.append(Plants.PlantWatered(plantId: "basil", amountMl: 150))
 /// ```
 ///
-/// Make the folder with ``create(at:schemas:)``, or with `diario init`. Several processes may have
-/// the same diary open.
+/// `Plants` is what the build plugin `DiarioEvents` makes of a pack in the folder of a target; a
+/// diary with other packs is made with ``create(at:schemas:)``, or with `diario init`. Several
+/// processes may have the same diary open.
 public actor Diary {
     nonisolated let space: Space
     /// Told when something was recorded here.
@@ -59,10 +58,40 @@ public actor Diary {
         return Diary(space: try Space.create(at: path, packs: packs))
     }
 
-    /// An empty batch for events of the types that this diary knows.
-    public nonisolated func makeBatch() -> EventBatch {
-        EventBatch(catalog: space.catalog, draft: space.emptyDraft)
+    /// Opens the diary in the folder at `path`, or makes one there, and lets it use these packs.
+    ///
+    /// Packs that the diary uses already are left alone, so this is how a program begins each time.
+    /// A pack that it has in an older form is replaced; event types may be new then, and those that
+    /// were there have to be as they were.
+    ///
+    /// Blocks while the disk works.
+    ///
+    /// - Throws: ``DiarioError`` if a pack has a fault or changes a type, if the diary is damaged,
+    ///   or if the disk refuses.
+    public static func open(at path: String, packs: [EmbeddedPack]) throws -> Diary {
+        let packs = try PackSource.load(embedded: packs)
+        let space: Space
+        do throws(DiarioError) {
+            space = try Space.open(at: path, access: .readWrite)
+        } catch {
+            guard error.kind == .notFound else { throw error }
+            let tried = try PackSource.tried(packs)
+            do throws(DiarioError) {
+                return Diary(space: try Space.create(at: path, packs: tried))
+            } catch {
+                guard error.kind == .exists else { throw error }
+                // Somebody else has just made it, or it says better what is wrong with it.
+                space = try Space.open(at: path, access: .readWrite)
+            }
+        }
+        let known = space.usedPacks.map(\.fingerprint)
+        let new = packs.filter { !known.contains(Fingerprint.pack($0.files)) }
+        if !new.isEmpty { _ = try space.adopt(try PackSource.tried(new)) { _, _ in } }
+        return Diary(space: space)
     }
+
+    /// An empty batch for events of the types that this diary knows.
+    public nonisolated func makeBatch() -> EventBatch { space.makeBatch() }
 
     /// Records the events of a batch, all or none, and gives their origins in the same order.
     ///
@@ -71,6 +100,7 @@ public actor Diary {
     /// syncs; one that is alone is written at once, on the caller's thread.
     ///
     /// - Throws: ``DiarioError`` if the batch is empty, the disk is full, or the disk fails.
+    @discardableResult
     public nonisolated func append(
         _ batch: EventBatch,
         durability: EventDurability = .synced
@@ -90,6 +120,41 @@ public actor Diary {
         } catch {
             throw DiarioError(error)
         }
+    }
+
+    /// Records one event, and gives its origin.
+    ///
+    /// When this returns, the event has the durability that was asked for; when it throws, it is
+    /// not recorded.
+    ///
+    /// - Parameters:
+    ///   - event: A value of a type that the plugin `DiarioEvents` made.
+    ///   - at: When it happened; the time of recording if nil.
+    ///   - actor: Who did it: an opaque id, never a name.
+    ///   - subject: What it is about, where the type itself does not say it.
+    ///   - ifUnchanged: Whether to refuse the event if another replica wrote to its subject.
+    ///   - durability: What holds when this returns.
+    /// - Returns: The origin of the event.
+    /// - Throws: ``DiarioError`` if a field does not fit the schema, the disk is full, or the disk
+    ///   fails.
+    @discardableResult
+    public nonisolated func append(
+        _ event: some TypedEvent,
+        at: Timestamp? = nil,
+        actor: String? = nil,
+        subject: String? = nil,
+        ifUnchanged: Bool = false,
+        durability: EventDurability = .synced
+    ) async throws -> Origin {
+        var batch = makeBatch()
+        try batch.add(
+            event,
+            at: at,
+            actor: actor,
+            subject: subject,
+            ifUnchanged: ifUnchanged
+        )
+        return try await append(batch, durability: durability)[0]
     }
 
     /// Ends the use of the diary: waits for what is being recorded, and leaves a mark of a clean

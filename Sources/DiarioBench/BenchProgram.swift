@@ -23,6 +23,13 @@ enum BenchProgram {
             try await AppendBench.run(&arguments)
         },
         Command(
+            name: "typed",
+            summary: "events as Swift values, appended and not synced",
+            help: TypedBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await TypedBench.run(&arguments)
+        },
+        Command(
             name: "import",
             summary: "lines of an export, checked, hashed and on disk",
             help: ImportBench.help

@@ -1,24 +1,34 @@
-// Writes the packs of a folder into one Swift file: DiarioPackTool SCHEMA OUTPUT STAMP
+// Makes a Swift file of the packs in a folder:
+//
+//     DiarioPackTool embed PACKS OUTPUT STAMP     their files, for the library Diario
+//     DiarioPackTool events PACKS OUTPUT STAMP    a type for each event type
 //
 // STAMP gets a new content every time; the plugin EmbedPacks says why.
 
 import Foundation
 
-guard CommandLine.arguments.count == 4 else {
-    FileHandle.standardError.write(Data("use: DiarioPackTool SCHEMA OUTPUT STAMP\n".utf8))
-    exit(64)
+func fail(_ lines: [String], code: Int32) -> Never {
+    FileHandle.standardError.write(Data(lines.map { $0 + "\n" }.joined().utf8))
+    exit(code)
 }
 
+let arguments = CommandLine.arguments.dropFirst()
+guard arguments.count == 4, let command = arguments.first, ["embed", "events"].contains(command)
+else { fail(["use: DiarioPackTool embed|events PACKS OUTPUT STAMP"], code: 64) }
+
 do {
-    let urls = CommandLine.arguments.dropFirst().map { URL(filePath: $0) }
-    let (schema, output, stamp) = (urls[0], urls[1], urls[2])
-    let source = Data(swiftSource(of: try packFiles(in: schema)).utf8)
+    let urls = arguments.dropFirst().map { URL(filePath: $0) }
+    let (folder, output, stamp) = (urls[0], urls[1], urls[2])
+    let packs = try PackFolder.all(in: folder)
+    let text = command == "embed" ? try builtInSource(of: packs) : try eventSource(of: packs)
+    let source = Data(text.utf8)
     // An unchanged file keeps its time, so that nothing is compiled again.
     if (try? Data(contentsOf: output)) != source {
         try source.write(to: output, options: .atomic)
     }
     try Data(UUID().uuidString.utf8).write(to: stamp)
+} catch let failure as Failure {
+    fail(failure.lines, code: 1)
 } catch {
-    FileHandle.standardError.write(Data("error: the packs cannot be embedded: \(error)\n".utf8))
-    exit(1)
+    fail(["error: the packs cannot be read: \(error)"], code: 1)
 }

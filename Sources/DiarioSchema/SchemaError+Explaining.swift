@@ -61,6 +61,40 @@ extension SchemaError {
         )
     }
 
+    /// Says what is wrong with the value of one field, which never was JSON.
+    init(_ kind: Kind, value: String, at index: Int, of type: EventType) {
+        let path = type.fields[index].name
+        self.init(
+            Fault(kind, at: 0, node: index),
+            type: type,
+            typeName: type.name,
+            place: "field \(path)",
+            path: path,
+            value: FaultPlace.shortened(value),
+            line: nil,
+            names: []
+        )
+    }
+
+    /// Says what is wrong with `text`, the JSON of one nested field.
+    init(explaining fault: Fault, in text: Span<UInt8>, at index: Int, of type: EventType) {
+        let place = FaultPlace(of: Int(fault.offset), in: text)
+        var path = type.fields[index].name
+        let inner = place.path()
+        if !inner.isEmpty { path += inner.hasPrefix("[") ? inner : "." + inner }
+        if fault.kind == .missingField { path += "." + type.rules.name(of: Int(fault.node)) }
+        self.init(
+            fault,
+            type: type,
+            typeName: type.name,
+            place: "field \(path)",
+            path: path,
+            value: place.value,
+            line: nil,
+            names: []
+        )
+    }
+
     private init(
         _ fault: Fault,
         type: EventType?,

@@ -18,7 +18,7 @@ import PackagePlugin
             .buildCommand(
                 displayName: "Embedding the packs",
                 executable: try context.tool(named: "DiarioPackTool").url,
-                arguments: [schema.path, source.path, stamp.path],
+                arguments: ["embed", schema.path, source.path, stamp.path],
                 inputFiles: [stamp],
                 outputFiles: [source]
             )

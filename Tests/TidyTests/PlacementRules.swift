@@ -7,6 +7,9 @@ enum PlacementRules {
     /// What a target compiles by itself.
     private static let compiled = [".swift", ".c", ".h", ".modulemap", ".S"]
 
+    /// A package of its own, which uses this one as somebody else would.
+    static let example = "ExampleApp"
+
     /// Every file stands in a target that uses it, or in one of the few other places.
     static func unusedFiles(_ files: [SourceFile], _ manifest: Manifest) -> [Finding] {
         let byTarget = Dictionary(grouping: files) { $0.target ?? "" }
@@ -16,11 +19,14 @@ enum PlacementRules {
                 guard !topLevel.contains(file.path), !file.path.hasPrefix(".") else { return nil }
                 return Finding(file, 1, "not at the top level: move it to schema or tools")
             }
-            if folders.contains(parts[0]) { return nil }
+            if folders.contains(parts[0]) || file.target == example { return nil }
             guard let target = file.target, manifest.imports[target] != nil else {
                 return Finding(file, 1, "no target of Package.swift has it: move or remove it")
             }
-            if compiled.contains(where: file.path.hasSuffix) || parts[2].hasSuffix(".docc") {
+            // Of packs a plugin makes code.
+            if compiled.contains(where: file.path.hasSuffix) || parts[2].hasSuffix(".docc")
+                || parts[2] == "Packs"
+            {
                 return nil
             }
             guard !isNamed(file, in: byTarget[target, default: []]) else { return nil }

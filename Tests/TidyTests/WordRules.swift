@@ -18,6 +18,7 @@ enum WordRules {
     /// Who talks to people.
     private static let printing: Set = [
         "DiarioCLI", "DiarioBench", "DiarioSim", "DiarioFuzz", "DiarioPackTool", "EmbedPacks",
+        "ExampleApp",
     ]
     /// Where the real clock and real chance may come in.
     private static let edge: Set = [

@@ -22,6 +22,10 @@ int baseline_fill(const char *path, size_t size);
 double baseline_sync_loop(const char *path, const char *lock_path, size_t frame_size,
                           size_t commits, size_t hash_count, size_t record_size);
 
+/* The same without fdatasync. */
+double baseline_write_loop(const char *path, const char *lock_path, size_t frame_size,
+                           size_t commits, size_t hash_count, size_t record_size);
+
 /*
  * Inserts `count` lines (the text `lines`, line i ends before `ends[i]`, its line feed left out)
  * `rounds` times into a new SQLite database at `path`: WAL, synchronous FULL, one prepared

@@ -1,26 +1,31 @@
-package import DiarioCore
+public import DiarioCore
 import DiarioFormat
 package import DiarioLog
 package import DiarioSchema
 
 /// Which events are wanted; what is nil or empty does not restrict.
-package struct EventFilter: Sendable {
+public struct EventFilter: Sendable {
     /// Full names of types, or beginnings of names that end with a dot, such as `fish.`.
-    package var types: [String] = []
-    package var subject: String?
-    package var actor: String?
+    public var types: [String]
+    /// What the events are about.
+    public var subject: String?
+    /// Who recorded them.
+    public var actor: String?
     package var replica: ReplicaID?
     /// Accepted at or after; excludes pending events.
-    package var since: Timestamp?
+    public var since: Timestamp?
     /// Accepted before; excludes pending events.
-    package var until: Timestamp?
+    public var until: Timestamp?
     /// Of the canonical events those at these positions.
-    package var positions: ClosedRange<UInt64>?
+    public var positions: ClosedRange<UInt64>?
     package var part = LogPart.all
     /// Events that an authority wrote alone: those of the engine, and reference data.
     package var authorityOnly = false
 
-    package init(types: [String] = [], authorityOnly: Bool = false) {
+    /// A filter that wants events of these types, and of all if there are none.
+    public init(types: [String] = []) { self.types = types }
+
+    package init(types: [String], authorityOnly: Bool) {
         self.types = types
         self.authorityOnly = authorityOnly
     }
@@ -61,7 +66,7 @@ extension [UInt8] {
 /// other way round.
 ///
 /// Memory is bounded by the size of a block.
-package struct EventReader {
+package struct EventReader: Sendable {
     private let catalog: TypeCatalog
     private let filter: EventFilter
     private var cursor: LogCursor
@@ -75,12 +80,12 @@ package struct EventReader {
     private let purpose: Purpose
 
     /// What events are read for.
-    enum Purpose {
+    enum Purpose: Sendable {
         /// Every type must be known.
         case export
         /// Events of unknown versions come without their payloads; to what batch an event belongs
         /// is left out.
-        case projection
+        case use
     }
 
     package init(
@@ -88,9 +93,18 @@ package struct EventReader {
         _ filter: EventFilter,
         isReversed: Bool = false
     ) throws(DiarioError) {
+        try self.init(space, filter, for: .export, isReversed: isReversed)
+    }
+
+    init(
+        _ space: Space,
+        _ filter: EventFilter,
+        for purpose: Purpose,
+        isReversed: Bool
+    ) throws(DiarioError) {
         catalog = space.catalog
         self.filter = filter
-        purpose = .export
+        self.purpose = purpose
         cursor = try logging { () throws(LogError) in
             try space.store.cursor(
                 space.id,
@@ -110,7 +124,7 @@ package struct EventReader {
     ) {
         catalog = space.catalog
         filter = EventFilter(types: types)
-        purpose = .projection
+        purpose = .use
         self.cursor = cursor
     }
 
@@ -122,22 +136,37 @@ package struct EventReader {
     /// Goes to the next event that is wanted; false at the end.
     mutating func advance() throws(DiarioError) -> Bool {
         while true {
-            guard let events else {
-                guard let next = try logging({ () throws(LogError) in try cursor.next() }) else {
-                    return false
-                }
-                try begin(next)
-                continue
+            switch try step() {
+            case .event: return true
+            case .block: continue
+            case .end: return false
             }
-            guard nextRow < events.rows.count else {
-                self.events = nil
-                continue
-            }
+        }
+    }
+
+    /// What a step came to.
+    enum Step {
+        /// An event that is wanted.
+        case event
+        /// The next block; there may be an event in it that is wanted.
+        case block
+        case end
+    }
+
+    /// Goes on to the next event that is wanted, but no further than to the next block.
+    mutating func step() throws(DiarioError) -> Step {
+        while let events, nextRow < events.rows.count {
             let stored = events.rows[nextRow]
             nextRow += 1
             guard let plan = plans[stored.row.typeIndex], wants(stored) else { continue }
-            if try decode(stored, events, plan) { return true }
+            if try decode(stored, events, plan) { return .event }
         }
+        events = nil
+        guard let next = try logging({ () throws(LogError) in try cursor.next() }) else {
+            return .end
+        }
+        try begin(next)
+        return .block
     }
 
     private mutating func begin(_ next: StoredEvents) throws(DiarioError) {
@@ -157,7 +186,7 @@ package struct EventReader {
         let type: EventType
         if let known = catalog.type(name, version: entry.version) {
             type = known
-        } else if purpose == .projection {
+        } else if purpose == .use {
             type = .unknown(name, version: entry.version)
         } else {
             throw DiarioError(LogError.unknownType(name: name, version: entry.version))

@@ -29,6 +29,18 @@ package enum PackSource {
         return packs
     }
 
+    /// The packs that are part of a program.
+    static func load(embedded packs: [EmbeddedPack]) throws(DiarioError) -> [Pack] {
+        try load(groups: packs.map { Group(name: "", files: $0.files) })
+    }
+
+    /// The same packs, once their SQL was tried.
+    static func tried(_ packs: [Pack]) throws(DiarioError) -> [Pack] {
+        let problems = packs.flatMap { PackCheck.problems(of: $0) }
+        guard problems.isEmpty else { throw DiarioError(PackError(problems)) }
+        return packs
+    }
+
     /// All that is wrong with the packs in a folder, as `schema check` reports it.
     package static func problems(folder path: String) throws(DiarioError) -> [PackProblem] {
         var problems: [PackProblem] = []

@@ -23,10 +23,15 @@ package final class Space: Sendable {
         /// The packs that were adopted last, by name.
         let packs: [UsedPack]
         let draft: DraftBatch
+        /// How many packs were adopted, one after another.
+        let adoptionCount: Int
+        /// How many batches were begun.
+        var batchCount: UInt64 = 0
 
-        init(_ catalog: TypeCatalog, _ packs: [UsedPack]) {
+        init(_ catalog: TypeCatalog, _ packs: [UsedPack], adoptionCount: Int) {
             self.catalog = catalog
             self.packs = packs
+            self.adoptionCount = adoptionCount
             var draft = DraftBatch()
             draft.learn(catalog.types)
             self.draft = draft
@@ -47,8 +52,17 @@ package final class Space: Sendable {
         let fingerprint: Hash32
     }
 
-    /// An empty draft of a batch, which need not get to know the types again.
-    var emptyDraft: DraftBatch { types.withLock { $0.draft } }
+    /// An empty batch, which need not get to know the types again.
+    func makeBatch() -> EventBatch {
+        types.withLock { types in
+            types.batchCount += 1
+            return EventBatch(
+                catalog: types.catalog,
+                draft: types.draft,
+                number: types.batchCount
+            )
+        }
+    }
 
     /// `packs` are some of those that are kept, if they were read already.
     package init(
@@ -129,7 +143,17 @@ package final class Space: Sendable {
     /// Reads the types again, after packs were adopted here or elsewhere.
     func reloadTypes() throws(DiarioError) {
         let types = try Self.types(of: id, in: store)
-        self.types.withLock { $0 = types }
+        self.types.withLock { known in
+            let batchCount = known.batchCount
+            known = types
+            known.batchCount = batchCount
+        }
+    }
+
+    /// Reads the types again if packs were adopted since they were read.
+    func takeUpAdoptions() throws(DiarioError) {
+        let count = try logging { () throws(LogError) in try store.adoptions(of: id).count }
+        if types.withLock({ $0.adoptionCount }) != count { try reloadTypes() }
     }
 
     private static func noSpace(at path: String) -> DiarioError {
@@ -148,7 +172,8 @@ package final class Space: Sendable {
         var types = store.broughtTypes
         // The first schema of a type and version in a space wins.
         var known = Set(types.map { TypeKey($0) })
-        for adoption in try logging({ () throws(LogError) in try store.adoptions(of: id) }) {
+        let adoptions = try logging { () throws(LogError) in try store.adoptions(of: id) }
+        for adoption in adoptions {
             let pack: Pack
             if let known = packs[adoption.fingerprint] {
                 pack = known
@@ -162,7 +187,7 @@ package final class Space: Sendable {
         }
         do throws(PackError) {
             let packs = newest.values.sorted { $0.pack.name < $1.pack.name }
-            return Types(try TypeCatalog(types), packs)
+            return Types(try TypeCatalog(types), packs, adoptionCount: adoptions.count)
         } catch {
             throw DiarioError(error)
         }

@@ -1,3 +1,5 @@
+import DiarioCore
+
 /// A member of a nested object, as written to the output: its key, a colon and its value.
 struct MemberPiece {
     let node: Int32
@@ -8,6 +10,29 @@ struct MemberPiece {
 // Nested values become canonical JSON (RFC 8785) while they are checked. Their strings stay as
 // they are, also those with a format; integers keep all their digits.
 extension PayloadReader {
+    /// Reads all of `text` as the value of the nested field `index`, into its slot.
+    mutating func readNestedField(
+        _ text: Span<UInt8>,
+        of type: EventType,
+        at index: Int,
+        into payload: inout Payload
+    ) throws(SchemaError) {
+        do throws(Fault) {
+            guard text.count <= Limits.lineSizeMax else { throw Fault(.tooLarge, at: 0) }
+            let stored = type.rules
+            let rules = RulesView(stored)
+            var cursor = JSONCursor(text)
+            cursor.skipSpace()
+            let start = payload.arena.count
+            pieces.removeAll(keepingCapacity: true)
+            try readNested(&cursor, rules, node: index, into: &payload.arena)
+            try cursor.expectEnd()
+            payload.setPart(from: start, at: index)
+        } catch {
+            throw SchemaError(explaining: error, in: text, at: index, of: type)
+        }
+    }
+
     /// Appends the canonical form of the value at the cursor.
     ///
     /// Recursion is bounded by the depth of the schema, which is itself nested JSON.

@@ -1,11 +1,11 @@
 /// Bytes as text: uuids in hexadecimal and base64 with padding (RFC 4648, section 4).
-enum TextEncodings {
+package enum TextEncodings {
     private static let base64Digits = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
     )
 
     /// Appends the 16 bytes of a uuid of either case; false if `text` is none.
-    static func appendUUID(_ text: Span<UInt8>, to output: inout [UInt8]) -> Bool {
+    package static func appendUUID(_ text: Span<UInt8>, to output: inout [UInt8]) -> Bool {
         guard text.count == 36 else { return false }
         var index = 0
         while index < 36 {
@@ -23,7 +23,7 @@ enum TextEncodings {
     }
 
     /// Appends a uuid of 16 bytes as lower-case text.
-    static func appendUUIDText(_ bytes: Span<UInt8>, to output: inout [UInt8]) {
+    package static func appendUUIDText(_ bytes: Span<UInt8>, to output: inout [UInt8]) {
         for index in bytes.indices {
             if index == 4 || index == 6 || index == 8 || index == 10 { output.append(0x2d) }
             for digit in [bytes[index] >> 4, bytes[index] & 0xf] {

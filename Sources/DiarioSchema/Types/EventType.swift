@@ -107,6 +107,17 @@ package final class EventType: Sendable {
         return node.pattern < 0 || rules.patterns[Int(node.pattern)].matches(text)
     }
 
+    /// The indices of the fields in the order in which the schema has them.
+    package var fieldIndicesAsWritten: [Int] {
+        var indices: [Int] = []
+        var next = Int(firstField)
+        while next >= 0, indices.count < fields.count {
+            indices.append(next)
+            next = Int(rules.nodes[next].successor)
+        }
+        return indices
+    }
+
     /// The index of the field named `name`, if there is one.
     package func fieldIndex(_ name: String) -> Int? {
         fields.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }

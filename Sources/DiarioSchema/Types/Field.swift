@@ -10,6 +10,7 @@ package struct Field: Sendable {
     /// The kind of thing that the field refers to (`x-diario-id` other than `new`).
     package let referenceKind: String?
     package let unit: String?
+    package let title: String?
     package let description: String?
     package let bounds: Bounds
 

@@ -235,10 +235,19 @@ extension SchemaReader {
             isNewID: isNewID,
             referenceKind: referenceKind,
             unit: readText(member.item, "x-diario-unit"),
+            title: title(of: member),
             description: readText(member.item, "description"),
             bounds: bounds(of: node, at: index),
             nameBytes: Array(name.utf8)
         )
+    }
+
+    /// The title of a field; that it is a text was checked along with its form.
+    private func title(of field: JSON.Member) -> String? {
+        guard case .string(let text)? = field.item.value.member("title")?.item.value else {
+            return nil
+        }
+        return text
     }
 
     private mutating func checkReference(_ member: JSON.Member, node: SchemaNode, index: Int) {

@@ -1,0 +1,96 @@
+import DiarioLog
+
+/// Events of a diary, one after another; memory is bounded by the size of a block.
+///
+/// Each iterator reads for itself, on the diary's own thread.
+public struct EventSequence: AsyncSequence, Sendable {
+    public typealias Element = RecordedEvent
+
+    let diary: Diary
+    let request: EventPages.Request
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(diary: diary, pages: EventPages(request))
+    }
+
+    /// Reads some events ahead, and the next ones when these were taken.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let diary: Diary
+        private let pages: EventPages
+        /// What was read ahead, the next event last.
+        private var events: [RecordedEvent] = []
+
+        /// Others may record too, and only the log tells of that.
+        private static let pause = Duration.milliseconds(250)
+
+        init(diary: Diary, pages: EventPages) {
+            self.diary = diary
+            self.pages = pages
+        }
+
+        /// The next event; nil at the end, and of events that are followed once the task is
+        /// cancelled.
+        ///
+        /// - Throws: `CancellationError` if the task is cancelled before the end, ``DiarioError``
+        ///   if the log is damaged or the disk refuses.
+        public mutating func next() async throws -> RecordedEvent? {
+            if let event = events.popLast() { return event }
+            while true {
+                if Task.isCancelled {
+                    guard pages.request.isFollowing else { throw CancellationError() }
+                    return nil
+                }
+                let version = diary.changes.version
+                let page = try await diary.read(pages)
+                events = page.events.reversed()
+                if let event = events.popLast() { return event }
+                guard page.isAtEnd else { continue }
+                guard pages.request.isFollowing else { return nil }
+                await diary.changes.wait(after: version, atMost: Self.pause)
+            }
+        }
+    }
+}
+
+/// In which order events are read.
+public enum EventOrder: Sendable {
+    /// By position, then the pending ones.
+    case oldestFirst
+    /// The other way round.
+    case newestFirst
+}
+
+extension Diary {
+    /// The events that are recorded when the reading begins, and wanted.
+    ///
+    /// What was appended with the durability `written` is there once it is synced.
+    public nonisolated func events(
+        _ filter: EventFilter = EventFilter(),
+        order: EventOrder = .oldestFirst
+    ) -> EventSequence {
+        EventSequence(diary: self, request: .stored(filter, order))
+    }
+
+    /// The events behind a position, and then those to come, as they get their positions: each
+    /// once, in order, without end.
+    ///
+    /// An event that is pending comes when it has a position. Who notes the position of the last
+    /// event that was dealt with goes on from there another time.
+    ///
+    /// - Parameters:
+    ///   - position: Where to begin: 0 for the first event, nil for those to come.
+    ///   - filter: Which events are wanted.
+    /// - Returns: The events, each time it is iterated over from there on.
+    public nonisolated func follow(
+        after position: UInt64? = nil,
+        _ filter: EventFilter = EventFilter()
+    ) -> EventSequence {
+        let start = position ?? space.store.standing(of: space.id).head
+        return EventSequence(diary: self, request: .following(filter, after: start))
+    }
+
+    /// Reads on; here, because the disk blocks.
+    func read(_ pages: EventPages) throws(DiarioError) -> EventPages.Page {
+        try pages.next(in: space)
+    }
+}

@@ -1,0 +1,167 @@
+import DiarioSchema
+
+/// How one field of an event type is written in Swift.
+struct FieldSource {
+    private let field: Field
+    /// The number by which it is encoded.
+    private let index: Int
+    /// The name of the Swift type for its values, if it is an enumeration.
+    private let choice: String?
+    /// With back quotes where Swift needs them.
+    let name: String
+
+    init(_ field: Field, index: Int, choice: String?) {
+        self.field = field
+        self.index = index
+        self.choice = choice
+        name = SwiftNames.field(field.name)
+    }
+
+    /// Whether it may be absent; what is personal may be erased.
+    var isOptional: Bool { !field.isRequired || field.isPersonal }
+
+    var swiftType: String { valueType + (isOptional ? "?" : "") }
+
+    var defaultValue: String { field.isRequired ? "" : " = nil" }
+
+    private var isThing: Bool { field.isNewID || field.referenceKind != nil }
+
+    private var valueType: String {
+        switch field.kind {
+        case .integer: "Int"
+        case .number: "Double"
+        case .string: isThing ? "ThingID" : "String"
+        case .boolean: "Bool"
+        case .enumeration: choice ?? "Int"
+        case .date: "CivilDay"
+        case .dateTime: "Timestamp"
+        case .uuid: "UniqueID"
+        case .bytes: "[UInt8]"
+        case .nested: "JSONText"
+        }
+    }
+
+    var setMayThrow: Bool {
+        switch field.kind {
+        case .boolean, .enumeration, .date, .uuid: false
+        case .integer, .number, .string, .dateTime, .bytes, .nested: true
+        }
+    }
+
+    /// The statement that encodes it.
+    var set: String {
+        let value =
+            choice == nil ? name : "code: \(name)\(isOptional ? "?" : "").code"
+        return (setMayThrow ? "try " : "") + "fields.set(\(value), at: \(index))"
+    }
+
+    /// Where its value goes when it is decoded.
+    var assigned: String { name == "fields" ? "self.fields" : name }
+
+    /// The expression that decodes it.
+    var get: String {
+        let value =
+            choice.map { "\($0)(code: fields.code(at: \(index)))" }
+            ?? "fields.\(reader)(at: \(index))"
+        return isOptional ? value : "try fields.required(\(value), at: \(index))"
+    }
+
+    private var reader: String {
+        switch field.kind {
+        case .integer: "integer"
+        case .number: "number"
+        case .string: isThing ? "thing" : "text"
+        case .boolean: "boolean"
+        case .enumeration: "code"
+        case .date: "day"
+        case .dateTime: "time"
+        case .uuid: "uniqueID"
+        case .bytes: "bytes"
+        case .nested: "json"
+        }
+    }
+
+    /// The expression for its value as the text of a subject.
+    var asText: String {
+        switch valueType {
+        case "String": name
+        case "Int": isOptional ? "\(name).map { String($0) }" : "String(\(name))"
+        default: "\(name)\(isOptional ? "?" : "").text"
+        }
+    }
+
+    // MARK: The comment
+
+    var comment: [String] {
+        var notes: [String] = []
+        if let unit = field.unit { notes.append("In \(unit).") }
+        notes += bounds
+        if field.isNewID { notes.append("The origin of the event if nil.") }
+        if let kind = field.referenceKind { notes.append("The id of a \(kind).") }
+        if field.isPersonal { notes.append("Personal: it may be erased.") }
+        let text = Comment.paragraphs(field.title, field.description)
+        let note = notes.joined(separator: " ")
+        guard let first = text.first else {
+            guard let first = notes.first else { return [] }
+            return [first, notes.dropFirst().joined(separator: " ")].filter { !$0.isEmpty }
+        }
+        return [first] + text.dropFirst() + (note.isEmpty ? [] : [note])
+    }
+
+    private var bounds: [String] {
+        let bounds = field.bounds
+        var notes: [String] = []
+        let (low, high): (String?, String?) =
+            field.kind == .number
+            ? (bounds.numberMinimum.map { "\($0)" }, bounds.numberMaximum.map { "\($0)" })
+            : (bounds.minimum.map { "\($0)" }, bounds.maximum.map { "\($0)" })
+        switch (low, high) {
+        case (let low?, let high?): notes.append("From \(low) to \(high).")
+        case (let low?, nil): notes.append("At least \(low).")
+        case (nil, let high?): notes.append("At most \(high).")
+        case (nil, nil): break
+        }
+        if field.kind == .string {
+            switch (bounds.lengthMin, bounds.lengthMax) {
+            case (let low?, let high?): notes.append("From \(low) to \(high) characters.")
+            case (let low?, nil): notes.append("At least \(low) characters.")
+            case (nil, let high?): notes.append("At most \(high) characters.")
+            case (nil, nil): break
+            }
+            if let pattern = bounds.pattern?.text { notes.append("Matches `\(pattern)`.") }
+        }
+        return notes
+    }
+
+    // MARK: The values of an enumeration
+
+    /// Adds the Swift type for the values, if it is an enumeration.
+    func appendChoice(to text: inout SwiftText) {
+        guard let choice else { return }
+        let values = field.bounds.values
+        let names = SwiftNames.distinct(values.map { SwiftNames.value($0) })
+            .map { SwiftNames.field($0) }
+        text.line()
+        text.line("/// The values of `\(field.name)`.")
+        text.block("public enum \(choice): String, CaseIterable, Sendable") { text in
+            for (name, value) in zip(names, values) {
+                text.line(name == value ? "case \(name)" : "case \(name) = \(Literal.line(value))")
+            }
+            text.line()
+            text.block("fileprivate var code: Int") { text in
+                text.line("switch self {")
+                for (code, name) in names.enumerated() { text.line("case .\(name): \(code)") }
+                text.line("}")
+            }
+            text.line()
+            text.block("fileprivate init?(code: Int?)") { text in
+                text.line("switch code {")
+                for (code, name) in names.enumerated() {
+                    text.line("case \(code): self = .\(name)")
+                }
+                text.line("default: return nil")
+                text.line("}")
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// Swift source, put together line by line.
+struct SwiftText {
+    private(set) var text = ""
+    private var depth = 0
+
+    private static let width = 100
+
+    /// Adds a line; an empty one has no blanks.
+    mutating func line(_ line: String = "") {
+        text += line.isEmpty ? "\n" : String(repeating: "    ", count: depth) + line + "\n"
+    }
+
+    /// Adds what `body` adds, between braces behind `head`.
+    mutating func block(_ head: String, _ body: (inout SwiftText) -> Void) {
+        line(head + " {")
+        indented(body)
+        line("}")
+    }
+
+    /// Adds what `body` adds, one step further to the right.
+    mutating func indented(_ body: (inout SwiftText) -> Void) {
+        depth += 1
+        body(&self)
+        depth -= 1
+    }
+
+    /// Adds paragraphs as a documentation comment.
+    mutating func comment(_ paragraphs: [String]) {
+        for (index, paragraph) in paragraphs.enumerated() {
+            if index > 0 { line("///") }
+            let room = Self.width - 4 * depth - 4
+            var current = ""
+            for word in paragraph.split(whereSeparator: \.isWhitespace) {
+                if !current.isEmpty, current.count + 1 + word.count > room {
+                    line("/// " + current)
+                    current = ""
+                }
+                current += (current.isEmpty ? "" : " ") + word
+            }
+            if !current.isEmpty { line("/// " + current) }
+        }
+    }
+
+    /// Adds a literal of several lines; behind `head`, if there is one.
+    mutating func literal(_ content: String, after head: String = "") {
+        let isAlone = head.isEmpty
+        let room = Self.width - 4 * (depth + (isAlone ? 0 : 1))
+        let (fence, lines) = Literal.block(content, width: room)
+        line("\(head)\(fence)\"\"\"")
+        if !isAlone { depth += 1 }
+        for part in lines { line(part) }
+        line("\"\"\"\(fence)")
+        if !isAlone { depth -= 1 }
+    }
+}
