@@ -98,6 +98,18 @@ public enum Limits {
     ///
     /// Above: the event goes to quarantine.
     public static let sqlEventStepCountMax = 20_000_000
+    /// Bytes of rows as they were before that one pending event may make us keep.
+    ///
+    /// Above: the event goes to quarantine.
+    public static let sqlImageSizeMax = 16 * 1024 * 1024
+    /// Steps of SQLite's machine that all examples of a pack may take together.
+    ///
+    /// Above: the pack is refused.
+    public static let sqlExampleStepCountMax = 400_000_000
+    /// Tables, indexes, triggers and statements of a pack's read models, and its queries.
+    ///
+    /// Above: the pack is refused.
+    public static let sqlStatementCountMax = 2000
     /// Rows of the answer to a query, unless fewer are asked for.
     ///
     /// Above: the query is ended with an error.
