@@ -118,6 +118,10 @@ public enum Limits {
     ///
     /// Above: the query is ended with an error.
     public static let querySecondsMax = 60
+    /// Bytes of memory by which SQLite may grow while it answers a query.
+    ///
+    /// Above: the query is ended with an error.
+    public static let queryMemorySizeMax = 256 * 1024 * 1024
     /// Packs whose read models one SQL query sees.
     ///
     /// Above: those that the query does not name are left out.

@@ -2,6 +2,7 @@ import DiarioCore
 import DiarioProjection
 import DiarioSQLite
 import DiarioSchema
+import DiarioTestSupport
 import Testing
 
 /// A pack comes from others: what it asks for is refused, or stopped, and harms nothing else.
@@ -195,5 +196,31 @@ import Testing
         #expect(try run.file.digest(of: "things") != digest)
         try run.undo()
         #expect(try run.file.digest(of: "things") == digest)
+    }
+
+    /// A query may use all functions, and some of them gather what they are given.
+    @Test func aQueryThatGathersTooMuchIsEnded() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/test.sqlite"
+        let space = try #require(SpaceID(rawValue: 1))
+        let pack = try PackSample.pack()
+        _ = try ModelFile(path: path, plan: PackPlan(pack), space: space, .building)
+        let reader = try ModelReader(
+            ModelReader.Source(pack: "test", path: path, isImmutable: false)
+        )
+        let text = """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10000),
+                t AS MATERIALIZED (SELECT hex(zeroblob(500000)) AS z)
+            SELECT length(json_group_array(z)) FROM n, t
+            """
+        let answer = try reader.answer(text)
+        let error = #expect(throws: ProjectionError.self) { _ = try answer.next() }
+        guard case .query(let fault) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(fault.kind == .limit && fault.message.contains("memory"))
+        // The next one begins with all that it may take.
+        #expect(try reader.answer("SELECT 1").next() == [.integer(1)])
     }
 }
