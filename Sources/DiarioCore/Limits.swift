@@ -98,6 +98,18 @@ public enum Limits {
     ///
     /// Above: the event goes to quarantine.
     public static let sqlEventStepCountMax = 20_000_000
+    /// Bytes of rows as they were before that one pending event may make us keep.
+    ///
+    /// Above: the event goes to quarantine.
+    public static let sqlImageSizeMax = 16 * 1024 * 1024
+    /// Steps of SQLite's machine that all examples of a pack may take together.
+    ///
+    /// Above: the pack is refused.
+    public static let sqlExampleStepCountMax = 400_000_000
+    /// Tables, indexes, triggers and statements of a pack's read models, and its queries.
+    ///
+    /// Above: the pack is refused.
+    public static let sqlStatementCountMax = 2000
     /// Rows of the answer to a query, unless fewer are asked for.
     ///
     /// Above: the query is ended with an error.
@@ -106,6 +118,10 @@ public enum Limits {
     ///
     /// Above: the query is ended with an error.
     public static let querySecondsMax = 60
+    /// Bytes of memory by which SQLite may grow while it answers a query.
+    ///
+    /// Above: the query is ended with an error.
+    public static let queryMemorySizeMax = 256 * 1024 * 1024
     /// Packs whose read models one SQL query sees.
     ///
     /// Above: those that the query does not name are left out.

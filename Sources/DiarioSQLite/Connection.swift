@@ -207,6 +207,9 @@ import CSQLite
         try other.check(end)
     }
 
+    /// Bytes that the library has taken for all connections of this process.
+    package static var memoryUsed: Int { Int(clamping: sqlite3_memory_used()) }
+
     package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
     // MARK: Settings

@@ -20,6 +20,8 @@ final class LaneImages {
     private(set) var rows: [Key: [UInt8]?] = [:]
     /// The keys in the order in which they were touched.
     private(set) var order: [Key] = []
+    /// Bytes of all keys and rows.
+    private(set) var size = 0
 
     /// Which columns of a table a key and an image are made of.
     private struct Layout {
@@ -49,6 +51,7 @@ final class LaneImages {
     func forget() {
         rows.removeAll(keepingCapacity: true)
         order.removeAll(keepingCapacity: true)
+        size = 0
     }
 
     private func note(_ change: borrowing RowChange) {
@@ -77,5 +80,6 @@ final class LaneImages {
         }
         rows.updateValue(image, forKey: key)
         order.append(key)
+        size += key.key.count + (image?.count ?? 0)
     }
 }

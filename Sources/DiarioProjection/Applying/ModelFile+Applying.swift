@@ -125,6 +125,7 @@ extension ModelFile {
         _ index: Int
     ) throws(EventFault) {
         stepLimit.begin()
+        defer { stepLimit.end() }
         let prepared: PreparedModel
         do throws(ProjectionError) { prepared = try preparedModel(index) } catch {
             throw .file(error)
@@ -225,7 +226,7 @@ enum EventFault: Error {
     /// The pack knows no such version, or no way from it to its newest one.
     case version
     /// A required field is empty after an upcast, or holds what it may not.
-    case upcast(field: String)
+    case upcast(String)
     case file(ProjectionError)
 
     /// The error if it is the file that does not work, and not the event.
@@ -246,7 +247,7 @@ enum EventFault: Error {
     var reason: (rule: String, message: String) {
         switch self {
         case .version: ("version", "the pack has no such version of the type; update it")
-        case .upcast(let field): ("upcast", "the upcast leaves the field \(field) empty")
+        case .upcast(let message): ("upcast", message)
         case .file(let error): ("file", error.message)
         case .sqlite(let error, let file, let line, let isOverLimit):
             isOverLimit

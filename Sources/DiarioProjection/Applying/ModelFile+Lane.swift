@@ -54,6 +54,9 @@ extension ModelFile {
     /// Writes down what rows were before, for the newest section.
     func saveImages() throws(ProjectionError) {
         guard !images.order.isEmpty, let section = sections.last else { return }
+        // A key and a row, each as large as a value may be, are more than one.
+        connection.setLimit(.length, to: 4 * Limits.sqlValueSizeMax)
+        defer { connection.setLimit(.length, to: Limits.sqlValueSizeMax) }
         do throws(SQLiteError) {
             let statement = try connection.prepare(
                 "INSERT OR IGNORE INTO diario_before VALUES (?, ?, ?, ?)",
@@ -108,6 +111,8 @@ extension ModelFile {
         try saveImages()
         images.end(connection)
         try run("PRAGMA defer_foreign_keys = ON")
+        connection.setLimit(.length, to: 4 * Limits.sqlValueSizeMax)
+        defer { connection.setLimit(.length, to: Limits.sqlValueSizeMax) }
         // Of each row the oldest section knows what it was before all of them.
         let touched = try rows(
             "SELECT name, key, row, min(section) FROM diario_before GROUP BY name, key"

@@ -43,9 +43,10 @@ extension ModelFile {
                     isOverLimit: stepLimit.wasReached
                 )
             }
-            for (index, field) in target.fields.enumerated()
-            where field.isRequired && fields[index] == .null {
-                throw .upcast(field: field.name)
+            do throws(UpcastRow.Fault) {
+                fields = try UpcastRow.conforming(fields, to: target)
+            } catch {
+                throw .upcast("\(upcast.file), line \(upcast.statement.line): \(error.message)")
             }
             version = target.version
         }

@@ -82,8 +82,10 @@ package final class ModelFile {
         }
         if mode == .building { try makeState(of: space) }
         try readState(of: space, mode)
-        let limit = stepLimit
-        connection.setProgress(everySteps: StepLimit.interval) { limit.isOver() }
+        let (limit, images) = (stepLimit, images)
+        connection.setProgress(everySteps: StepLimit.interval) {
+            limit.isOver(imageSize: images.size)
+        }
     }
 
     /// The position at which all models are.
@@ -235,20 +237,38 @@ struct UpcastKey: Hashable {
 }
 
 /// Counts what one event costs, so that none can take for ever.
+///
+/// Between `begin` and `end` it counts; what the engine does for itself is not looked at.
 final class StepLimit {
     /// Instructions of SQLite between two looks.
-    static let interval = 100_000
-    private var count = 0
+    static let interval = 1000
+    /// Nil while no event is applied.
+    private var count: Int?
+    /// What all events have cost together.
+    private(set) var total = 0
     private(set) var wasReached = false
+    /// What was kept of rows as they were when the event was looked at first.
+    private var imageStart: Int?
 
     func begin() {
         count = 0
         wasReached = false
+        imageStart = nil
     }
 
-    func isOver() -> Bool {
-        count += 1
-        guard count * Self.interval > Limits.sqlEventStepCountMax else { return false }
+    func end() { count = nil }
+
+    /// `imageSize` is what is kept of rows as they were.
+    func isOver(imageSize: Int) -> Bool {
+        guard let known = count else { return false }
+        count = known + Self.interval
+        total += Self.interval
+        let start = imageStart ?? imageSize
+        imageStart = start
+        guard
+            known + Self.interval > Limits.sqlEventStepCountMax
+                || imageSize - start > Limits.sqlImageSizeMax
+        else { return false }
         wasReached = true
         return true
     }

@@ -51,13 +51,9 @@ package struct ModelPlan: Sendable {
                     )
                 }
             }
-            var upcasts: [Int: Upcast] = [:]
-            for upcast in pack.sql.upcasts where upcast.type == name {
-                upcasts[upcast.from] = upcast
-            }
             types[name] = TypePlan(
                 type: type,
-                upcasts: upcasts,
+                upcasts: Self.upcasts(of: name, in: pack),
                 statements: start..<statements.count,
                 usesPlace: statements[start...].contains { $0.sources.contains(where: \.isPlace) }
             )
@@ -65,6 +61,12 @@ package struct ModelPlan: Sendable {
         self.types = types
         self.statements = statements
         fingerprint = Self.fingerprint(of: model, in: pack)
+    }
+
+    fileprivate static func upcasts(of type: String, in pack: Pack) -> [Int: Upcast] {
+        var upcasts: [Int: Upcast] = [:]
+        for upcast in pack.sql.upcasts where upcast.type == type { upcasts[upcast.from] = upcast }
+        return upcasts
     }
 
     /// Section 5 of schema/format/models.md.
@@ -100,6 +102,20 @@ package struct ModelPlan: Sendable {
             bytes.append(varint: UInt64(need.version))
         }
         return SHA256.hash(bytes.span)
+    }
+}
+
+extension ModelPlan.TypePlan {
+    /// How events of a type are read, for those who do nothing with them; nil if the pack has no
+    /// such type.
+    init?(readingOnly name: String, of pack: Pack) {
+        guard let type = pack.types.last(where: { $0.name == name }) else { return nil }
+        self.init(
+            type: type,
+            upcasts: ModelPlan.upcasts(of: name, in: pack),
+            statements: 0..<0,
+            usesPlace: false
+        )
     }
 }
 

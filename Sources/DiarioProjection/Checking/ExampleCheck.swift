@@ -6,11 +6,13 @@ package import DiarioSchema
 /// Statements that SQLite accepts may still fail for every event, as where a text meets a column of
 /// integers; only an event shows that.
 package enum ExampleCheck {
-    /// Read models that take no example of a type, though there are some.
+    /// Upcasts that make of an example what the newer schema refuses, and read models that take no
+    /// example of a type, though there are some.
     ///
     /// The pack and its examples must have no other problem.
     package static func problems(of pack: Pack) -> [PackProblem] {
-        guard !pack.sql.readModels.isEmpty, let catalog = try? TypeCatalog(pack.types),
+        guard !pack.sql.readModels.isEmpty || !pack.sql.upcasts.isEmpty,
+            let catalog = try? TypeCatalog(pack.types),
             let space = SpaceID(rawValue: 1)
         else { return [] }
         do throws(ProjectionError) {
@@ -23,6 +25,7 @@ package enum ExampleCheck {
             var run = Run(file)
             for example in pack.files where example.path.hasPrefix("examples/") {
                 run.take(example, catalog)
+                guard !run.isOver else { break }
             }
             return try run.problems()
         } catch {
@@ -42,6 +45,7 @@ package enum ExampleCheck {
         private var counts: [Pair: (taken: Int, all: Int)] = [:]
         /// Where the first example of a type is.
         private var places: [String: (file: String, line: Int)] = [:]
+        private var found: [PackProblem] = []
 
         private struct Pair: Hashable {
             let model: Int
@@ -63,7 +67,29 @@ package enum ExampleCheck {
                 if places[line.type.name] == nil {
                     places[line.type.name] = (example.path, index + 1)
                 }
+                upcast(line, at: (example.path, index + 1))
                 apply(line)
+                guard !isOver else { break }
+            }
+        }
+
+        /// Whether all examples together take longer than they may.
+        var isOver: Bool { file.stepLimit.total > Limits.sqlExampleStepCountMax }
+
+        /// Reads an example of an older version as one of the newest, whoever listens to it.
+        private mutating func upcast(_ line: EventLine, at place: (file: String, line: Int)) {
+            guard let plan = ModelPlan.TypePlan(readingOnly: line.type.name, of: file.plan.pack),
+                plan.upcasts[line.type.version] != nil
+            else { return }
+            do throws(EventFault) { _ = try file.upcast(line, plan) } catch {
+                found.append(
+                    PackProblem(
+                        file: place.file,
+                        line: place.line,
+                        rule: "upcast-example",
+                        message: error.reason.message
+                    )
+                )
             }
         }
 
@@ -109,7 +135,17 @@ package enum ExampleCheck {
 
         func problems() throws(ProjectionError) -> [PackProblem] {
             let quarantined = try file.quarantined()
-            var problems: [PackProblem] = []
+            var problems = found
+            if isOver {
+                problems.append(
+                    PackProblem(
+                        file: "examples",
+                        line: nil,
+                        rule: "limit",
+                        message: "the examples take too long; make the statements simpler"
+                    )
+                )
+            }
             for (pair, count) in counts where count.taken == 0 {
                 let model = file.plan.models[pair.model].model.name
                 let place = places[pair.type]

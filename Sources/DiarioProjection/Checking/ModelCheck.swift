@@ -9,6 +9,9 @@ struct ModelCheck {
     private(set) var problems: [PackProblem] = []
     /// The tables that it makes.
     private var shapes: [TableShape] = []
+    /// What it is made of, as far as SQLite accepts it.
+    private var definitions: [SQLSyntax] = []
+    private var changes: [(syntax: SQLSyntax, parameters: [String: Trait])] = []
 
     /// Words that make a table come out otherwise on another device, with what to do instead.
     private static let refusedWords: [(word: String, rule: String, remedy: String)] = [
@@ -22,7 +25,7 @@ struct ModelCheck {
     ]
     /// What may stand behind DEFAULT; SQLite lets nobody look at what functions do there.
     private static let fallbacks = ["NULL", "TRUE", "FALSE"]
-    private static let rowIDs = ["ROWID", "OID", "_ROWID_"]
+    static let rowIDs: Set<String> = ["ROWID", "OID", "_ROWID_"]
 
     init(_ model: ReadModel, of pack: Pack, _ watch: Watch) {
         self.model = model
@@ -45,6 +48,7 @@ struct ModelCheck {
         for block in model.blocks {
             for statement in block.statements { check(statement, of: block, connection) }
         }
+        if !shapes.isEmpty { review() }
         for shape in shapes { watch.otherTables[shape.name] = model.name }
     }
 
@@ -72,15 +76,45 @@ struct ModelCheck {
         _ statement: SQLStatement,
         _ connection: borrowing Connection
     ) {
-        checkWords(statement, isTrigger: statement.head.contains("TRIGGER"))
+        let isTrigger = statement.head.contains("TRIGGER")
+        let isSound = checkWords(statement, isTrigger: isTrigger)
         watch.begin(.definition)
-        do throws(SQLiteError) { try connection.execute(statement.text) } catch {
+        do throws(SQLiteError) {
+            // First looked at, because it is carried out at once.
+            _ = try connection.prepare(statement.text, isKept: false)
+            if let syntax = parse(statement, isReported: isSound) {
+                let review = StatementReview([])
+                review.checkForm(syntax)
+                guard !take(review) else { return }
+                definitions.append(syntax)
+            } else if isSound || statement.words.contains(where: { $0.isKeyword("SELECT") }) {
+                return
+            }
+            watch.begin(.definition)
+            try connection.execute(statement.text)
+        } catch {
             report(error, statement)
         }
     }
 
-    private mutating func checkWords(_ statement: SQLStatement, isTrigger: Bool) {
+    private mutating func parse(_ statement: SQLStatement, isReported: Bool) -> SQLSyntax? {
+        do throws(SQLSyntaxFault) { return try SQLParser.parse(statement) } catch {
+            if isReported { problem(error.line, "sql-form", error.message) }
+            return nil
+        }
+    }
+
+    /// Takes over what a review found; true if that is anything.
+    private mutating func take(_ review: StatementReview) -> Bool {
+        let found = review.takeProblems()
+        for found in found { problem(max(1, found.line), found.rule, found.message) }
+        return !found.isEmpty
+    }
+
+    /// True if no word is refused.
+    private mutating func checkWords(_ statement: SQLStatement, isTrigger: Bool) -> Bool {
         let words = statement.words
+        let count = problems.count
         for (word, next) in zip(words, words.dropFirst())
         where word.isKeyword("DEFAULT") && !Self.isFallback(next) {
             problem(
@@ -89,9 +123,11 @@ struct ModelCheck {
                 "a default is a number, a text or NULL; \(next.text) is none"
             )
         }
-        for (index, word) in words.enumerated() where word.kind == .word {
-            let text = word.text.uppercased()
-            if let refused = Self.refusedWords.first(where: { $0.word == text }) {
+        for (index, word) in words.enumerated() {
+            guard let text = word.name?.uppercased() else { continue }
+            if word.kind == .word,
+                let refused = Self.refusedWords.first(where: { $0.word == text })
+            {
                 problem(word.line, refused.rule, "\(text) is not allowed here: \(refused.remedy)")
             }
             // A trigger has to name the row of the index that it feeds, and WITHOUT ROWID has none.
@@ -105,6 +141,7 @@ struct ModelCheck {
                 )
             }
         }
+        return problems.count == count
     }
 
     private static func isFallback(_ word: SQLWord) -> Bool {
@@ -215,59 +252,53 @@ struct ModelCheck {
         of block: ReadModel.Block,
         _ connection: borrowing Connection
     ) {
-        checkWords(statement, isTrigger: false)
+        let isSound = checkWords(statement, isTrigger: false)
         watch.begin(.change)
         do throws(SQLiteError) { _ = try connection.prepare(statement.text, isKept: false) } catch {
             return report(error, statement)
         }
-        let personal = personalFields(of: block)
-        guard !personal.isEmpty else { return }
-        checkPersonal(statement, personal)
+        guard let syntax = parse(statement, isReported: isSound) else { return }
+        changes.append((syntax, parameters(of: block)))
     }
 
-    /// Names of fields that are personal in one of the types of a block.
-    private func personalFields(of block: ReadModel.Block) -> Set<String> {
-        var names: Set<String> = []
+    /// What the parameters of a block's statements may be.
+    private func parameters(of block: ReadModel.Block) -> [String: Trait] {
+        var traits: [String: Trait] = [:]
+        for parameter in EnvelopeParameter.allCases {
+            traits[parameter.rawValue] = Trait(parameter)
+        }
         for name in block.types {
             guard let type = pack.types.last(where: { $0.name == name }) else { continue }
-            for index in type.personalFieldIndices { names.insert(type.fields[index].name) }
-        }
-        return names
-    }
-
-    private mutating func checkPersonal(_ statement: SQLStatement, _ personal: Set<String>) {
-        let use = ColumnUse(statement)
-        guard let shape = shapes.first(where: { $0.name.lowercased() == use.table?.lowercased() })
-        else { return }
-        var pairs = use.assignments
-        for (place, parameters) in use.unnamed.enumerated() where place < shape.columns.count {
-            pairs.append(
-                ColumnUse.Assignment(column: shape.columns[place].name, parameters: parameters)
-            )
-        }
-        for pair in pairs {
-            guard let column = shape.column(pair.column), column.isKey || column.isNeeded else {
-                continue
-            }
-            for name in pair.parameters where personal.contains(name) {
-                problem(
-                    line(of: name, in: statement),
-                    column.isKey ? "personal-key" : "personal-needed",
-                    "\(name) is personal and can be erased, so it cannot be in the column "
-                        + "\(column.name), which is \(column.isKey ? "a key" : "NOT NULL")"
-                )
+            for field in type.fields {
+                traits[field.name, default: Trait()].formUnion(Trait(field, of: type))
             }
         }
-        for name in use.conditions where personal.contains(name) {
-            problem(
-                line(of: name, in: statement),
-                "personal-condition",
-                "\(name) is personal and can be erased, so no condition can depend on it"
-            )
-        }
+        return traits
     }
 
-    private func line(of parameter: String, in statement: SQLStatement) -> Int {
-        statement.parameters.first { $0.name == parameter }?.line ?? statement.line
+    // MARK: What the statements mean together
+
+    private mutating func review() {
+        let review = StatementReview(shapes)
+        // What comes into one column may come from there into another.
+        var hasNews = true
+        while hasNews {
+            hasNews = false
+            for definition in definitions {
+                guard case .createTable(let table) = definition else { continue }
+                hasNews = review.gather(generated: table) || hasNews
+            }
+            for change in changes {
+                review.parameters = change.parameters
+                hasNews = review.gather(change.syntax) || hasNews
+            }
+        }
+        review.parameters = [:]
+        for definition in definitions { review.check(definition: definition) }
+        for change in changes {
+            review.parameters = change.parameters
+            review.check(change.syntax)
+        }
+        _ = take(review)
     }
 }

@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioSQLite
 package import DiarioSchema
 
@@ -6,12 +7,33 @@ package enum PackCheck {
     /// All that is wrong with it, by file and line; what `Pack` itself finds is not repeated.
     package static func problems(of pack: Pack) -> [PackProblem] {
         var problems = needProblems(of: pack)
+        guard count(pack) <= Limits.sqlStatementCountMax else {
+            problems.append(
+                PackProblem(
+                    file: "pack.json",
+                    line: nil,
+                    rule: "limit",
+                    message: "the pack has \(count(pack)) tables, indexes, triggers, statements "
+                        + "and queries, and may have \(Limits.sqlStatementCountMax)"
+                )
+            )
+            return problems
+        }
         do throws(SQLiteError) { problems += try sqlProblems(of: pack) } catch {
             problems.append(
                 PackProblem(file: "pack.json", line: nil, rule: "sql", message: error.message)
             )
         }
         return problems.sorted { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) }
+    }
+
+    /// How much SQL there is: a statement for several types counts for each.
+    private static func count(_ pack: Pack) -> Int {
+        let models = pack.sql.readModels.reduce(0) { sum, model in
+            sum + model.definitions.count
+                + model.blocks.reduce(0) { $0 + $1.types.count * $1.statements.count }
+        }
+        return models + pack.sql.queries.count + pack.sql.upcasts.count
     }
 
     private static func needProblems(of pack: Pack) -> [PackProblem] {
@@ -36,6 +58,12 @@ package enum PackCheck {
         watch.needs = Set(pack.needs.map(\.name))
         let connection = try PackConnection.scratch()
         connection.setAuthorizer { watch.answer($0) }
+        // Tables are empty here, so whatever takes long was made to.
+        var steps = 0
+        connection.setProgress(everySteps: 1000) {
+            steps += 1000
+            return steps > Limits.sqlExampleStepCountMax
+        }
         var problems: [PackProblem] = []
         var isWhole = true
         for model in pack.sql.readModels {
@@ -99,33 +127,8 @@ package enum PackCheck {
             let type = pack.types.first(where: { $0.name == upcast.type && $0.version == upcast.to }
             )
         else { return [] }
-        func fault(_ rule: String, _ message: String) -> PackProblem {
-            PackProblem(file: upcast.file, line: statement.line, rule: rule, message: message)
-        }
-        let names = (0..<prepared.columnCount).map { prepared.columnName(at: $0) }
-        var problems: [PackProblem] = []
-        for (index, name) in names.enumerated() {
-            if type.fieldIndex(name) == nil {
-                problems.append(
-                    fault(
-                        "unknown-field",
-                        "\(type.name) version \(type.version) has no field \(name); name each "
-                            + "column after a field, with AS"
-                    )
-                )
-            } else if names[..<index].contains(name) {
-                problems.append(fault("upcast-field", "the field \(name) is there twice"))
-            }
-        }
-        for field in type.fields where field.isRequired && !names.contains(field.name) {
-            problems.append(
-                fault(
-                    "upcast-field",
-                    "version \(type.version) needs the field \(field.name), and the upcast leaves "
-                        + "it out"
-                )
-            )
-        }
-        return problems
+        return UpcastCheck(upcast, to: type, pack).problems(
+            columns: (0..<prepared.columnCount).map { prepared.columnName(at: $0) }
+        )
     }
 }

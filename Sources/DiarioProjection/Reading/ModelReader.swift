@@ -9,6 +9,8 @@ package final class ModelReader {
     private let paths: String
     /// Whether the time of the query that runs is over.
     private var isOver = false
+    /// Whether it has taken more memory than it may.
+    private var isTooLarge = false
 
     /// A generation to be read.
     package struct Source: Sendable {
@@ -102,11 +104,15 @@ package final class ModelReader {
         _ parameters: [String: Value] = [:],
         _ bounds: Bounds = Bounds()
     ) throws(ProjectionError) -> ModelAnswer {
-        isOver = false
+        (isOver, isTooLarge) = (false, false)
         connection.setAuthorizer { [watch] in watch.answer($0) }
-        connection.setProgress(everySteps: 100_000) { [unowned self] in
+        // Some functions gather all values of a query in one text and look at its size at the end.
+        // A few hundred rows lie between two looks, each as large as a value may be.
+        let memoryMax = Connection.memoryUsed + Limits.queryMemorySizeMax
+        connection.setProgress(everySteps: 1000) { [unowned self] in
+            isTooLarge = isTooLarge || Connection.memoryUsed > memoryMax
             isOver = isOver || bounds.isOver()
-            return isOver
+            return isOver || isTooLarge
         }
         watch.begin(.query)
         let answer = ModelAnswer(try prepare(sql), self, rowCountMax: bounds.rowCountMax)
@@ -149,6 +155,8 @@ package final class ModelReader {
 
     fileprivate func fault(_ error: SQLiteError) -> ProjectionError {
         switch error.kind {
+        case .interrupted where isTooLarge:
+            .query(QueryFault(.limit, "the query took more memory than it may; ask for less"))
         case .interrupted where isOver:
             .query(QueryFault(.limit, "the query took longer than it may; ask for less"))
         case .refused:

@@ -122,7 +122,7 @@ package struct PayloadReader: Sendable {
     /// Reads the value of the field `node` into its slot.
     @inline(__always)
     @_lifetime(cursor: copy cursor)
-    private mutating func readValue(
+    mutating func readValue(
         _ cursor: inout JSONCursor,
         _ rules: RulesView,
         node index: Int,

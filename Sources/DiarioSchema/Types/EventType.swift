@@ -135,3 +135,17 @@ struct SchemaParts {
     var rules: SchemaRules
     var firstField: Int32
 }
+
+extension EventType {
+    /// What values may be inside a nested field, at any depth.
+    package func memberKinds(at index: Int) -> Set<Field.Kind> {
+        var kinds: Set<Field.Kind> = []
+        var open = Array(rules.nodes[index].children.indices)
+        while let next = open.popLast() {
+            let node = rules.nodes[next]
+            kinds.insert(node.kind.fieldKind)
+            if node.kind.fieldKind == .nested { open += Array(node.children.indices) }
+        }
+        return kinds
+    }
+}
