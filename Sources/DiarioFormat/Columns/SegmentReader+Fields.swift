@@ -18,12 +18,21 @@ extension SegmentReader {
 
     /// The public columns of a block of fields, for the wanted rows.
     package mutating func fields(inBlock number: Int) throws(SegmentError) -> FieldColumns {
-        try fields(inBlock: number, readsAllKeys: false)
+        try fields(inBlock: number, nil, readsAllKeys: false)
+    }
+
+    /// The same; of fields that are left out no values are made.
+    mutating func fields(
+        inBlock number: Int,
+        _ selection: FieldSelection
+    ) throws(SegmentError) -> FieldColumns {
+        try fields(inBlock: number, selection, readsAllKeys: false)
     }
 
     /// The same; `readsAllKeys` if personal columns may be predicted from these.
     private mutating func fields(
         inBlock number: Int,
+        _ selection: FieldSelection?,
         readsAllKeys: Bool
     ) throws(SegmentError) -> FieldColumns {
         let block = index.blocks[number]
@@ -53,6 +62,7 @@ extension SegmentReader {
             scope,
             block.key,
             wanted: rows,
+            selection: selection,
             readsAllKeys: readsAllKeys,
             heads: heads
         )
@@ -75,7 +85,8 @@ extension SegmentReader {
     /// Rows count those with a personal part that is not erased, in order.
     package mutating func personalFields(
         inBlock number: Int,
-        publicColumns: FieldColumns? = nil
+        publicColumns: FieldColumns? = nil,
+        _ selection: FieldSelection? = nil
     ) throws(SegmentError) -> FieldColumns? {
         let block = index.blocks[number]
         let rows = try personalRows(inBlock: number)
@@ -106,7 +117,9 @@ extension SegmentReader {
             if let publicColumns, wantsAll {
                 columns = publicColumns
             } else {
-                columns = try fields(inBlock: number, readsAllKeys: true)
+                // Of the others the values of keys alone are needed.
+                let none = selection.map { _ in FieldSelection() }
+                columns = try fields(inBlock: number, none, readsAllKeys: true)
             }
             outer = KeyLayer(merging: columns.keys, in: keys, rows: events)
         }
@@ -121,7 +134,8 @@ extension SegmentReader {
             try plan(block.key).personalFields,
             scope,
             block.key,
-            wanted: wantedPart
+            wanted: wantedPart,
+            selection: selection
         )
     }
 
