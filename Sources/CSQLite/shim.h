@@ -27,6 +27,20 @@ static inline int diario_sqlite_bind_blob(
     return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
 
+// The bytes stay where they are until the statement has run or something else is bound.
+static inline int diario_sqlite_bind_lent_text(
+    sqlite3_stmt *statement, int index, const void *bytes, int count
+) {
+    return sqlite3_bind_text(statement, index, (const char *)bytes, count, SQLITE_STATIC);
+}
+
+static inline int diario_sqlite_bind_lent_blob(
+    sqlite3_stmt *statement, int index, const void *bytes, int count
+) {
+    if (count == 0) return sqlite3_bind_zeroblob(statement, index, 0);
+    return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_STATIC);
+}
+
 static inline void diario_sqlite_result_text(
     sqlite3_context *context, const void *bytes, int count
 ) {

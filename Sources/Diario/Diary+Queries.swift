@@ -2,6 +2,7 @@ import DiarioLog
 import DiarioProjection
 import DiarioSQLite
 import DiarioSchema
+import DiarioStorage
 
 /// A value of a row of an answer, or of a parameter.
 public enum SQLValue: Hashable, Sendable {
@@ -81,9 +82,14 @@ extension Diary {
 
     /// Builds the read models of all packs anew from the log, beside those that are read meanwhile.
     ///
+    /// Other calls go on while this one waits: threads of its own build.
+    ///
     /// - Throws: ``DiarioError`` if the disk refuses, or if nothing may be written.
-    public func rebuild() throws {
-        _ = try models().rebuild()
+    public func rebuild() async throws {
+        let rebuild = try models().rebuilding()
+        try await withCheckedContinuation { continuation in
+            _ = WorkerThread(name: "diario-rebuild") { continuation.resume(returning: rebuild()) }
+        }.get()
         changes.raise()
     }
 

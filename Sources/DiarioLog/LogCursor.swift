@@ -11,10 +11,12 @@ package struct StoredEvents: Sendable {
     package let types: [TypeEntry]
     /// The rows that were asked for, in order.
     package let rows: [StoredRow]
-    /// The file they were read from, relative to the data directory.
-    package let file: String
+    let fileName: FileName?
     /// Where their salts come from, if not from the write-ahead log.
     let salts: SegmentSalts?
+
+    /// The file they were read from, relative to the data directory.
+    package var file: String { fileName?.path ?? "" }
 }
 
 /// A row, and where its event stands by now.
@@ -52,15 +54,15 @@ package enum LogPart: Hashable, Sendable {
 /// Sees the events up to the head that the space had when the cursor was made; first all canonical
 /// ones, then the pending ones; in reverse the other way round.
 package struct LogCursor: Sendable {
-    private let store: LogStore
-    private let space: SpaceID
-    private let isReversed: Bool
-    private let filter: LogFilter
+    let store: LogStore
+    let space: SpaceID
+    let isReversed: Bool
+    let filter: LogFilter
     /// The segment of canonical events that is being read.
     private var walk: SegmentWalk?
     private var sealedRuns: SealedRunReader
     /// The positions that are still to be read.
-    private var positions: Range<UInt64>
+    private(set) var positions: Range<UInt64>
     /// What is still to be read of pending runs, in order.
     private var pending: [(ReplicaID, Run)]
 
@@ -179,8 +181,11 @@ package struct LogCursor: Sendable {
         return events
     }
 
+    /// Whether no segment is being read as rows.
+    var isBetweenSegments: Bool { walk?.holds(positions.lowerBound, by: nil) != true }
+
     /// Goes on behind positions that were read.
-    private mutating func leave(_ read: Range<UInt64>) {
+    mutating func leave(_ read: Range<UInt64>) {
         if isReversed {
             let end = max(positions.lowerBound, read.lowerBound)
             positions = positions.lowerBound..<min(positions.upperBound, end)
@@ -295,7 +300,7 @@ package struct LogCursor: Sendable {
                 bytes: bytes,
                 types: head.types,
                 rows: try rows(bytes, head, run, isPending: isPending),
-                file: run.rowsFile.path,
+                fileName: run.rowsFile,
                 salts: nil
             )
         } catch {

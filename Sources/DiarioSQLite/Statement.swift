@@ -4,8 +4,8 @@ import CSQLite
 ///
 /// Made by a `Connection`, used by one thread at a time, and freed when it goes.
 @safe package struct Statement: ~Copyable {
-    // Made by `sqlite3_prepare_v3`, freed by `deinit`, handed to nobody.
-    private let handle: OpaquePointer
+    // Made by `sqlite3_prepare_v3`, freed by `deinit`, handed to nobody outside.
+    let handle: OpaquePointer
     /// Keeps what callbacks of the connection need while a statement may still call them.
     private let callbacks: Callbacks
 
@@ -16,7 +16,8 @@ import CSQLite
 
     deinit { _ = unsafe sqlite3_finalize(handle) }
 
-    private func check(_ code: Int32) throws(SQLiteError) {
+    @inline(__always)
+    func check(_ code: Int32) throws(SQLiteError) {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 

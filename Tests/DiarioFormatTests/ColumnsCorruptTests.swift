@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFormat
+import DiarioSchema
 import Testing
 
 /// Bytes from outside throw; they never trap, and never give other rows.
@@ -26,9 +27,39 @@ import Testing
         )
         var count = 0
         while let row = try rows.next() { count += row.event.publicPart.count }
+        count += try readColumns(sealed, checksums)
         _ = try rows.reader.saltNodes()
         for type in rows.reader.index.types.indices {
             _ = try rows.reader.mayContain([0x61].span, type: type)
+        }
+        return count
+    }
+
+    /// The same by columns, of which every second one is left out.
+    private static func readColumns(
+        _ sealed: SealedSegment,
+        _ checksums: SegmentChecksums
+    ) throws(SegmentError) -> Int {
+        var reader = try SegmentReader(
+            SegmentMemory(.segment, sealed.segment),
+            sidecar: SegmentMemory(.sidecar, sealed.sidecar),
+            checksums: checksums
+        )
+        var selection = SegmentSelection()
+        selection.envelope = [.times, .clocks, .accepted, .bases, .actors, .subjects]
+        for type in reader.index.types.indices {
+            var fields = FieldSelection()
+            for field in try reader.eventType(type).fields.indices where field % 2 == type % 2 {
+                fields.insert(field)
+            }
+            selection.fields.append(type % 5 == 4 ? nil : fields)
+        }
+        var columns = try SegmentColumns(reader, selection)
+        var (count, next) = (0, 0)
+        while next < columns.envelope.types.count {
+            let window = try columns.window(from: next)
+            count += window.wanted.count
+            next = window.events.upperBound
         }
         return count
     }

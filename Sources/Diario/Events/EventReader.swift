@@ -69,7 +69,8 @@ extension [UInt8] {
 package struct EventReader: Sendable {
     private let catalog: TypeCatalog
     private let filter: EventFilter
-    private var cursor: LogCursor
+    /// Nil if others say what comes next.
+    private var cursor: LogCursor?
     private var events: StoredEvents?
     private var nextRow = 0
     /// For each type of the block at hand how it is read; nil if it is not wanted.
@@ -117,9 +118,11 @@ package struct EventReader: Sendable {
     }
 
     /// Reads canonical events at `positions` of some types, or pending ones, for read models.
+    ///
+    /// Without a cursor those that it is given.
     init(
         _ space: Space,
-        _ cursor: LogCursor,
+        _ cursor: LogCursor? = nil,
         types: [String]
     ) {
         catalog = space.catalog
@@ -162,15 +165,30 @@ package struct EventReader: Sendable {
             if try decode(stored, events, plan) { return .event }
         }
         events = nil
-        guard let next = try logging({ () throws(LogError) in try cursor.next() }) else {
+        guard let next = try logging({ () throws(LogError) in try cursor?.next() }) else {
             return .end
         }
         try begin(next)
         return .block
     }
 
-    private mutating func begin(_ next: StoredEvents) throws(DiarioError) {
+    /// Whether no row that was read is left.
+    var isBetweenBlocks: Bool { events.map { nextRow == $0.rows.count } ?? true }
+
+    /// The columns of the segment that comes next, if it is not read as rows: as the cursor says.
+    ///
+    /// Comes between blocks.
+    mutating func nextColumns(
+        _ parts: Set<EnvelopePart>,
+        _ choose: (TypeEntry, EventType) -> SealedColumns.Choice
+    ) throws(DiarioError) -> SealedColumns? {
+        try logging { () throws(LogError) in try cursor?.nextColumns(parts, choose) }
+    }
+
+    /// Goes on with these events.
+    mutating func begin(_ next: StoredEvents) throws(DiarioError) {
         nextRow = 0
+        events = nil
         guard !filter.authorityOnly || next.rows.contains(where: \.isAuthority) else { return }
         plans = []
         for entry in next.types {

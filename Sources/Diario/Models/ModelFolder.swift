@@ -4,7 +4,7 @@ import DiarioProjection
 import DiarioStorage
 
 /// The files of a space's read models: schema/format/models.md, section 1.
-struct ModelFolder {
+struct ModelFolder: Sendable {
     let directory: POSIXDirectory
     private let path: String
 
@@ -49,13 +49,21 @@ struct ModelFolder {
     func fullPath(scratch name: String) -> String { directory.fullPath(path + "/" + name) }
 
     func make() throws(DiarioError) {
-        try storing { () throws(StorageError) in try directory.makeDirectoryDurably(path) }
+        try storing { () throws(StorageError) in
+            guard try !directory.exists(path) else { return }
+            try directory.makeDirectoryDurably(path)
+        }
     }
 
-    /// The lock of those who change read models here.
-    func lock() throws(DiarioError) -> any DirectoryLock {
+    /// The lock of those who change live read models here, or which ones are live.
+    func lock() throws(DiarioError) -> any DirectoryLock { try lock("lock") }
+
+    /// The lock of those who build generations here.
+    func buildLock() throws(DiarioError) -> any DirectoryLock { try lock("build") }
+
+    private func lock(_ name: String) throws(DiarioError) -> any DirectoryLock {
         try make()
-        return try storing { () throws(StorageError) in try directory.lock(path + "/lock") }
+        return try storing { () throws(StorageError) in try directory.lock(path + "/" + name) }
     }
 
     /// The generation that programs read; nil if none was built yet.
@@ -77,12 +85,17 @@ struct ModelFolder {
     }
 
     /// Lets programs read this generation from now on.
+    ///
+    /// Its name is on disk before, by `sync`, and so is then the link.
     func makeLive(_ generation: Generation) throws(DiarioError) {
         try storing { () throws(StorageError) in
-            try directory.syncDirectory(path)
             try directory.setLink(path + "/\(generation.pack).sqlite", to: generation.name)
-            try directory.syncDirectory(path)
         }
+    }
+
+    /// Makes sure that the names of files and links are on disk.
+    func sync() throws(DiarioError) {
+        try storing { () throws(StorageError) in try directory.syncDirectory(path) }
     }
 
     func remove(_ generation: Generation) throws(DiarioError) { try remove(generation.name) }

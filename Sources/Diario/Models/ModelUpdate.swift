@@ -8,32 +8,39 @@ import DiarioSchema
 struct ModelUpdate {
     private let space: Space
     private let file: ModelFile
-    /// Told how many of how many canonical events are behind us.
-    private let progress: (UInt64, UInt64) -> Void
-
     /// Events of a transaction while much is to be caught up with.
     private let chunkCount: Int
     private static let carefulCount = 1000
+
+    /// The newest events, for who follows the log.
+    private let recent: RecentEvents?
 
     init(
         _ space: Space,
         _ file: ModelFile,
         chunkCount: Int,
-        progress: @escaping (UInt64, UInt64) -> Void
+        _ recent: RecentEvents? = nil
     ) {
+        self.recent = recent
         self.space = space
         self.file = file
         self.chunkCount = chunkCount
-        self.progress = progress
     }
 
     /// Applies all that the log holds by now, pending events as well.
-    func run() throws(DiarioError) {
-        try projecting { () throws(ProjectionError) in try file.refresh() }
+    ///
+    /// `progress` is told how many of how many canonical events are behind us. `isKnown` says that
+    /// nobody else can have changed the file.
+    func run(
+        isKnown: Bool = false,
+        _ progress: (UInt64, UInt64) -> Void
+    ) throws(DiarioError) {
+        if !isKnown { try projecting { () throws(ProjectionError) in try file.refresh() } }
         let standing = space.store.standing(of: space.id)
-        if file.sections.isEmpty { try catchUp(through: standing.head) }
+        if file.sections.isEmpty { try catchUp(through: standing.head, progress) }
         guard needsWork(standing) else { return }
         try withCare { (care) throws(ApplyError) in try runWhole(standing, care) }
+        progress(standing.head, standing.head)
     }
 
     /// Runs `body` in one transaction; again with care as long as there are events that need it.
@@ -77,27 +84,52 @@ struct ModelUpdate {
     // MARK: Canonical events alone
 
     /// Applies canonical events in large transactions; nothing pending is applied.
-    func catchUp(through head: UInt64) throws(DiarioError) {
+    func catchUp(
+        through head: UInt64,
+        _ progress: (UInt64, UInt64) -> Void
+    ) throws(DiarioError) {
         while let first = file.models.map(\.applied).min(), first < head {
+            if try catchUpWithRecent(first + 1...head) { continue }
             // Models that are further on wait for the others.
             let next = file.models.map(\.applied).filter { $0 > first }.min() ?? head
             let lagging = Set(file.models.filter { $0.applied == first }.map(\.name))
-            try catchUp(first + 1...min(next, head), of: head, for: lagging)
+            try catchUp(first + 1...min(next, head), of: head, for: lagging, progress)
         }
+    }
+
+    /// Applies the newest events, if they are few and all models lack them; false if not.
+    private func catchUpWithRecent(_ positions: ClosedRange<UInt64>) throws(DiarioError) -> Bool {
+        guard let recent, file.isEven, UInt64(positions.count) <= UInt64(chunkCount),
+            try recent.holds(positions)
+        else { return false }
+        guard recent.concern(file.plan) else {
+            try projecting { () throws(ProjectionError) in
+                try file.passOver(through: positions.upperBound)
+            }
+            return true
+        }
+        try withCare { (care) throws(ApplyError) in
+            try filing { () throws(ProjectionError) in try file.begin() }
+            try recent.apply(to: file, care)
+            file.settle(through: positions.upperBound)
+            try filing { () throws(ProjectionError) in try file.commit() }
+        }
+        return true
     }
 
     private func catchUp(
         _ positions: ClosedRange<UInt64>,
         of head: UInt64,
-        for models: Set<String>
+        for models: Set<String>,
+        _ progress: (UInt64, UInt64) -> Void
     ) throws(DiarioError) {
-        var reader = try reader(at: positions, for: models)
+        var events = try events(at: positions, for: models)
         while true {
             // Reading begins here again if an event turns out to need care.
-            let start = reader
+            let start = events
             let isMore = try withCare { (care) throws(ApplyError) in
-                reader = start
-                return try chunk(&reader, positions, care)
+                events = start
+                return try chunk(&events, positions, care)
             }
             guard isMore else { break }
             progress(file.models.map(\.applied).min() ?? head, head)
@@ -107,43 +139,43 @@ struct ModelUpdate {
 
     /// One transaction; false if there are no further events.
     private func chunk(
-        _ reader: inout EventReader,
+        _ events: inout ModelEvents,
         _ positions: ClosedRange<UInt64>,
         _ care: ModelFile.Care
     ) throws(ApplyError) -> Bool {
         try filing { () throws(ProjectionError) in try file.begin() }
-        var count = 0
-        var isAtEnd = false
-        var last = file.applied
         // What needs care may have to be done again more than once.
         let countMax = care == .none ? chunkCount : min(chunkCount, Self.carefulCount)
-        while count < countMax {
-            guard try reading({ () throws(DiarioError) in try reader.advance() }) else {
-                isAtEnd = true
-                break
-            }
-            try file.apply(reader.line, care)
-            last = reader.line.position ?? last
-            count += 1
-        }
-        file.settleLagging(through: isAtEnd ? positions.upperBound : last)
+        let done = try events.apply(to: file, after: file.applied, countMax: countMax, care)
+        file.settleLagging(through: done.isAtEnd ? positions.upperBound : done.last)
         try filing { () throws(ProjectionError) in try file.commit() }
-        return !isAtEnd
+        return !done.isAtEnd
     }
 
-    private func reader(
+    private func events(
         at positions: ClosedRange<UInt64>,
-        for models: Set<String>? = nil
-    ) throws(DiarioError) -> EventReader {
-        let names = models ?? Set(file.plan.models.map(\.model.name))
-        let types = file.plan.types(of: names).sorted()
+        for models: Set<String>
+    ) throws(DiarioError) -> ModelEvents {
+        let types = file.plan.types(of: models).sorted()
+        return ModelEvents(space, try cursor(at: positions, types), file.plan, types: types)
+    }
+
+    private func cursor(
+        at positions: ClosedRange<UInt64>,
+        _ types: [String]
+    ) throws(DiarioError) -> LogCursor {
         var filter = LogFilter()
         let wanted = Set(types.map { Array($0.utf8) })
         filter.wantsType = { wanted.contains($0) }
-        let cursor = try logging { () throws(LogError) in
+        return try logging { () throws(LogError) in
             try space.store.cursor(space.id, positions: positions, .canonical, filter: filter)
         }
-        return EventReader(space, cursor, types: types)
+    }
+
+    /// The canonical events at `positions` to which any model listens, row by row.
+    private func reader(at positions: ClosedRange<UInt64>) throws(DiarioError) -> EventReader {
+        let types = file.plan.typeNames
+        return EventReader(space, try cursor(at: positions, types), types: types)
     }
 
     // MARK: With pending events
@@ -164,7 +196,6 @@ struct ModelUpdate {
             try file.endLane()
             try file.commit()
         }
-        progress(standing.head, standing.head)
     }
 
     /// Takes back what pending events did if there are canonical ones to go before them, or if they
@@ -201,7 +232,7 @@ struct ModelUpdate {
         try filing { () throws(ProjectionError) in
             try file.beginLane(of: events.replica, at: sequences.lowerBound)
         }
-        let types = file.plan.types(of: Set(file.plan.models.map(\.model.name))).sorted()
+        let types = file.plan.typeNames
         let cursor = space.store.cursor(space.id, events)
         var reader = EventReader(space, cursor, types: types)
         while try reading({ () throws(DiarioError) in try reader.advance() }) {

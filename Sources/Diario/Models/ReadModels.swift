@@ -15,6 +15,9 @@ package final class ReadModels {
     let folder: ModelFolder
     /// Generations that are open for changes, by pack.
     private var files: [String: ModelFile] = [:]
+    /// Packs whose open generation is live and as we know it.
+    private var checked: Set<String> = []
+    private let recent: RecentEvents
     /// How packs in use are applied, by fingerprint.
     private var plans: [Hash32: PackPlan] = [:]
     /// Opened when something is to be changed for the first time.
@@ -52,6 +55,7 @@ package final class ReadModels {
             throw DiarioError(.system, "Read models need a directory of the operating system.")
         }
         self.space = space
+        recent = RecentEvents(space)
         do throws(StorageError) {
             // Also where the log itself is opened for reading alone.
             let directory = try POSIXDirectory(path: path, access: .readWrite)
@@ -64,7 +68,11 @@ package final class ReadModels {
     /// The packs with read models, by name; those in use by the space.
     package var packs: [Pack] { space.packs.filter { !$0.sql.readModels.isEmpty } }
 
-    /// Runs `body` while no other process changes read models here.
+    private func note(_ text: String) {
+        if !notes.contains(text) { notes.append(text) }
+    }
+
+    /// Runs `body` while no other process changes live read models here.
     private func locked<Value>(
         _ body: () throws(DiarioError) -> Value
     ) throws(DiarioError) -> Value {
@@ -81,14 +89,13 @@ package final class ReadModels {
             throw DiarioError(error)
         }
         defer { lock.release() }
+        // What others changed under the lock, links among it, has to be looked at.
+        if !lock.wasLastHolder { checked = [] }
         return try body()
     }
 
-    private func modelUpdate(
-        of file: ModelFile,
-        progress: @escaping (UInt64, UInt64) -> Void
-    ) -> ModelUpdate {
-        ModelUpdate(space, file, chunkCount: chunkCount, progress: progress)
+    private func modelUpdate(of file: ModelFile) -> ModelUpdate {
+        ModelUpdate(space, file, chunkCount: chunkCount, recent)
     }
 
     private func plan(_ used: Space.UsedPack) -> PackPlan {
@@ -113,37 +120,61 @@ package final class ReadModels {
     /// Where nothing may be written, they stay as they are.
     package func update(
         _ names: [String]? = nil,
-        progress: @escaping Progress = { _, _, _ in }
+        progress: Progress = { _, _, _ in }
     ) throws(DiarioError) {
         guard !folder.isReadOnly else { return }
-        for used in used(names) {
-            try locked { () throws(DiarioError) in try update(used, progress) }
+        for used in try follow(used(names), progress) { try build(used, progress) }
+    }
+
+    /// Brings live generations up to date; gives the packs whose have to be built first.
+    private func follow(
+        _ packs: [Space.UsedPack],
+        _ progress: Progress
+    ) throws(DiarioError) -> [Space.UsedPack] {
+        try locked { () throws(DiarioError) in
+            var missing: [Space.UsedPack] = []
+            for used in packs {
+                if let file = try liveFile(plan(used)) {
+                    try update(file, progress)
+                } else {
+                    missing.append(used)
+                }
+            }
+            return missing
         }
     }
 
-    private func update(
+    private func build(
         _ used: Space.UsedPack,
-        _ progress: @escaping Progress
+        _ progress: Progress
     ) throws(DiarioError) {
         let (pack, plan) = (used.pack, plan(used))
-        if let file = try liveFile(plan) { return try update(file, progress) }
         if let problem = PackCheck.problems(of: pack).first {
             // A pack may have come from elsewhere: what it had before goes on.
-            guard let file = try liveFile(plan, keepsOwnPack: true) else {
-                throw DiarioError(PackError([problem]))
+            return try locked { () throws(DiarioError) in
+                guard let file = try liveFile(plan, keepsOwnPack: true) else {
+                    throw DiarioError(PackError([problem]))
+                }
+                note(
+                    "the pack \(pack.name) \(pack.version) cannot be used, so its read models stay "
+                        + "those of \(file.plan.pack.version): \(problem.description)"
+                )
+                try update(file, progress)
             }
-            notes.append(
-                "the pack \(pack.name) \(pack.version) cannot be used, so its read models stay "
-                    + "those of \(file.plan.pack.version): \(problem.description)"
-            )
-            return try update(file, progress)
         }
-        _ = try build(plan, copying: true, progress)
+        try builder.alone { () throws(DiarioError) in
+            // Another process may have built it while this one waited.
+            guard try !follow([used], progress).isEmpty else { return }
+            _ = try builder.build(plan, copying: true) { progress(pack.name, $0, $1) }
+        }
+        _ = try follow([used], progress)
     }
 
-    private func update(_ file: ModelFile, _ progress: @escaping Progress) throws(DiarioError) {
+    private func update(_ file: ModelFile, _ progress: Progress) throws(DiarioError) {
         let name = file.plan.pack.name
-        try modelUpdate(of: file) { progress(name, $0, $1) }.run()
+        let isKnown = checked.contains(name)
+        try modelUpdate(of: file).run(isKnown: isKnown) { progress(name, $0, $1) }
+        checked.insert(name)
     }
 
     /// The live generation, if it has the read models of this pack or is held; nil if it has to be
@@ -153,6 +184,12 @@ package final class ReadModels {
         keepsOwnPack: Bool = false
     ) throws(DiarioError) -> ModelFile? {
         let name = plan.pack.name
+        if checked.contains(name), let file = files[name],
+            file.plan.fingerprint == plan.fingerprint
+        {
+            return file
+        }
+        checked.remove(name)
         guard let live = folder.live(name) else { return nil }
         let path = folder.fullPath(live)
         if let file = files[name], file.path == path, file.plan.fingerprint == plan.fingerprint {
@@ -199,7 +236,7 @@ package final class ReadModels {
         do throws(ProjectionError) {
             return try ModelSummary(path: path)
         } catch .file(_, let error) where error.kind == .damaged || error.kind == .invalid {
-            notes.append("\(path) is damaged (\(error.message)) and is built anew")
+            note("\(path) is damaged (\(error.message)) and is built anew")
             return nil
         } catch {
             throw DiarioError(error)
@@ -208,114 +245,34 @@ package final class ReadModels {
 
     // MARK: Building
 
+    /// Builds generations, on any thread.
+    package var builder: ModelBuilder { ModelBuilder(space, folder, chunkCount: chunkCount) }
+
     /// Builds all read models of these packs anew beside the live ones, then makes them live.
     ///
-    /// Without `measuresRows` the report says nothing of what the tables hold.
+    /// The live ones are read, and follow the log, meanwhile. Packs are built side by side. Without
+    /// `measuresRows` the reports say nothing of what the tables hold. `progress` is told how many
+    /// of how many events, of all packs together, are behind us.
     package func rebuild(
         _ names: [String]? = nil,
         measuresRows: Bool = true,
-        progress: @escaping Progress = { _, _, _ in }
+        progress: (UInt64, UInt64) -> Void = { _, _ in }
     ) throws(DiarioError) -> [Report] {
-        guard !folder.isReadOnly else {
-            throw DiarioError(.readOnly, "Nothing can be written here, so nothing is rebuilt.")
-        }
-        var reports: [Report] = []
-        for used in used(names) {
-            let start = ContinuousClock.now
-            let file = try locked { () throws(DiarioError) in
-                try build(plan(used), copying: false, progress)
-            }
-            let seconds = (ContinuousClock.now - start) / .seconds(1)
-            reports.append(try report(file, seconds: seconds, measuresRows: measuresRows))
-        }
-        return reports
+        try builder.rebuild(
+            used(names).map { plan($0) },
+            measuresRows: measuresRows,
+            progress: progress
+        )
     }
 
-    /// Builds a generation and makes it live.
-    ///
-    /// With `copying`, read models that are the same in the live one are taken from there.
-    private func build(
-        _ plan: PackPlan,
-        copying: Bool,
-        _ progress: @escaping Progress
-    ) throws(DiarioError) -> ModelFile {
-        let name = plan.pack.name
-        files[name] = nil
-        let live = folder.live(name)
-        let generation = try generation(for: plan, behind: live, copying: copying)
-        let path = folder.fullPath(generation)
-        let file = try projecting { () throws(ProjectionError) in
-            try ModelFile(path: path, plan: plan, space: space.id, .building)
-        }
-        let update = modelUpdate(of: file) { progress(name, $0, $1) }
-        try update.catchUp(through: space.store.standing(of: space.id).head)
-        try update.run()
-        try projecting { () throws(ProjectionError) in try file.finish() }
-        try folder.makeLive(generation)
-        files[name] = file
-        replaced.insert(name)
-        for old in try folder.generations(of: name) where old != generation && old != live {
-            try folder.remove(old)
-        }
-        return file
-    }
-
-    /// The generation to build: one that was cut off, or a new one.
-    private func generation(
-        for plan: PackPlan,
-        behind live: ModelFolder.Generation?,
-        copying: Bool
-    ) throws(DiarioError) -> ModelFolder.Generation {
-        let name = plan.pack.name
-        let known = try folder.generations(of: name)
-        for generation in known where generation.number > live?.number ?? 0 {
-            let summary = try? ModelSummary(path: folder.fullPath(generation))
-            if summary?.fingerprint == plan.fingerprint.text, summary?.space == space.id.text,
-                summary?.isPartial == true
-            {
-                return generation
-            }
-            try folder.remove(generation)
-        }
-        let number = (known.last?.number ?? 0) + 1
-        let generation = ModelFolder.Generation(pack: name, number: number)
-        if copying, let live {
-            let paths = (folder.fullPath(live), folder.fullPath(generation))
-            // A live file that cannot be read is no reason to have none.
-            do throws(ProjectionError) { try ModelFile.copy(paths.0, to: paths.1) } catch {
-                try folder.remove(generation)
+    /// What `rebuild` does, for another thread to do.
+    func rebuilding() -> @Sendable () -> Result<Void, DiarioError> {
+        let (builder, plans) = (builder, used(nil).map { plan($0) })
+        return {
+            Result { () throws(DiarioError) in
+                _ = try builder.rebuild(plans, measuresRows: false) { _, _ in }
             }
         }
-        return generation
-    }
-
-    private func report(
-        _ file: ModelFile,
-        seconds: Double,
-        measuresRows: Bool
-    ) throws(DiarioError) -> Report {
-        let quarantined = try projecting { () throws(ProjectionError) in try file.quarantined() }
-        var models: [Report.Model] = []
-        for model in file.models {
-            var digest = ModelDigest(digest: .zero, rows: 0)
-            if measuresRows {
-                digest = try projecting { () throws(ProjectionError) in
-                    try file.digest(of: model.name)
-                }
-            }
-            models.append(
-                Report.Model(
-                    name: model.name,
-                    version: model.version,
-                    events: model.taken,
-                    rows: digest.rows,
-                    digest: digest.digest,
-                    seconds: seconds,
-                    quarantined: quarantined.count { $0.model == model.name }
-                )
-            )
-        }
-        return Report(pack: file.plan.pack.name, models: models)
     }
 
     /// Builds read models aside, and tells how their tables differ from the live ones.
@@ -323,14 +280,16 @@ package final class ReadModels {
     /// Nothing is left of it.
     package func compare(
         _ packs: [Pack],
-        progress: @escaping Progress = { _, _, _ in }
+        progress: Progress = { _, _, _ in }
     ) throws(DiarioError) -> [(pack: String, table: TableDifference)] {
         guard !folder.isReadOnly else {
             throw DiarioError(.readOnly, "Nothing can be written here, so nothing is built aside.")
         }
         var differences: [(String, TableDifference)] = []
         for pack in packs where !pack.sql.readModels.isEmpty {
-            let found = try locked { () throws(DiarioError) in try compare(pack, progress) }
+            let found = try builder.alone { () throws(DiarioError) in
+                try compare(pack, progress)
+            }
             differences += found.map { (pack.name, $0) }
         }
         return differences
@@ -338,7 +297,7 @@ package final class ReadModels {
 
     private func compare(
         _ pack: Pack,
-        _ progress: @escaping Progress
+        _ progress: Progress
     ) throws(DiarioError) -> [TableDifference] {
         let scratch = "\(pack.name).aside"
         try folder.remove(scratch)
@@ -347,7 +306,7 @@ package final class ReadModels {
             let file = try projecting { () throws(ProjectionError) in
                 try ModelFile(path: path, plan: PackPlan(pack), space: space.id, .building)
             }
-            try modelUpdate(of: file) { progress(pack.name, $0, $1) }.run()
+            try modelUpdate(of: file).run { progress(pack.name, $0, $1) }
             let live = folder.live(pack.name).map { folder.fullPath($0) }
             let found = try projecting { () throws(ProjectionError) in
                 try file.differences(from: live)
@@ -364,7 +323,9 @@ package final class ReadModels {
     ///
     /// False if there is none.
     package func undo(_ name: String) throws(DiarioError) -> Bool {
-        try locked { () throws(DiarioError) in try undoLocked(name) }
+        try builder.alone { () throws(DiarioError) in
+            try locked { () throws(DiarioError) in try undoLocked(name) }
+        }
     }
 
     private func undoLocked(_ name: String) throws(DiarioError) -> Bool {
@@ -381,9 +342,10 @@ package final class ReadModels {
             try file.hold(true)
             return file
         }
-        try modelUpdate(of: file) { _, _ in }.run()
+        try modelUpdate(of: file).run { _, _ in }
         try projecting { () throws(ProjectionError) in try file.finish() }
         try folder.makeLive(previous)
+        try folder.sync()
         try folder.remove(live)
         files[name] = file
         replaced.insert(name)

@@ -112,13 +112,7 @@ enum ApplyBench {
         _ scratch: Scratch,
         batch: Int
     ) throws(BenchError) -> Sample {
-        let plan = PackPlan(pack)
-        var calls = RecordedCalls(plan)
-        let types = plan.types(of: Set(plan.models.map(\.model.name))).sorted()
-        try BenchSpace.diario { () throws(DiarioError) in
-            var reader = try EventReader(space, EventFilter(types: types))
-            while let event = try reader.next() { calls.add(event) }
-        }
+        let calls = try RecordedCalls.all(PackPlan(pack), of: space)
         try BenchSpace.diario { () throws(DiarioError) in try space.close() }
         let file = "baseline.sqlite"
         defer { for suffix in ["", "-wal", "-shm"] { scratch.remove(file + suffix) } }

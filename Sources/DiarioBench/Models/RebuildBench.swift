@@ -5,6 +5,8 @@ import DiarioFormat
 import DiarioLog
 import DiarioProjection
 import DiarioSchema
+import DiarioStorage
+import Synchronization
 
 /// `diario-bench rebuild`: what building read models anew costs.
 enum RebuildBench {
@@ -14,6 +16,9 @@ enum RebuildBench {
           rebuild` does; against C that makes the same tables and issues the same prepared
           statements, with values that were decoded beforehand and the same settings. Processor
           time of the whole process on both sides.
+          Then all packs side by side, against C that does them one after the other: what passes
+          on the clock. And the longest that a query took which followed the log and read the live
+          tables meanwhile.
 
           --events N      events (200000)
           --runs N        runs of each side, in turn (3)
@@ -40,6 +45,10 @@ enum RebuildBench {
             for name in models.packs.map(\.name) where pack == nil || pack == name {
                 measurements.append(try await measure(name, models, space, scratch, runs: runs))
             }
+            if pack == nil {
+                measurements.append(try await measureAll(models, space, scratch, runs: runs))
+                measurements.append(try measureReader(models, space, runs: runs))
+            }
             try BenchSpace.diario { () throws(DiarioError) in try space.close() }
             return Report(
                 benchmark: "rebuild",
@@ -64,14 +73,7 @@ enum RebuildBench {
         guard let pack = models.packs.first(where: { $0.name == name }) else {
             throw .failed("there is no pack \(name)")
         }
-        let plan = PackPlan(pack)
-        var calls = RecordedCalls(plan)
-        let types = plan.types(of: Set(plan.models.map(\.model.name))).sorted()
-        try BenchSpace.diario { () throws(DiarioError) in
-            var reader = try EventReader(space, EventFilter(types: types))
-            while let event = try reader.next() { calls.add(event) }
-        }
-        let recorded = calls
+        let recorded = try RecordedCalls.all(PackPlan(pack), of: space)
         var failures: UInt64 = 0
         let pairs = try await compare(runs: runs) { () throws(BenchError) in
             let before = baseline_process_nanoseconds()
@@ -94,5 +96,102 @@ enum RebuildBench {
         }
         if failures > 0 { print("\(name): \(failures) statements fail, in C as well") }
         return Measurement(name, pairs, goal: .atLeast(0.9))
+    }
+
+    // MARK: All packs
+
+    private static func measureAll(
+        _ models: ReadModels,
+        _ space: Space,
+        _ scratch: Scratch,
+        runs: Int
+    ) async throws(BenchError) -> Measurement {
+        var recorded: [RecordedCalls] = []
+        for pack in models.packs { recorded.append(try .all(PackPlan(pack), of: space)) }
+        let calls = recorded
+        let eventCount = calls.reduce(0) { $0 + $1.eventCount }
+        let pairs = try await compare(runs: runs) { () throws(BenchError) in
+            let start = ContinuousClock.now
+            _ = try BenchSpace.diario { () throws(DiarioError) in
+                try models.rebuild(measuresRows: false)
+            }
+            return Sample(seconds: seconds(since: start), events: eventCount)
+        } baseline: { () throws(BenchError) in
+            let start = ContinuousClock.now
+            for calls in calls {
+                let file = "baseline.sqlite"
+                defer { for suffix in ["", "-wal", "-shm"] { scratch.remove(file + suffix) } }
+                _ = try calls.run(scratch.path + "/" + file, batch: 50_000)
+            }
+            return Sample(seconds: seconds(since: start), events: eventCount)
+        }
+        return Measurement("all packs, side by side", pairs, goal: .atLeast(1.5))
+    }
+
+    /// Asks all the time while all packs are rebuilt.
+    private static func measureReader(
+        _ models: ReadModels,
+        _ space: Space,
+        runs: Int
+    ) throws(BenchError) -> Measurement {
+        var longest: [Double] = []
+        for _ in 0..<runs {
+            let asking = AskingThread(space)
+            _ = try BenchSpace.diario { () throws(DiarioError) in
+                try models.rebuild(measuresRows: false)
+            }
+            longest.append(try asking.stop())
+        }
+        return Measurement(
+            "longest query meanwhile",
+            unit: "ms",
+            value: Spread(longest),
+            goal: .atMost(50)
+        )
+    }
+}
+
+/// A thread that follows the log and reads the live tables, again and again.
+private final class AskingThread: Sendable {
+    private struct State {
+        var isOver = false
+        var longest = 0.0
+        var fault: String?
+    }
+
+    private let state = Mutex(State())
+    private let hasEnded = Signal()
+
+    init(_ space: Space) {
+        _ = WorkerThread(name: "bench-reader") { [self] in
+            ask(space)
+            hasEnded.raise()
+        }
+    }
+
+    private func ask(_ space: Space) {
+        do {
+            let models = try ReadModels(space)
+            while !state.withLock({ $0.isOver }) {
+                let start = ContinuousClock.now
+                try models.update()
+                let reader = try ModelReader(models.sources())
+                let answer = try reader.answer("SELECT count(*) FROM meals.diario_model")
+                while try answer.next() != nil {}
+                let time = seconds(since: start) * 1000
+                state.withLock { $0.longest = max($0.longest, time) }
+            }
+        } catch {
+            state.withLock { $0.fault = "\(error)" }
+        }
+    }
+
+    /// The longest that it took, in milliseconds.
+    func stop() throws(BenchError) -> Double {
+        state.withLock { $0.isOver = true }
+        hasEnded.wait()
+        let (longest, fault) = state.withLock { ($0.longest, $0.fault) }
+        if let fault { throw .failed("a reader failed: \(fault)") }
+        return longest
     }
 }

@@ -28,6 +28,16 @@ struct RecordedCalls {
             .map { $0.text + ";" }.joined(separator: "\n")
     }
 
+    /// What all events of a space ask for.
+    static func all(_ plan: PackPlan, of space: Space) throws(BenchError) -> RecordedCalls {
+        var calls = RecordedCalls(plan)
+        try BenchSpace.diario { () throws(DiarioError) in
+            var reader = try EventReader(space, EventFilter(types: plan.typeNames))
+            while let event = try reader.next() { calls.add(event) }
+        }
+        return calls
+    }
+
     mutating func add(_ event: EventLine) {
         var isFirst = true
         for (start, model) in zip(starts, plan.models) {

@@ -47,7 +47,7 @@ enum RebuildCommand {
         let bar = call.progressBar("Rebuilding", unit: "events")
         defer { bar.finish() }
         let reports = try reporting { () throws(DiarioError) in
-            try models.rebuild(names) { _, done, total in bar.update(done: done, total: total) }
+            try models.rebuild(names) { done, total in bar.update(done: done, total: total) }
         }
         bar.finish()
         let found = reports.flatMap { report in report.models.map { (report.pack, $0) } }

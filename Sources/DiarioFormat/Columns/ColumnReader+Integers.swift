@@ -125,6 +125,8 @@ extension ColumnReader {
         guard 1...2 ~= keyCount else { throw .malformed(.body, at: start) }
         var names: [Int] = []
         for _ in 0..<keyCount { names.append(try nextCount(0...Int(UInt16.max))) }
+        // Nobody asks for the keys of no rows.
+        guard count > 0 else { return .chain([]) }
         if keyCount == 1 {
             guard let column = try keyColumn(names[0], scope, &memory) else {
                 throw .malformed(.body, at: start)

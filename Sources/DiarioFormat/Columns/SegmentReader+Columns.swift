@@ -28,6 +28,8 @@ extension SegmentReader {
 
     /// The columns of some fields from the bytes of their block; of the `wanted` rows only, or of
     /// all.
+    ///
+    /// With `selection`, fields that are left out come without values.
     mutating func decode(
         _ bytes: [UInt8],
         _ number: Int,
@@ -36,6 +38,7 @@ extension SegmentReader {
         _ scope: ColumnScope,
         _ type: Int,
         wanted: Range<Int>? = nil,
+        selection: FieldSelection? = nil,
         readsAllKeys: Bool = false,
         heads: SubjectHeads? = nil
     ) throws(SegmentError) -> FieldColumns {
@@ -59,11 +62,12 @@ extension SegmentReader {
                 keys: scope.keys
             )
             let rows = ColumnPart(count: block.rowCount, wanted: wanted ?? 0..<block.rowCount)
+            let none = ColumnPart(count: block.rowCount, wanted: 0..<0)
             for field in fields {
                 let start = reader.offset
                 var column = try reader.nextField(
                     field,
-                    rows,
+                    selection?.contains(field.index) == false ? none : rows,
                     scope,
                     own,
                     &memory

@@ -20,9 +20,9 @@ extension SegmentReader {
     package mutating func fields(inBlock number: Int) throws(SegmentError) -> FieldColumns {
         // Personal columns that come next may be predicted from these.
         guard let own = personalBlock(of: number), try needsPublicFields(own, of: number) else {
-            return try fields(inBlock: number, readsAllKeys: false)
+            return try fields(inBlock: number, nil, readsAllKeys: false)
         }
-        let columns = try fields(inBlock: number, readsAllKeys: true)
+        let columns = try fields(inBlock: number, nil, readsAllKeys: true)
         cache.publicKeys[number] = columns.keys
         return columns
     }
@@ -51,9 +51,18 @@ extension SegmentReader {
         return needs.flags & BlockNeeds.publicFields != 0
     }
 
+    /// The same; of fields that are left out no values are made.
+    mutating func fields(
+        inBlock number: Int,
+        _ selection: FieldSelection
+    ) throws(SegmentError) -> FieldColumns {
+        try fields(inBlock: number, selection, readsAllKeys: false)
+    }
+
     /// The same; `readsAllKeys` if personal columns may be predicted from these.
     private mutating func fields(
         inBlock number: Int,
+        _ selection: FieldSelection?,
         readsAllKeys: Bool
     ) throws(SegmentError) -> FieldColumns {
         let block = index.blocks[number]
@@ -83,6 +92,7 @@ extension SegmentReader {
             scope,
             block.key,
             wanted: rows,
+            selection: selection,
             readsAllKeys: readsAllKeys,
             heads: heads
         )
@@ -105,7 +115,8 @@ extension SegmentReader {
     /// Rows count those with a personal part that is not erased, in order.
     package mutating func personalFields(
         inBlock number: Int,
-        publicColumns: FieldColumns? = nil
+        publicColumns: FieldColumns? = nil,
+        _ selection: FieldSelection? = nil
     ) throws(SegmentError) -> FieldColumns? {
         let kept = cache.publicKeys.removeValue(forKey: number)
         let block = index.blocks[number]
@@ -132,7 +143,9 @@ extension SegmentReader {
             if let known = wantsAll ? publicColumns?.keys ?? kept : kept {
                 inner = known
             } else {
-                inner = try fields(inBlock: number, readsAllKeys: true).keys
+                // Of the others the values of keys alone are needed.
+                let none = selection.map { _ in FieldSelection() }
+                inner = try fields(inBlock: number, none, readsAllKeys: true).keys
             }
             outer = KeyLayer(merging: inner, in: keys, rows: events)
         }
@@ -147,7 +160,8 @@ extension SegmentReader {
             try plan(block.key).personalFields,
             scope,
             block.key,
-            wanted: wantedPart
+            wanted: wantedPart,
+            selection: selection
         )
     }
 

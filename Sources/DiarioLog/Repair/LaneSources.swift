@@ -150,7 +150,7 @@ extension StoredEvents {
                     isAuthority: stored.isAuthority
                 )
             },
-            file: file,
+            fileName: fileName,
             salts: salts
         )
     }

@@ -104,7 +104,7 @@ final class PairReader {
                 bytes: rows.bytes,
                 types: types,
                 rows: found.map(StoredRow.init),
-                file: place.path(.segment),
+                fileName: .segment(place.entry.name, place.space),
                 salts: salts
             )
         } catch {

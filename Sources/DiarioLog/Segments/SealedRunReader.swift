@@ -83,7 +83,7 @@ extension SegmentWalk {
 
 extension StoredEvents {
     /// A piece of a segment without an event that is wanted.
-    static let empty = StoredEvents(bytes: [], types: [], rows: [], file: "", salts: nil)
+    static let empty = StoredEvents(bytes: [], types: [], rows: [], fileName: nil, salts: nil)
 
     /// Pending events that stand where a run says.
     fileprivate func placed(by run: Run) -> StoredEvents {
@@ -99,7 +99,7 @@ extension StoredEvents {
                     isAuthority: stored.isAuthority
                 )
             },
-            file: file,
+            fileName: fileName,
             salts: salts
         )
     }

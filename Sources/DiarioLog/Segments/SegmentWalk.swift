@@ -27,7 +27,7 @@ final class SegmentWalk: Sendable {
     private static let pieceCounts = 16...1024
 
     /// A segment is read in part if no more than one in so many of its events is asked for.
-    private static let partRatio = 16
+    static let partRatio = 16
 
     /// Opens a segment; nil if its files are gone.
     ///
@@ -126,7 +126,7 @@ final class SegmentWalk: Sendable {
                     bytes: state.rows.bytes,
                     types: types,
                     rows: rows.map(StoredRow.init),
-                    file: place.path(.segment),
+                    fileName: .segment(entry.name, place.space),
                     salts: salts
                 )
             } catch {
@@ -146,7 +146,7 @@ extension SegmentReader {
 
 extension SegmentShelf {
     /// Keeps types of a segment for the next one; true if one of them has personal fields.
-    fileprivate func keepTypes(
+    func keepTypes(
         _ wanted: Set<Int>,
         of reader: inout SegmentReader
     ) throws(SegmentError) -> Bool {

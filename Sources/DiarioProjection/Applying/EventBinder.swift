@@ -2,7 +2,7 @@ import DiarioCore
 import DiarioSQLite
 import DiarioSchema
 
-/// Binds what is known of an event to parameters of statements.
+/// Binds what is known of an event, read from its row, to parameters of statements.
 struct EventBinder {
     /// Made to be used again: a text that SQLite is given.
     private var text: [UInt8] = []
@@ -18,47 +18,30 @@ struct EventBinder {
     static func clock(of event: EventLine) -> Int64? {
         guard let clock = event.clock?.milliseconds else { return nil }
         guard let accepted = event.acceptedAt else { return clock }
-        return min(clock, accepted.milliseconds + clockLeadMax)
+        return capped(clock, accepted.milliseconds)
     }
 
-    /// Whether the clock is another one now that the event has a position.
-    static func isClockCapped(_ event: EventLine) -> Bool {
-        clock(of: event) != event.clock?.milliseconds
+    static func capped(_ clock: Int64, _ acceptedAt: Int64) -> Int64 {
+        min(clock, acceptedAt + clockLeadMax)
     }
 
-    /// Binds sources to parameters that follow one another, the first one to that at `index`.
+    /// Binds what a parameter stands for to that at `index`.
     mutating func bind(
-        _ sources: [ParameterSource],
+        _ source: ParameterSource,
         _ event: borrowing EventLine,
         to statement: borrowing Statement,
-        from index: Int = 1
+        at index: Int
     ) throws(SQLiteError) {
-        for (offset, source) in sources.enumerated() {
-            guard case .field(let field) = source else { continue }
-            try bind(field, of: event, to: statement, at: index + offset)
-        }
-        try bindEnvelope(sources, event, to: statement, from: index)
-    }
-
-    /// Binds what is no field of the payload.
-    mutating func bindEnvelope(
-        _ sources: [ParameterSource],
-        _ event: borrowing EventLine,
-        to statement: borrowing Statement,
-        from index: Int = 1
-    ) throws(SQLiteError) {
-        for (offset, source) in sources.enumerated() {
-            switch source {
-            case .field: break
-            case .nothing: try statement.bindNull(at: index + offset)
-            case .envelope(let parameter):
-                try bind(parameter, of: event, to: statement, at: index + offset)
-            }
+        switch source {
+        case .nothing: try statement.bindNull(at: index)
+        case .field(let field): try bind(field, of: event, to: statement, at: index)
+        case .envelope(let parameter):
+            try bind(parameter, of: event, to: statement, at: index)
         }
     }
 
     /// Binds a field as its kind is known to SQL.
-    mutating func bind(
+    private mutating func bind(
         _ field: Int,
         of event: borrowing EventLine,
         to statement: borrowing Statement,

@@ -1,3 +1,4 @@
+package import DiarioFormat
 import DiarioSQLite
 package import DiarioSchema
 
@@ -27,34 +28,105 @@ extension ModelFile {
     /// Lets all models that have not had the event take it.
     ///
     /// Canonical events come in order of position. Pending ones are those of the newest section.
-    package func apply(_ event: borrowing EventLine, _ care: Care) throws(ApplyError) {
+    package func apply(_ event: EventLine, _ care: Care) throws(ApplyError) {
+        try apply(event, try routes(of: event.type), care)
+    }
+
+    /// The same for the events of a window; for at most so many to which models of the pack listen.
+    ///
+    /// Gives the event to go on with, and how many there were.
+    package func apply(
+        _ events: ColumnEvents,
+        _ window: ColumnWindow,
+        countMax: Int,
+        _ care: Care
+    ) throws(ApplyError) -> (next: Int, count: Int) {
+        var place = try events.start(of: window) { (type) throws(ApplyError) in
+            try routes(of: type)
+        }
+        let wanted = window.wanted.prefix(countMax)
+        // As a rule all models take all events, and none needs care.
+        if case .none = care, place.isPlain(where: { models[$0].applied }) {
+            try applyPlain(wanted, window, &place)
+        } else {
+            for event in wanted {
+                let type = Int(window.types[Int(event)])
+                try apply(place.next(Int(event), ofType: type), place.routes(type), care)
+            }
+        }
+        let next = window.wanted.dropFirst(countMax).first
+        return (next.map { Int($0) } ?? window.events.upperBound, wanted.count)
+    }
+
+    /// Lets all models that listen to them take events, without a look at anything but columns.
+    private func applyPlain(
+        _ events: ArraySlice<Int32>,
+        _ window: ColumnWindow,
+        _ place: inout ColumnPlace
+    ) throws(ApplyError) {
+        defer { stepLimit.end() }
+        do throws(SQLiteError) {
+            for event in events {
+                stepLimit.begin()
+                try place.runNext(ofType: Int(window.types[Int(event)]))
+            }
+        } catch {
+            let fault = EventFault.sqlite(error, file: "", line: 0, isOverLimit: false)
+            if let error = fault.fileError(path) { throw .file(error) }
+            throw .needsCare
+        }
+        for (type, count, routes) in place.taken {
+            touched[ObjectIdentifier(type)] = type
+            for route in routes { models[route.model].taken += count }
+        }
+        lastTouched = nil
+    }
+
+    private func apply<Event: EventValues>(
+        _ event: Event,
+        _ routes: [Route],
+        _ care: Care
+    ) throws(ApplyError) {
         if lastTouched !== event.type {
             lastTouched = event.type
             touched[ObjectIdentifier(event.type)] = event.type
         }
-        for route in routes(of: event.type) {
-            let (index, type) = (route.model, route.type)
-            if let position = event.position, position <= models[index].applied { continue }
+        for route in routes {
+            if let position = event.position, position <= models[route.model].applied { continue }
             switch care {
             case .none:
-                do throws(EventFault) { try run(event, type, index) } catch {
+                do throws(EventFault) { try run(event, route) } catch {
                     if let error = error.fileError(path) { throw .file(error) }
                     throw .needsCare
                 }
-                models[index].taken += 1
-            case .eachEvent: try runCarefully(event, type, index)
+                models[route.model].taken += 1
+            case .eachEvent: try runCarefully(event, route)
             }
         }
     }
 
-    /// The models that listen to a type.
-    private func routes(of type: EventType) -> [Route] {
+    /// The models that listen to a type, with their statements for it.
+    private func routes(of type: EventType) throws(ApplyError) -> [Route] {
         let key = ObjectIdentifier(type)
-        if let known = routes[key] { return known }
-        let found = plan.models.indices.compactMap { index in
-            plan.models[index].types[type.name].map { Route(model: index, type: $0) }
+        let isLane = images.isOn
+        if let known = isLane ? laneRoutes[key] : routes[key] { return known.routes }
+        var found: [Route] = []
+        var slot = 0
+        for (index, model) in plan.models.enumerated() {
+            guard let plan = model.types[type.name] else { continue }
+            do throws(ProjectionError) {
+                let statements = try preparedModel(index).statements[plan.statements]
+                for statement in statements {
+                    statement.slot = slot
+                    slot += 1
+                }
+                found.append(Route(model: index, type: plan, statements: Array(statements)))
+            } catch {
+                throw .file(error)
+            }
         }
-        routes[key] = found
+        let routes = TypeRoutes(type: type, routes: found)
+        if isLane { laneRoutes[key] = routes } else { self.routes[key] = routes }
         return found
     }
 
@@ -72,29 +144,46 @@ extension ModelFile {
         for index in models.indices { models[index].applied = position }
     }
 
+    /// Whether all models are at one position.
+    package var isEven: Bool { models.allSatisfy { $0.applied == models[0].applied } }
+
+    /// Notes that no model listens to any event up to `position` that it has not had.
+    ///
+    /// That costs nothing: it is written down with the next change, or when it has become much.
+    /// Until then whoever opens the file looks at these events once more.
+    package func passOver(through position: UInt64) throws(ProjectionError) {
+        guard let saved = savedApplied, position - saved < Self.passedOverMax else {
+            try begin()
+            settle(through: position)
+            return try commit()
+        }
+        settle(through: position)
+    }
+
+    /// Positions that nothing is written down about.
+    private static let passedOverMax: UInt64 = 4096
+
     /// Whether what events of a type do depends on where they stand.
     package func usesPlace(_ type: [UInt8]) -> Bool {
         let name = String(decoding: type, as: UTF8.self)
         return plan.models.contains { $0.types[name]?.usesPlace == true }
     }
 
-    private func runCarefully(
-        _ event: borrowing EventLine,
-        _ type: ModelPlan.TypePlan,
-        _ index: Int
+    private func runCarefully<Event: EventValues>(
+        _ event: Event,
+        _ route: Route
     ) throws(ApplyError) {
-        let key = EndedEvent(model: index, origin: event.origin)
+        let name = models[route.model].name
+        let key = EndedEvent(model: route.model, origin: event.origin)
         do throws(ProjectionError) {
-            if let fault = ended[key] {
-                return try quarantine(event, of: models[index].name, fault)
-            }
-            try run("SAVEPOINT event")
+            if let fault = ended[key] { return try quarantine(event, of: name, fault) }
+            _ = try rows("SAVEPOINT event")
         } catch {
             throw .file(error)
         }
         let fault: EventFault?
         do throws(EventFault) {
-            try run(event, type, index)
+            try run(event, route)
             fault = nil
         } catch {
             fault = error
@@ -108,73 +197,63 @@ extension ModelFile {
         }
         do throws(ProjectionError) {
             if let fault {
-                try run("ROLLBACK TO event; RELEASE event")
-                return try quarantine(event, of: models[index].name, fault)
+                _ = try rows("ROLLBACK TO event")
+                _ = try rows("RELEASE event")
+                return try quarantine(event, of: name, fault)
             }
-            try run("RELEASE event")
+            _ = try rows("RELEASE event")
         } catch {
             throw .file(error)
         }
-        models[index].taken += 1
+        models[route.model].taken += 1
     }
 
     /// Runs the statements of one model for one event.
-    private func run(
-        _ event: borrowing EventLine,
-        _ type: ModelPlan.TypePlan,
-        _ index: Int
+    private func run<Event: EventValues>(
+        _ event: Event,
+        _ route: Route
     ) throws(EventFault) {
         stepLimit.begin()
         defer { stepLimit.end() }
-        let prepared: PreparedModel
-        do throws(ProjectionError) { prepared = try preparedModel(index) } catch {
-            throw .file(error)
+        guard event.type.version == route.type.type.version else {
+            return try runUpcast(event, route)
         }
-        let plan = plan.models[index]
-        guard event.type.version == type.type.version else {
-            return try runUpcast(event, type, index, prepared)
-        }
-        for place in type.statements {
-            let statement = prepared.statements[place]
+        for prepared in route.statements {
             do throws(SQLiteError) {
-                try binder.bind(plan.statements[place].sources, event, to: statement.statement)
-                try statement.statement.run()
+                try event.run(prepared, &binder)
             } catch {
-                throw fault(error, plan.statements[place])
+                throw fault(error, prepared)
             }
         }
     }
 
     /// The same for an event of an older version of its type.
-    private func runUpcast(
-        _ event: borrowing EventLine,
-        _ type: ModelPlan.TypePlan,
-        _ index: Int,
-        _ prepared: PreparedModel
+    private func runUpcast<Event: EventValues>(
+        _ event: Event,
+        _ route: Route
     ) throws(EventFault) {
-        let fields = try upcast(event, type)
-        let plan = plan.models[index]
-        for place in type.statements {
-            let statement = prepared.statements[place]
+        let fields = try upcast(event, route.type)
+        for prepared in route.statements {
             do throws(SQLiteError) {
-                let sources = plan.statements[place].sources
-                try binder.bindEnvelope(sources, event, to: statement.statement)
-                for (offset, source) in sources.enumerated() {
-                    guard case .field(let field) = source else { continue }
-                    try statement.statement.bind(fields[field], at: offset + 1)
+                for (index, source) in prepared.sources.enumerated() {
+                    if case .field(let field) = source {
+                        try prepared.statement.bind(fields[field], at: index + 1)
+                    } else {
+                        try event.bind(source, to: prepared.statement, at: index + 1, &binder)
+                    }
                 }
-                try statement.statement.run()
+                try prepared.statement.run()
             } catch {
-                throw fault(error, plan.statements[place])
+                throw fault(error, prepared)
             }
         }
     }
 
-    private func fault(_ error: SQLiteError, _ plan: ModelPlan.StatementPlan) -> EventFault {
+    private func fault(_ error: SQLiteError, _ prepared: PreparedStatement) -> EventFault {
         .sqlite(
             error,
-            file: plan.file,
-            line: plan.statement.line,
+            file: prepared.file,
+            line: prepared.line,
             isOverLimit: stepLimit.wasReached
         )
     }
@@ -206,7 +285,12 @@ extension ModelFile {
         connection.setAuthorizer { tables.note($0) }
         defer { connection.setAuthorizer(nil) }
         do throws(SQLiteError) {
-            let prepared = PreparedStatement(try connection.prepare(plan.statement.text))
+            let prepared = PreparedStatement(
+                try connection.prepare(plan.statement.text),
+                sources: plan.sources,
+                file: plan.file,
+                line: plan.statement.line
+            )
             writtenTables[plan.statement.text] = tables.names
             return prepared
         } catch {

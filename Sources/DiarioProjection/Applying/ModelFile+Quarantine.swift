@@ -16,8 +16,8 @@ package struct QuarantinedEvent: Hashable, Sendable {
 }
 
 extension ModelFile {
-    func quarantine(
-        _ event: borrowing EventLine,
+    func quarantine<Event: EventValues>(
+        _ event: Event,
         of model: String,
         _ fault: EventFault
     ) throws(ProjectionError) {

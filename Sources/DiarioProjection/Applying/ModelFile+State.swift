@@ -194,6 +194,7 @@ extension ModelFile {
             models[models.count - 1].taken = known?.taken ?? 0
         }
         self.models = models
+        savedApplied = isEven ? applied : nil
         try loadSections()
     }
 
@@ -216,12 +217,20 @@ extension ModelFile {
     }
 
     func saveState() throws(ProjectionError) {
-        for model in models {
+        if isEven, savedApplied != applied {
             _ = try rows(
-                "UPDATE diario_model SET applied = ?1 WHERE name = ?2 AND applied <> ?1",
-                [.integer(Int64(model.applied)), .text(model.name)]
+                "UPDATE diario_model SET applied = ?",
+                [.integer(Int64(applied))]
             )
+        } else if !isEven {
+            for model in models {
+                _ = try rows(
+                    "UPDATE diario_model SET applied = ?1 WHERE name = ?2 AND applied <> ?1",
+                    [.integer(Int64(model.applied)), .text(model.name)]
+                )
+            }
         }
+        savedApplied = isEven ? applied : nil
         for section in sections {
             _ = try rows(
                 "INSERT OR REPLACE INTO diario_section VALUES (?, ?, ?, ?, ?)",

@@ -4,8 +4,8 @@ import DiarioSchema
 
 extension ModelFile {
     /// The fields of the newest version of a type, as the pack's upcasts make them of an older one.
-    func upcast(
-        _ event: borrowing EventLine,
+    func upcast<Event: EventValues>(
+        _ event: Event,
         _ plan: ModelPlan.TypePlan
     ) throws(EventFault) -> [Value] {
         var version = event.type.version
@@ -19,19 +19,17 @@ extension ModelFile {
             do throws(SQLiteError) {
                 let prepared = try prepared(upcast)
                 for (offset, name) in upcast.statement.parameterNames.enumerated() {
-                    if version == event.type.version {
-                        let source = ParameterSource(name, event.type)
-                        try binder.bind([source], event, to: prepared.statement, from: offset + 1)
-                    } else if let index = type(upcast.type, version)?.fieldIndex(name) {
+                    if version != event.type.version,
+                        let index = type(upcast.type, version)?.fieldIndex(name)
+                    {
                         try prepared.statement.bind(fields[index], at: offset + 1)
                     } else {
-                        let source = ParameterSource(name, event.type)
-                        try binder.bindEnvelope(
-                            [source],
-                            event,
-                            to: prepared.statement,
-                            from: offset + 1
-                        )
+                        var source = ParameterSource(name, event.type)
+                        // What is no field any more is not there.
+                        if version != event.type.version, case .field = source {
+                            source = .nothing
+                        }
+                        try event.bind(source, to: prepared.statement, at: offset + 1, &binder)
                     }
                 }
                 fields = try Self.fields(of: target, from: prepared.statement)

@@ -25,12 +25,15 @@ package final class ModelFile {
     var upcasts: [UpcastKey: PreparedStatement] = [:]
     private var ownStatements: [String: PreparedStatement] = [:]
     var binder = EventBinder()
+    /// The position at which all models are according to the file; nil if they differ.
+    var savedApplied: UInt64?
     /// What the models had taken when the transaction began.
     private var taken: [UInt64] = []
     /// What changes when another connection has changed the file.
     private var dataVersion: Value?
-    /// Which models take the events of a type, by the type's identity.
-    var routes: [ObjectIdentifier: [Route]] = [:]
+    /// Which models take the events of a type, by the type's identity; for pending events, others.
+    var routes: [ObjectIdentifier: TypeRoutes] = [:]
+    var laneRoutes: [ObjectIdentifier: TypeRoutes] = [:]
     /// Types of which events were applied since somebody asked which tables changed.
     var touched: [ObjectIdentifier: EventType] = [:]
     var lastTouched: EventType?
@@ -106,7 +109,7 @@ package final class ModelFile {
     // MARK: Transactions
 
     package func begin() throws(ProjectionError) {
-        try run("BEGIN IMMEDIATE")
+        _ = try rows("BEGIN IMMEDIATE")
         taken = models.map(\.taken)
     }
 
@@ -115,7 +118,7 @@ package final class ModelFile {
         do throws(ProjectionError) {
             try saveImages()
             try saveState()
-            try run("COMMIT")
+            _ = try rows("COMMIT")
         } catch {
             rollback()
             throw error
@@ -186,10 +189,14 @@ package final class ModelFile {
         return made
     }
 
-    /// Marks the generation as whole, moves everything from SQLite's own log into the file, and
-    /// syncs it.
+    /// Marks the generation as whole, and flushes it.
     package func finish() throws(ProjectionError) {
         _ = try rows("INSERT OR REPLACE INTO diario_state VALUES ('built', '1')")
+        try flush()
+    }
+
+    /// Moves everything from SQLite's own log into the file, and syncs it.
+    package func flush() throws(ProjectionError) {
         _ = try rows("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 }
@@ -212,17 +219,47 @@ struct EndedEvent: Hashable {
     let origin: Origin?
 }
 
-/// That a read model takes events of a type.
-struct Route {
+/// That a read model takes events of a type, and by which statements.
+final class Route {
     let model: Int
     let type: ModelPlan.TypePlan
+    let statements: [PreparedStatement]
+
+    init(model: Int, type: ModelPlan.TypePlan, statements: [PreparedStatement]) {
+        self.model = model
+        self.type = type
+        self.statements = statements
+    }
+}
+
+/// The read models that take events of a type, which is held so that its identity stays its own.
+struct TypeRoutes {
+    let type: EventType
+    let routes: [Route]
 }
 
 /// A prepared statement in a place that arrays can hold.
 final class PreparedStatement {
     let statement: Statement
+    /// What its parameters are bound to; none if it is one of our own.
+    let sources: [ParameterSource]
+    /// Where it stands in the pack.
+    let file: String
+    let line: Int
+    /// Its place among all statements that run for events of its type.
+    var slot = 0
 
-    init(_ statement: consuming Statement) { self.statement = statement }
+    init(
+        _ statement: consuming Statement,
+        sources: [ParameterSource] = [],
+        file: String = "",
+        line: Int = 0
+    ) {
+        self.statement = statement
+        self.sources = sources
+        self.file = file
+        self.line = line
+    }
 }
 
 /// The statements of one read model, in the order of its plan.

@@ -125,6 +125,9 @@ package struct PackPlan: Sendable {
     package let fingerprint: Hash32
     /// In the order of their files.
     package let models: [ModelPlan]
+    /// Full names of the types that any of them listens to, sorted.
+    package let typeNames: [String]
+    private let typeNameBytes: Set<[UInt8]>
 
     package init(_ pack: Pack) { self.init(pack, fingerprint: Fingerprint.pack(pack.files)) }
 
@@ -132,7 +135,12 @@ package struct PackPlan: Sendable {
         self.pack = pack
         self.fingerprint = fingerprint
         models = pack.sql.readModels.map { ModelPlan($0, of: pack) }
+        typeNames = Set(models.flatMap(\.types.keys)).sorted()
+        typeNameBytes = Set(typeNames.map { Array($0.utf8) })
     }
+
+    /// Whether any of the models listens to a type of this full name.
+    package func listens(to type: [UInt8]) -> Bool { typeNameBytes.contains(type) }
 
     /// Full names of the types that these models listen to.
     package func types(of models: Set<String>) -> Set<String> {

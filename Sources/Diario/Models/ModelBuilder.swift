@@ -1,0 +1,240 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioLog
+import DiarioProjection
+import DiarioSchema
+import DiarioStorage
+import Synchronization
+
+/// Builds generations of read models beside the live ones, on whatever thread, and makes them live.
+///
+/// Live ones are read and follow the log meanwhile: `build` says who builds here, and `lock`, which
+/// they need as well, is held only for what came in the meantime and for the move of the link.
+package struct ModelBuilder: Sendable {
+    private let space: Space
+    private let folder: ModelFolder
+    private let chunkCount: Int
+
+    /// Packs that are built side by side, at most: each takes up to 150 MB.
+    private static let threadCountMax = 2
+
+    init(_ space: Space, _ folder: ModelFolder, chunkCount: Int) {
+        self.space = space
+        self.folder = folder
+        self.chunkCount = chunkCount
+    }
+
+    /// Runs `body` while nobody else builds here.
+    func alone<Value>(
+        _ body: () throws(DiarioError) -> Value
+    ) throws(DiarioError) -> Value {
+        try Self.holding(try folder.buildLock(), body)
+    }
+
+    private static func holding<Value>(
+        _ lock: any DirectoryLock,
+        _ body: () throws(DiarioError) -> Value
+    ) throws(DiarioError) -> Value {
+        do throws(StorageError) {
+            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
+        } catch {
+            throw DiarioError(error)
+        }
+        defer { lock.release() }
+        return try body()
+    }
+
+    // MARK: Several packs
+
+    /// Builds the read models of packs anew, some side by side.
+    func rebuild(
+        _ plans: [PackPlan],
+        measuresRows: Bool,
+        progress: (UInt64, UInt64) -> Void
+    ) throws(DiarioError) -> [ReadModels.Report] {
+        guard !folder.isReadOnly else {
+            throw DiarioError(.readOnly, "Nothing can be written here, so nothing is rebuilt.")
+        }
+        return try alone { () throws(DiarioError) in
+            guard plans.count > 1 else {
+                return try plans.map { (plan) throws(DiarioError) in
+                    try rebuild(plan, measuresRows: measuresRows, progress)
+                }
+            }
+            let work = SharedWork(plans, head: space.store.standing(of: space.id).head)
+            for _ in 0..<min(Self.threadCountMax, plans.count) {
+                _ = WorkerThread(name: "diario-rebuild") { [self] in
+                    while let (number, plan) = work.take() {
+                        let report = Result { () throws(DiarioError) in
+                            try rebuild(plan, measuresRows: measuresRows) { done, _ in
+                                work.note(done, of: number)
+                            }
+                        }
+                        work.finish(number, report)
+                    }
+                }
+            }
+            return try work.wait(progress).map { (report) throws(DiarioError) in
+                try report.get()
+            }
+        }
+    }
+
+    private func rebuild(
+        _ plan: PackPlan,
+        measuresRows: Bool,
+        _ progress: (UInt64, UInt64) -> Void
+    ) throws(DiarioError) -> ReadModels.Report {
+        let start = ContinuousClock.now
+        let file = try build(plan, copying: false, progress)
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        return try Self.report(file, seconds: seconds, measuresRows: measuresRows)
+    }
+
+    // MARK: One pack
+
+    /// Builds a generation and makes it live, for who builds alone.
+    ///
+    /// With `copying`, read models that are the same in the live one are taken from there.
+    @discardableResult
+    func build(
+        _ plan: PackPlan,
+        copying: Bool,
+        _ progress: (UInt64, UInt64) -> Void
+    ) throws(DiarioError) -> ModelFile {
+        let name = plan.pack.name
+        let live = folder.live(name)
+        let generation = try generation(for: plan, behind: live, copying: copying)
+        let path = folder.fullPath(generation)
+        let file = try projecting { () throws(ProjectionError) in
+            try ModelFile(path: path, plan: plan, space: space.id, .building)
+        }
+        let update = ModelUpdate(space, file, chunkCount: chunkCount)
+        try update.catchUp(through: space.store.standing(of: space.id).head, progress)
+        // What takes long comes before the lock that those who follow the log wait for.
+        try projecting { () throws(ProjectionError) in try file.flush() }
+        try folder.sync()
+        try Self.holding(try folder.lock()) { () throws(DiarioError) in
+            try update.run(progress)
+            try projecting { () throws(ProjectionError) in try file.finish() }
+            try folder.makeLive(generation)
+        }
+        try folder.sync()
+        for old in try folder.generations(of: name) where old != generation && old != live {
+            try folder.remove(old)
+        }
+        return file
+    }
+
+    /// The generation to build: one that was cut off, or a new one.
+    private func generation(
+        for plan: PackPlan,
+        behind live: ModelFolder.Generation?,
+        copying: Bool
+    ) throws(DiarioError) -> ModelFolder.Generation {
+        let name = plan.pack.name
+        let known = try folder.generations(of: name)
+        for generation in known where generation.number > live?.number ?? 0 {
+            let summary = try? ModelSummary(path: folder.fullPath(generation))
+            if summary?.fingerprint == plan.fingerprint.text, summary?.space == space.id.text,
+                summary?.isPartial == true
+            {
+                return generation
+            }
+            try folder.remove(generation)
+        }
+        let number = (known.last?.number ?? 0) + 1
+        let generation = ModelFolder.Generation(pack: name, number: number)
+        if copying, let live {
+            let paths = (folder.fullPath(live), folder.fullPath(generation))
+            // A live file that cannot be read is no reason to have none.
+            do throws(ProjectionError) { try ModelFile.copy(paths.0, to: paths.1) } catch {
+                try folder.remove(generation)
+            }
+        }
+        return generation
+    }
+
+    private static func report(
+        _ file: ModelFile,
+        seconds: Double,
+        measuresRows: Bool
+    ) throws(DiarioError) -> ReadModels.Report {
+        let quarantined = try projecting { () throws(ProjectionError) in try file.quarantined() }
+        var models: [ReadModels.Report.Model] = []
+        for model in file.models {
+            var digest = ModelDigest(digest: .zero, rows: 0)
+            if measuresRows {
+                digest = try projecting { () throws(ProjectionError) in
+                    try file.digest(of: model.name)
+                }
+            }
+            models.append(
+                ReadModels.Report.Model(
+                    name: model.name,
+                    version: model.version,
+                    events: model.taken,
+                    rows: digest.rows,
+                    digest: digest.digest,
+                    seconds: seconds,
+                    quarantined: quarantined.count { $0.model == model.name }
+                )
+            )
+        }
+        return ReadModels.Report(pack: file.plan.pack.name, models: models)
+    }
+}
+
+/// Packs that several threads build, and how far they are.
+private final class SharedWork: Sendable {
+    private struct State {
+        var next = 0
+        /// By pack: events behind us.
+        var done: [UInt64]
+        var reports: [Result<ReadModels.Report, DiarioError>?]
+    }
+
+    private let plans: [PackPlan]
+    private let head: UInt64
+    private let state: Mutex<State>
+    private let isChanged = Signal()
+
+    init(_ plans: [PackPlan], head: UInt64) {
+        self.plans = plans
+        self.head = head
+        state = Mutex(
+            State(done: plans.map { _ in 0 }, reports: plans.map { _ in nil })
+        )
+    }
+
+    /// The next pack that nobody has taken.
+    func take() -> (Int, PackPlan)? {
+        state.withLock { state in
+            guard state.next < plans.count else { return nil }
+            defer { state.next += 1 }
+            return (state.next, plans[state.next])
+        }
+    }
+
+    func note(_ done: UInt64, of number: Int) {
+        state.withLock { $0.done[number] = min(done, head) }
+        isChanged.raise()
+    }
+
+    func finish(_ number: Int, _ report: Result<ReadModels.Report, DiarioError>) {
+        state.withLock { $0.reports[number] = report }
+        isChanged.raise()
+    }
+
+    /// Waits until all packs are done, and tells meanwhile how many of how many events are.
+    func wait(
+        _ progress: (UInt64, UInt64) -> Void
+    ) -> [Result<ReadModels.Report, DiarioError>] {
+        while true {
+            let (done, reports) = state.withLock { ($0.done, $0.reports.compactMap { $0 }) }
+            progress(done.reduce(0, +), head * UInt64(plans.count))
+            if reports.count == plans.count { return reports }
+            isChanged.wait()
+        }
+    }
+}

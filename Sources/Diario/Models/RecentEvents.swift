@@ -1,0 +1,76 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+import DiarioProjection
+import DiarioSchema
+
+/// The newest canonical events as they lie in the log, read once for all packs.
+///
+/// Most of what is recorded concerns one pack; the others are told so without a look at the log.
+final class RecentEvents {
+    private let space: Space
+    /// What was read last.
+    private var positions: ClosedRange<UInt64>?
+    private var events: [StoredEvents] = []
+    /// Reads them for a pack, by its fingerprint.
+    private var readers: [Hash32: EventReader] = [:]
+
+    /// Events that are read at once: a batch.
+    private static let countMax = UInt64(Limits.batchCountMax)
+    /// Their bytes.
+    private static let sizeMax = 4 * Limits.batchSizeMax
+
+    init(_ space: Space) { self.space = space }
+
+    /// Whether the events at these positions are here, or could be read; false if they are many.
+    func holds(_ wanted: ClosedRange<UInt64>) throws(DiarioError) -> Bool {
+        if positions == wanted { return true }
+        guard UInt64(wanted.count) <= Self.countMax else { return false }
+        positions = nil
+        events = []
+        var cursor = try logging { () throws(LogError) in
+            try space.store.cursor(space.id, positions: wanted, .canonical)
+        }
+        var size = 0
+        while let next = try logging({ () throws(LogError) in try cursor.next() }) {
+            size += next.bytes.count
+            guard size <= Self.sizeMax else {
+                events = []
+                return false
+            }
+            events.append(next)
+        }
+        positions = wanted
+        return true
+    }
+
+    /// Whether there is one to which a read model of the pack listens.
+    func concern(_ plan: PackPlan) -> Bool {
+        events.contains { events in
+            let wanted = events.types.map { plan.listens(to: $0.name) }
+            return wanted.contains(true) && events.rows.contains { wanted[$0.row.typeIndex] }
+        }
+    }
+
+    /// Lets the file take all of them to which its models listen.
+    func apply(to file: ModelFile, _ care: ModelFile.Care) throws(ApplyError) {
+        let key = file.plan.fingerprint
+        var reader =
+            readers.removeValue(forKey: key)
+            ?? EventReader(space, types: file.plan.typeNames)
+        for piece in events {
+            try reading { () throws(DiarioError) in try reader.begin(piece) }
+            while try reading({ () throws(DiarioError) in try reader.advance() }) {
+                try file.apply(reader.line, care)
+            }
+        }
+        readers[key] = reader
+    }
+
+    private func reading<Value>(
+        _ body: () throws(DiarioError) -> Value
+    ) throws(ApplyError) -> Value {
+        do { return try body() } catch { throw .source(error) }
+    }
+}
