@@ -63,7 +63,7 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     ("DiarioCoreTests", ["DiarioCore"]),
     ("DiarioSchemaTests", ["DiarioCore", "DiarioSchema"]),
     ("DiarioStorageTests", ["DiarioCore", "DiarioStorage"]),
-    ("DiarioSQLiteTests", ["DiarioCore", "DiarioSQLite"]),
+    ("DiarioSQLiteTests", ["DiarioCore", "DiarioStorage", "DiarioSQLite"]),
     (
         "DiarioFormatTests",
         [

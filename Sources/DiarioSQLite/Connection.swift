@@ -1,4 +1,5 @@
 import CSQLite
+import DiarioCore
 
 /// A connection to one SQLite file, or to one in memory; used by one thread at a time.
 @safe package struct Connection: ~Copyable {
@@ -42,6 +43,9 @@ import CSQLite
             throw error
         }
         unsafe self.handle = handle
+        // Whoever has the file for himself has it for a moment: who makes, checks or leaves it.
+        let wait = Int32(Limits.lockWaitSecondsMax * 1000)
+        _ = unsafe sqlite3_busy_timeout(handle, wait)
         // What a file says of itself, such as a view or a default, may not call what it should not.
         configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, isOn: false)
         configure(SQLITE_DBCONFIG_DEFENSIVE, isOn: true)
@@ -213,11 +217,6 @@ import CSQLite
     package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
     // MARK: Settings
-
-    /// Waits this long for another connection's lock before it fails as busy.
-    package func setBusyTimeout(milliseconds: Int) {
-        _ = unsafe sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
-    }
 
     /// Lowers a bound of the library for this connection.
     package func setLimit(_ limit: Limit, to value: Int) {

@@ -1,5 +1,7 @@
 import DiarioSQLite
+import DiarioStorage
 import DiarioTestSupport
+import Synchronization
 import Testing
 
 @Suite struct ConnectionTests {
@@ -21,6 +23,31 @@ import Testing
         #expect(found == values)
         let name = select.columnName(at: 0)
         #expect(name == "v")
+    }
+
+    /// Whoever has a file for himself is waited for, by every kind of connection.
+    @Test(arguments: [Connection.Mode.readOnly, .readWrite])
+    func aLockThatIsHeldForAMomentIsNoError(mode: Connection.Mode) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/file.sqlite"
+        let owner = try Connection(path: path, .create)
+        try owner.execute("CREATE TABLE t (id INTEGER PRIMARY KEY); BEGIN EXCLUSIVE")
+        let hasBegun = Signal()
+        let hasRead = Signal()
+        let found = Mutex<Value?>(nil)
+        let reader = WorkerThread(name: "reader") {
+            hasBegun.raise()
+            let value = try? Connection(path: path, mode).value("SELECT count(*) FROM t")
+            found.withLock { $0 = value }
+            hasRead.raise()
+        }
+        hasBegun.wait()
+        // Without waiting it fails at once, and this gives it the time to.
+        hasRead.wait(nanosecondsMax: 50_000_000)
+        try owner.execute("COMMIT")
+        if found.withLock({ $0 }) == nil { hasRead.wait(nanosecondsMax: 5_000_000_000) }
+        #expect(found.withLock { $0 } == .integer(0))
+        withExtendedLifetime(reader) {}
     }
 
     @Test func aMistakeInAStatementHasItsPlace() throws {

@@ -75,7 +75,6 @@ package final class ModelFile {
         do throws(SQLiteError) {
             connection = try Connection(path: path, mode == .building ? .create : .readWrite)
             try PackConnection.prepare(connection)
-            connection.setBusyTimeout(milliseconds: 10_000)
             try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
             try connection.execute("PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536")
             // What was erased must not stay in free pages.
@@ -98,7 +97,6 @@ package final class ModelFile {
     package static func copy(_ path: String, to new: String) throws(ProjectionError) {
         do throws(SQLiteError) {
             let source = try Connection(path: path, .readOnly)
-            source.setBusyTimeout(milliseconds: 10_000)
             let target = try Connection(path: new, .create)
             try source.copy(to: target)
         } catch {

@@ -86,7 +86,6 @@ package final class ModelReader {
     ) throws(SQLiteError) {
         try PackConnection.prepare(connection)
         connection.setLimit(.attachedCount, to: attachedCount)
-        connection.setBusyTimeout(milliseconds: 10_000)
         // What does not fit the memory goes to a file.
         try connection.execute("PRAGMA temp_store = FILE; PRAGMA cache_size = -16384")
     }
