@@ -15,7 +15,7 @@ struct MessageTests {
 
     private static let replica = ReplicaID(rawValue: 0x0123_4567_89ab_cdef)
 
-    private static func messages() throws -> [SyncMessage] {
+    static func messages() throws -> [SyncMessage] {
         let replica = try #require(Self.replica)
         let block = [UInt8](repeating: 5, count: 40)
         let verdicts: [Verdict] = [

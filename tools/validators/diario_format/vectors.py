@@ -14,6 +14,7 @@ from .hashes import (
     salt_group, salt_index, salt_of, schema_fingerprint, sha256, without_descriptions,
 )
 from .layout_vectors import compare_layout
+from .message_vectors import compare_messages
 from .payload import with_new_id
 from .proof_vectors import compare_proofs
 from .primitives import FormatError, id_text, parse_id
@@ -238,6 +239,7 @@ COMPARISONS = {
     "crc32c": compare_crc32c,
     "layout": compare_layout,
     "merkle": compare_merkle,
+    "messages": compare_messages,
     "proofs": compare_proofs,
     "salts": compare_salts,
     "segments": compare_segments,

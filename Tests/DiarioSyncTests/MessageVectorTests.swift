@@ -1,0 +1,122 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioSync
+import DiarioTestSupport
+import Testing
+
+/// The messages of schema/vectors, of which the second implementation makes the same bytes.
+struct MessageVectorTests {
+    private struct Vectors: Codable {
+        var comment: String
+        var cases: [Case]
+    }
+
+    private struct Case: Codable {
+        var shows: String
+        var bytes: String
+        var fields: MessageFields
+    }
+
+    @Test func theMessagesAreWhatTheyWere() throws {
+        let vectors = try VectorFile.load("messages-1.json") {
+            Vectors(
+                comment: "Messages of sync: sync.md, section 4. Numbers of 64 bits are text.",
+                cases: try MessageTests.messages().map { message in
+                    Case(
+                        shows: "\(message.kind)",
+                        bytes: Hex.text(message.encoded()),
+                        fields: MessageFields(message)
+                    )
+                }
+            )
+        }
+        #expect(vectors.cases.count >= 9)
+        for vector in vectors.cases {
+            let bytes = try Hex.bytes(vector.bytes)
+            let message = try SyncMessage(bytes.span)
+            #expect(MessageFields(message) == vector.fields)
+            #expect(message.encoded() == bytes)
+        }
+    }
+}
+
+/// What a message says, for other programs.
+private struct MessageFields: Codable, Equatable {
+    var kind: Int
+    var lineage: String?
+    var epoch: String?
+    var size: String?
+    var root: String?
+    var replica: String?
+    var blocks: [String]?
+    var head: String?
+    var end: String?
+    var countMax: String?
+    var own: [[String]]?
+    /// Tag, first sequence, count, and what follows.
+    var verdicts: [[String]]?
+    /// Tag, and what follows.
+    var pieces: [[String]]?
+    var fingerprint: String?
+    var files: [[String]]?
+    var reason: Int?
+    var number: String?
+    var text: String?
+
+    init(_ message: SyncMessage) {
+        kind = Int(message.kind.rawValue)
+        switch message {
+        case .push(let push):
+            take(push.standing)
+            replica = push.replica.text
+            blocks = push.blocks.map { Hex.text($0) }
+        case .verdicts(let answer):
+            (epoch, head) = ("\(answer.epoch)", "\(answer.head)")
+            verdicts = answer.list.map { Self.texts($0) }
+        case .pull(let pull):
+            take(pull.standing)
+            own = pull.own.map { [$0.replica.text, "\($0.firstSequence)"] }
+            countMax = "\(pull.countMax)"
+        case .news(let news):
+            (epoch, head, end) = ("\(news.epoch)", "\(news.head)", "\(news.end)")
+            root = news.root.text
+            pieces = news.pieces.map { Self.texts($0) }
+        case .packWanted(let wanted):
+            take(wanted.standing)
+            fingerprint = wanted.fingerprint.text
+        case .pack(let pack): files = pack.files.map { [$0.path, Hex.text($0.content)] }
+        case .refusal(let refusal):
+            reason = Int(refusal.reason.rawValue)
+            (number, epoch) = ("\(refusal.number)", "\(refusal.epoch)")
+            (lineage, text) = (refusal.lineage.text, refusal.message)
+        }
+    }
+
+    private mutating func take(_ standing: Standing) {
+        (lineage, epoch) = (standing.lineage.text, "\(standing.epoch)")
+        (size, root) = ("\(standing.size)", standing.root.text)
+    }
+
+    private static func texts(_ verdict: Verdict) -> [String] {
+        let own = ["\(verdict.firstSequence)", "\(verdict.count)"]
+        return switch verdict.kind {
+        case .accepted(let position, let acceptedAt):
+            ["1"] + own + ["\(position)", "\(acceptedAt.milliseconds)"]
+        case .refused(let position): ["2"] + own + ["\(position)"]
+        case .gap: ["3"] + own
+        case .forked: ["4"] + own
+        }
+    }
+
+    private static func texts(_ piece: News.Piece) -> [String] {
+        switch piece {
+        case .block(let block): ["1", Hex.text(block)]
+        case .own(let run):
+            [
+                "2", run.replica.text, "\(run.firstSequence)", "\(run.count)",
+                "\(run.firstPosition)", "\(run.acceptedAt.milliseconds)",
+            ]
+        }
+    }
+}
