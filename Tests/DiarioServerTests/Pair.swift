@@ -76,7 +76,7 @@ struct Pair {
 struct TestReplica {
     private(set) var store: LogStore
     var session: ReplicaSession
-    private let disk: CrashDisk
+    let disk: CrashDisk
     private let clock: ManualClock
     private let entropy: SeededEntropy
 
@@ -132,10 +132,17 @@ struct TestReplica {
     }
 
     mutating func reopen() throws {
-        let space = space
         try store.close()
+        try openAgain()
+    }
+
+    /// Opens the log again, whatever became of the one that was open.
+    mutating func openAgain() throws {
         store = try Self.open(disk, clock, entropy)
-        session = ReplicaSession(store, space, seed: 1)
+        guard let manifest = try store.manifests().first(where: { !$0.isStaging }) else {
+            preconditionFailure("the space is there, by one id or another")
+        }
+        session = ReplicaSession(store, manifest.space, seed: 1)
     }
 
     var head: UInt64 { store.standing(of: space).head }

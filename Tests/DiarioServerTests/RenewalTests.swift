@@ -162,6 +162,43 @@ struct RenewalTests {
         #expect(try pair.replica.root == pair.authorityRoot)
     }
 
+    /// A replica that was copied is made anew; the power goes at one disk operation after another.
+    @Test(arguments: zip([1, 2, 3], CrashDisk.CutMoment.allCases))
+    func aCrashLeavesTheOldSpaceOrTheNewOne(first: Int, moment: CrashDisk.CutMoment) throws {
+        var random = SeededRandom(seed: 5)
+        var operation = first
+        while true {
+            var pair = try Pair(seed: UInt64(operation))
+            try pair.sync()
+            var twin = try pair.replica.snapshot()
+            try pair.replica.record("one")
+            try pair.sync()
+            try twin.record("two")
+            try twin.record("three", subject: "s")
+            twin.disk.cutAfter(operations: operation, moment)
+            var wasCut = false
+            do {
+                try twin.sync(with: pair.authority, at: pair.now)
+            } catch let error as LogError {
+                guard error == .storage(.cut) else { throw error }
+                wasCut = true
+            }
+            twin.disk.crash(using: &random)
+            try twin.openAgain()
+            #expect(twin.store.validate() == [])
+            pair.clock.advance(milliseconds: 100_000)
+            try twin.sync(with: pair.authority, at: pair.now)
+            #expect(try twin.texts == ["one", "two", "three"])
+            #expect(try twin.root == pair.authorityRoot)
+            try pair.sync()
+            #expect(try pair.replica.root == pair.authorityRoot)
+            // Every third is enough: three moments share the work.
+            operation += 3
+            guard wasCut else { break }
+        }
+        #expect(operation > 40)
+    }
+
     @Test func aPersonMayGoBackToWhatTheAuthorityHas() throws {
         var pair = try Pair()
         try pair.sync()
