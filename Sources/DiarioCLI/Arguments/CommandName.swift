@@ -21,6 +21,12 @@ package enum CommandName: String, CaseIterable, Sendable {
     case schemaCheck = "schema check"
     case schemaList = "schema list"
     case schemaAdopt = "schema adopt"
+    case tokenCreate = "token create"
+    case tokenList = "token list"
+    case tokenRevoke = "token revoke"
+    case spaceList = "space list"
+    case spaceName = "space name"
+    case spaceQuota = "space quota"
     case inspect
     case harness
     case completion
@@ -51,6 +57,12 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .schemaCheck: .schemaCheck
         case .schemaList: .schemaList
         case .schemaAdopt: .schemaAdopt
+        case .tokenCreate: .tokenCreate
+        case .tokenList: .tokenList
+        case .tokenRevoke: .tokenRevoke
+        case .spaceList: .spaceList
+        case .spaceName: .spaceName
+        case .spaceQuota: .spaceQuota
         case .inspect: .inspect
         case .harness: .harness
         case .completion: .completion
