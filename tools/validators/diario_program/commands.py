@@ -11,8 +11,9 @@ from .checks import Checks
 
 COMMANDS = ("init", "record", "log", "show", "stats", "verify", "repair", "seal", "prove", "check",
             "query", "sql", "rebuild", "quarantine list", "quarantine show", "quarantine retry",
-            "export", "import", "schema check", "schema list", "schema adopt", "inspect", "harness",
-            "completion", "man", "help")
+            "inbox list", "inbox show", "inbox retry", "inbox drop", "export", "import",
+            "schema check", "schema list", "schema adopt", "inspect", "harness", "completion",
+            "man", "help")
 PAYLOAD = '{"day":"2026-03-02","weightG":78400,"source":"manual"}'
 
 
