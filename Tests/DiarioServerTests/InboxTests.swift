@@ -229,4 +229,29 @@ struct InboxTests {
         _ = try space.retry(origins[1], evenIfChanged: false)
         #expect(throws: DiarioError.self) { try space.retry(origins[0], evenIfChanged: false) }
     }
+
+    /// Such as a replica that was copied finds when the other copy was quicker.
+    @Test mutating func whatIsForkedIsToldAndRecordedAgainOnlyOnDemand() throws {
+        let other = try world.makeDevice()
+        let origins = try world.record([note("mine", by: "alice")], on: other)
+        let space = try world.space(of: device)
+        let pending = try #require(other.store.standing(of: space.id).pending.first)
+        let (blocks, _) = try other.store.pendingBlocks(of: space.id, pending)
+        let entry = InboxEntry(
+            replica: pending.replica,
+            sequences: pending.sequences,
+            writtenAt: world.clock.now,
+            block: blocks[0]
+        )
+        try space.store.keepInInbox([entry], of: space.id)
+        let batch = try #require(try space.inbox().first)
+        #expect(batch.isForked)
+        #expect(batch.origin == origins[0])
+        #expect(throws: DiarioError.self) {
+            try space.retry(origins[0], evenIfChanged: false)
+        }
+        _ = try space.retry(origins[0], evenIfChanged: true)
+        #expect(try payloads(device) == [#"{"text":"mine"}"#])
+        #expect(try space.inbox().isEmpty)
+    }
 }

@@ -88,7 +88,8 @@ extension Diary {
     /// - Parameters:
     ///   - origin: An event of the batch.
     ///   - evenIfChanged: Whether to leave out that an event is to be refused if another replica
-    ///     wrote to its subject.
+    ///     wrote to its subject. A batch that is forked needs it, since a sync records such events
+    ///     again by itself.
     /// - Returns: What became of it.
     /// - Throws: ``DiarioError`` if no batch in the inbox has this event, if it refers to another
     ///   one in the inbox, if an event does not fit its schema, or if the disk refuses.

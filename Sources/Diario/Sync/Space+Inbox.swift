@@ -112,6 +112,13 @@ extension Space {
             try remove(batch.entry)
             return InboxRetry(batch, new, wasRecorded: true)
         }
+        guard batch.refusal != nil || evenIfChanged else {
+            throw DiarioError(
+                .invalid,
+                "\(batch.entry.origin.text) was not refused as far as the log says, but forked: a "
+                    + "sync records such events again by itself. If it did not, force it."
+            )
+        }
         try checkNames(in: batch, reader)
         try removeIdleNotes(reader)
         for _ in 0..<Self.attemptCountMax {

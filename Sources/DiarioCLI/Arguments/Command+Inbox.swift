@@ -47,8 +47,9 @@ extension Command {
                 + "so are ids that they make; what refers to those refers to the new ones. Prints "
                 + "the old origin and the new one of the first event. The next sync sends them.",
             "Events that were to be refused if another replica wrote to their subject still are, "
-                + "unless --force is given. A payload that its schema does not allow any more "
-                + "stays in the inbox.",
+                + "unless --force is given. A batch that is forked needs it too, since a sync "
+                + "records such events again by itself. A payload that its schema does not allow "
+                + "any more stays in the inbox.",
         ],
         options: [
             .flag("force", "even if others wrote to the subjects meanwhile"),

@@ -36,7 +36,7 @@ package struct InboxEntry: Equatable, Sendable {
         self.block = block
     }
 
-    func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: Self.magic)
         bytes.append(littleEndian: UInt32(1))

@@ -33,7 +33,7 @@ package struct InboxNote: Equatable, Sendable {
         self.new = new
     }
 
-    func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: Self.magic)
         bytes.append(littleEndian: UInt32(1))
@@ -108,6 +108,11 @@ extension LogStore {
             }
         }
         return (notes.sorted { $0.old < $1.old }, faults)
+    }
+
+    /// What is wrong with the files of an inbox.
+    func inboxFaults(of space: SpaceID) throws(LogError) -> [Fault] {
+        try readInbox(of: space).faults + readInboxNotes(of: space).faults
     }
 
     /// Writes a note down, durably; the caller holds the inbox.
