@@ -201,7 +201,7 @@ package.targets.append(
         name: "DiarioFuzz",
         dependencies: [
             "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd", "DiarioFormat",
-            "DiarioLog", "DiarioSimulation",
+            "DiarioLog", "DiarioSync", "DiarioSimulation",
         ],
         path: "Tests/DiarioFuzz"
     )

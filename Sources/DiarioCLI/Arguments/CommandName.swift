@@ -16,6 +16,10 @@ package enum CommandName: String, CaseIterable, Sendable {
     case quarantineList = "quarantine list"
     case quarantineShow = "quarantine show"
     case quarantineRetry = "quarantine retry"
+    case inboxList = "inbox list"
+    case inboxShow = "inbox show"
+    case inboxRetry = "inbox retry"
+    case inboxDrop = "inbox drop"
     case export
     case importEvents = "import"
     case schemaCheck = "schema check"
@@ -52,6 +56,10 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .quarantineList: .quarantineList
         case .quarantineShow: .quarantineShow
         case .quarantineRetry: .quarantineRetry
+        case .inboxList: .inboxList
+        case .inboxShow: .inboxShow
+        case .inboxRetry: .inboxRetry
+        case .inboxDrop: .inboxDrop
         case .export: .export
         case .importEvents: .importEvents
         case .schemaCheck: .schemaCheck

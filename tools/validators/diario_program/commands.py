@@ -11,9 +11,10 @@ from .checks import Checks
 
 COMMANDS = ("init", "record", "log", "show", "stats", "verify", "repair", "seal", "prove", "check",
             "query", "sql", "rebuild", "quarantine list", "quarantine show", "quarantine retry",
-            "export", "import", "schema check", "schema list", "schema adopt", "token create",
-            "token list", "token revoke", "space list", "space name", "space quota", "inspect",
-            "harness", "completion", "man", "help")
+            "inbox list", "inbox show", "inbox retry", "inbox drop", "export", "import",
+            "schema check", "schema list", "schema adopt", "token create", "token list",
+            "token revoke", "space list", "space name", "space quota", "inspect", "harness",
+            "completion", "man", "help")
 PAYLOAD = '{"day":"2026-03-02","weightG":78400,"source":"manual"}'
 
 
