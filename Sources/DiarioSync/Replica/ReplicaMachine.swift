@@ -43,7 +43,9 @@ package struct ReplicaMachine: Sendable {
     package mutating func next(at now: Timestamp, unsent: Int) -> Step {
         switch state {
         case .backingOff(let until, _):
-            guard now >= until else { return .wait(until: until) }
+            // A clock that was set back would make the wait longer than it was meant to be.
+            let rest = until.milliseconds - now.milliseconds
+            guard rest <= 0 || rest > lastWait else { return .wait(until: until) }
             state = .pulling
             return .pull
         case .paused(let refusal): return .stop(refusal)
@@ -99,6 +101,7 @@ package struct ReplicaMachine: Sendable {
         let least = Int64(clamping: secondsMin.multipliedReportingOverflow(by: 1000).partialValue)
         let jittered = delay - Int64(random.below(Int(delay / 2) + 1))
         let wait = max(jittered, min(least, 3_600_000))
+        lastWait = wait
         state = .backingOff(
             until: Timestamp(milliseconds: now.milliseconds + wait),
             failures: failures
@@ -107,6 +110,8 @@ package struct ReplicaMachine: Sendable {
 
     /// Failures since something last worked.
     private var failureCount = 0
+    /// Milliseconds that the last wait was meant to take.
+    private var lastWait: Int64 = 0
 
     /// Something worked: the next failure is the first one again.
     package mutating func worked() { failureCount = 0 }
