@@ -5,8 +5,8 @@ import DiarioStorage
 struct SimulationCommand {
     private enum Request {
         case help
-        case seeds(Range<UInt64>, [WorldKind])
-        case trace(UInt64, [WorldKind], steps: Set<Int>?)
+        case seeds(Range<UInt64>, [WorldKind], WorldRunner)
+        case trace(UInt64, [WorldKind], WorldRunner, steps: Set<Int>?)
         case crashes
         case mistake(String)
     }
@@ -23,8 +23,9 @@ struct SimulationCommand {
              diario-sim --seed N --trace       the same, and all that happens in them
              diario-sim --crashes              short scripts, cut at each of their operations
 
-        --worlds log or --worlds sync leaves out the others. A sync world in which a promise broke
-        is made smaller; --steps 3,7-9 lives through these steps of it alone.
+        --worlds log or --worlds sync leaves out the others. With --clones, directories of replicas
+        are copied in sync worlds, and both go on. A sync world in which a promise broke is made
+        smaller; --steps 3,7-9 lives through these steps of it alone.
 
         Exit status: 0 if all promises held, 1 if one did not, 2 if the arguments are wrong.
         """
@@ -35,6 +36,7 @@ struct SimulationCommand {
         var seeds: Range<UInt64>?
         var worlds = WorldKind.allCases
         var steps: Set<Int>?
+        var traits: SyncPlan.Traits = []
         var hasTrace = false
         var rest = arguments[...]
         while let argument = rest.popFirst() {
@@ -42,6 +44,7 @@ struct SimulationCommand {
             case "--help", "-h": return .help
             case "--trace": hasTrace = true
             case "--crashes": return .crashes
+            case "--clones": traits.insert(.clones)
             case "--seed":
                 guard let text = rest.popFirst(), let seed = UInt64(text), seed < .max else {
                     return .mistake("--seed needs a number, as in --seed 7")
@@ -69,9 +72,10 @@ struct SimulationCommand {
         guard steps == nil || worlds == [.sync] && seeds.count == 1 else {
             return .mistake("--steps is for one world: --seed N --worlds sync")
         }
-        guard hasTrace || steps != nil else { return .seeds(seeds, worlds) }
+        let runner = WorldRunner(traits)
+        guard hasTrace || steps != nil else { return .seeds(seeds, worlds, runner) }
         guard seeds.count == 1 else { return .mistake("--trace is for one seed: --seed N") }
-        return .trace(seeds.lowerBound, worlds, steps: steps)
+        return .trace(seeds.lowerBound, worlds, runner, steps: steps)
     }
 
     private static func range(_ text: String) -> Range<UInt64>? {
@@ -91,8 +95,7 @@ struct SimulationCommand {
         case .mistake(let what):
             StandardError.say("diario-sim: \(what)\n\(Self.usage)\n")
             return 2
-        case .trace(let seed, let worlds, let steps):
-            let runner = WorldRunner()
+        case .trace(let seed, let worlds, let runner, let steps):
             let outcomes = worlds.map { runner.run($0, seed: seed, steps: steps, keepsAll: true) }
             for outcome in outcomes {
                 for line in outcome.lines { print(line) }
@@ -100,14 +103,19 @@ struct SimulationCommand {
                 if let violation = outcome.violation { print("BROKEN: \(violation)") }
             }
             return outcomes.contains { $0.violation != nil } ? 1 : 0
-        case .seeds(let seeds, let worlds): return await run(seeds, worlds)
+        case .seeds(let seeds, let worlds, let runner):
+            return await run(seeds, worlds, runner)
         case .crashes: return runCrashes()
         }
     }
 
-    private func run(_ seeds: Range<UInt64>, _ worlds: [WorldKind]) async -> Int32 {
+    private func run(
+        _ seeds: Range<UInt64>,
+        _ worlds: [WorldKind],
+        _ runner: WorldRunner
+    ) async -> Int32 {
         let start = ContinuousClock.now
-        let failedCount = await WorldRunner().run(seeds, worlds)
+        let failedCount = await runner.run(seeds, worlds)
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let kinds = worlds.map(\.rawValue).joined(separator: " and ")
         print(

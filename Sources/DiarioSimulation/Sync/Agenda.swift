@@ -20,6 +20,10 @@ struct Agenda<Item> {
         return (first.time, first.item)
     }
 
+    func contains(where isWanted: (Item) -> Bool) -> Bool {
+        entries.contains { isWanted($0.item) }
+    }
+
     mutating func removeAll(where isUnwanted: (Item) -> Bool) {
         entries.removeAll { isUnwanted($0.item) }
     }

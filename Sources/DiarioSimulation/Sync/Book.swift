@@ -12,6 +12,8 @@ struct Book {
         case unknown
         /// It was not there when its machine came back.
         case lost
+        /// Its device was put back to what it was before; it may be anywhere or nowhere.
+        case abandoned
     }
 
     struct Entry {
@@ -72,6 +74,9 @@ struct Book {
 
     /// The event is there, under this origin.
     mutating func find(_ token: Int64, _ origin: Origin) {
+        if let entry = entries[token], entry.promise == .abandoned, let device = entry.device {
+            open[device, default: []].append(token)
+        }
         entries[token]?.promise = .synced
         entries[token]?.origin = origin
         byOrigin[origin] = token
@@ -83,6 +88,12 @@ struct Book {
         entries[token]?.promise = .lost
         if let origin = entry.origin, byOrigin[origin] == token { byOrigin[origin] = nil }
         if let device = entry.device { open[device]?.removeAll { $0 == token } }
+    }
+
+    /// A device was put back to what it was at some time.
+    mutating func abandon(_ device: Int) {
+        for token in open[device, default: []] { entries[token]?.promise = .abandoned }
+        open[device] = []
     }
 
     /// The event has a verdict that its device knows, and needs no more looking after.

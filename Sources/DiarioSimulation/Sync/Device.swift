@@ -4,6 +4,7 @@ import DiarioCrypto
 import DiarioLog
 import DiarioProjection
 import DiarioServer
+import DiarioStorage
 import DiarioSync
 
 /// A replica of a sync world, on a machine of its own.
@@ -36,6 +37,8 @@ final class Device {
     /// The read models, in memory, and the version of the pack that they are of.
     var models: ModelFile?
     var modelVersion = 0
+    /// What its disk was like once, to be put back to.
+    var backup: CrashDisk?
     /// The largest answer that it was given.
     var answerSizeMax = 0
 

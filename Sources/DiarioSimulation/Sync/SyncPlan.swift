@@ -29,10 +29,8 @@ package struct SyncPlan: Sendable {
         package static let models = Traits(rawValue: 32)
         /// One request moves few events.
         package static let smallExchanges = Traits(rawValue: 64)
-        /// Directories are copied, and both go on.
+        /// Directories of devices are copied, and both go on; no seed has this by itself.
         package static let clones = Traits(rawValue: 128)
-        /// The server is put back to an old backup.
-        package static let restoredServer = Traits(rawValue: 256)
     }
 
     /// Steps in the life of a world.
@@ -78,11 +76,12 @@ package struct SyncStep: Hashable, Sendable {
 
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case record, recordAtServer, adopt, seal, condense, check, models, reopen, restartSync
+        case pushWithGap
         case revoke, moveClock
         case partition, halfOpen, storm
         case planCut, crash, kill
         case failSyncs, failWrites, fillDisk
-        case clone, revert, backUp, restoreServer
+        case clone, revert
 
         /// How often it happens in worlds with these traits.
         func weight(_ traits: SyncPlan.Traits) -> Int {
@@ -93,7 +92,7 @@ package struct SyncStep: Hashable, Sendable {
             case .record: 60
             case .seal: 10
             case .recordAtServer, .condense, .check, .reopen: 4
-            case .adopt, .restartSync: 3
+            case .adopt, .restartSync, .pushWithGap: 3
             case .revoke: only(.refusals, 2)
             case .models: only(.models, 12)
             case .moveClock: only(.wildClocks, 8)
@@ -106,8 +105,6 @@ package struct SyncStep: Hashable, Sendable {
             case .failSyncs: only(.badDisks, 5)
             case .failWrites, .fillDisk: only(.badDisks, 3)
             case .clone, .revert: only(.clones, 4)
-            case .backUp: only(.restoredServer, 5)
-            case .restoreServer: only(.restoredServer, 3)
             }
         }
 

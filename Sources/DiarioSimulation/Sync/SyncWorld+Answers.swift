@@ -1,5 +1,7 @@
 import DiarioCore
 import DiarioFormat
+import DiarioLog
+import DiarioServer
 import DiarioSync
 
 // Whether answers are what was promised.
@@ -23,8 +25,9 @@ extension SyncWorld {
                 case .malformed, .version: isDamaged
                 case .forbidden: device.isRevoked
                 case .unavailable, .full: isFailing
-                case .epoch, .ahead, .diverged: plan.traits.contains(.restoredServer)
-                case .unauthorized, .unknownSpace, .lineage, .tooLarge, .tooFast, .noPack: false
+                case .unauthorized, .unknownSpace, .lineage, .epoch, .ahead, .diverged, .tooLarge,
+                    .tooFast, .noPack:
+                    false
                 }
             guard isFair else {
                 throw Broken(
@@ -67,9 +70,15 @@ extension SyncWorld {
         guard var next = first else { throw Broken(.answered, "a push of nothing") }
         for verdict in verdicts.list {
             switch verdict.kind {
-            case .gap, .forked:
-                guard !plan.traits.isDisjoint(with: [.clones, .restoredServer]) else {
-                    throw Broken(.verdicts, "\(push.replica.text): \(verdict.kind) without a copy")
+            case .gap:
+                let expected = ledger.last[push.replica, default: 0] + 1
+                guard verdict.firstSequence == expected, next > expected else {
+                    throw Broken(.verdicts, "\(push.replica.text)-\(next) is no gap")
+                }
+                return
+            case .forked:
+                guard plan.traits.contains(.clones) else {
+                    throw Broken(.verdicts, "\(push.replica.text) forked without a copy")
                 }
                 return
             case .accepted, .refused: break
@@ -119,16 +128,51 @@ extension SyncWorld {
         }
     }
 
+    /// Pushes what is pending on a device without its first batch, as a clumsy program could.
+    func pushWithGap(_ device: Device) throws {
+        guard let store = device.machine.store, let authority = server.authority,
+            !device.machine.hasFaults, device.machine.plannedCut == nil, !device.isRevoked
+        else { return }
+        device.machine.setClock(now)
+        server.machine.setClock(now)
+        let lane = try attempt("a read of \(device.name)") { () throws(LogError) in
+            try readLane(in: store)
+        }
+        guard let first = lane.first?.row.envelope.origin, let last = lane.last,
+            last.row.envelope.origin.replica == first.replica,
+            let second = lane.first(where: { $0.row.envelope.batchFirst > first.sequence })
+        else { return }
+        let sequences = second.row.envelope.batchFirst...last.row.envelope.origin.sequence
+        let push = try attempt("a push of \(device.name)") { () throws(LogError) in
+            let events = PendingEvents(replica: first.replica, sequences: sequences)
+            return Push(
+                standing: Standing(
+                    lineage: lineage,
+                    epoch: 0,
+                    size: store.standing(of: space).head,
+                    root: try store.root(of: space)
+                ),
+                replica: first.replica,
+                blocks: try store.pendingBlocks(of: space, events).blocks
+            )
+        }
+        trace.add("\(now) \(device.name) pushes from \(sequences.lowerBound) on")
+        let request = SyncMessage.push(push).encoded()
+        let answer = authority.answer(request, from: device.caller)
+        guard try !takeCut(of: nil) else { return }
+        try readLedger()
+        try checkAnswer(answer, to: request, of: device, isDamaged: false)
+        server.shownHead = ledger.head
+    }
+
     /// Checks that somebody pauses with a reason.
     func checkPause(_ device: Device, _ refusal: Refusal) throws(Broken) {
         let isFair =
             switch refusal.reason {
             case .malformed, .version: device.mayBeMisread
             case .forbidden: device.mayBeForbidden
-            case .epoch, .ahead: plan.traits.contains(.restoredServer)
-            case .diverged: !plan.traits.isDisjoint(with: [.restoredServer, .clones])
-            case .unauthorized, .unknownSpace, .lineage, .tooLarge, .tooFast, .full, .unavailable,
-                .noPack:
+            case .unauthorized, .unknownSpace, .lineage, .epoch, .ahead, .diverged, .tooLarge,
+                .tooFast, .full, .unavailable, .noPack:
                 false
             }
         guard isFair else {

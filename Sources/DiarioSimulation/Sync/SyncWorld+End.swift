@@ -47,7 +47,9 @@ extension SyncWorld {
     }
 
     private var isSettled: Bool {
-        guard server.machine.isOn else { return false }
+        // What is only written is not shown yet.
+        let isUnsynced = agenda.contains { if case .sync = $0 { true } else { false } }
+        guard server.machine.isOn, !isUnsynced else { return false }
         return devices.allSatisfy { device in
             guard device.request == nil, let store = device.machine.store else { return false }
             let standing = store.standing(of: space)
@@ -123,7 +125,9 @@ extension SyncWorld {
             throw Broken(.once, "an event is twice in the inbox of \(device.name)")
         }
         for token in ledger.refusedTokens.keys.sorted()
-        where book[token]?.device == device.number && !kept.contains(token) {
+        where book[token]?.device == device.number && book[token]?.promise != .abandoned
+            && !kept.contains(token)
+        {
             throw Broken(.kept, "event \(token) was refused, and is in no inbox")
         }
     }

@@ -28,12 +28,14 @@ extension SyncWorld {
         case .models: try updateModels(device, compares: draw.oneIn(3))
         case .reopen: try restart(machineOwner)
         case .restartSync: beginSync(device)
+        case .pushWithGap: try pushWithGap(device)
         case .revoke: revoke(device, &draw)
         case .moveClock: moveClock(machineOwner, &draw)
         case .partition, .halfOpen, .storm: disturb(device, step.kind, &draw)
         case .planCut, .crash, .kill: try cut(machineOwner, step.kind, &draw)
         case .failSyncs, .failWrites, .fillDisk: harmDisk(machineOwner, step.kind, &draw)
-        case .clone, .revert, .backUp, .restoreServer: break
+        case .clone: try clone(device, &draw)
+        case .revert: try revert(device)
         }
     }
 

@@ -181,6 +181,8 @@ final class SyncWorld {
         }
     }
 
+    func add(_ device: Device) { devices.append(device) }
+
     func machine(_ device: Int?) -> Machine {
         device.map { devices[$0].machine } ?? server.machine
     }
@@ -206,5 +208,5 @@ package struct SyncCounts: Equatable, Sendable {
     package var copies = 0
     package var damages = 0
     package var modelChecks = 0
-    package var forks = 0
+    package var clones = 0
 }
