@@ -34,7 +34,7 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
         "DiarioSimulation",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioLog",
+            "DiarioLog", "DiarioProjection", "DiarioSync", "DiarioServer", "Diario",
         ]
     ),
 ]

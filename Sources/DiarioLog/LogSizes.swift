@@ -33,6 +33,9 @@ package struct LogSizes: Hashable, Sendable {
     /// Milliseconds for which a segment stays after others took its place.
     package var retirementMilliseconds: Int64 = 10 * 60 * 1000
 
+    /// Events of one exchange with another side.
+    package var exchangeCount = Limits.exchangeCountMax
+
     package static let standard = LogSizes()
 
     package init() {}
@@ -48,6 +51,10 @@ package struct LogSizes: Hashable, Sendable {
             segmentCount > 0 && mergedCount.isMultiple(of: segmentCount)
                 && mergedCount <= SegmentLimits.eventCountMax,
             "runs make up a segment"
+        )
+        precondition(
+            (1...Limits.exchangeCountMax).contains(exchangeCount),
+            "an exchange moves something, and the other side takes no more"
         )
         precondition(growthMin > 0 && growthMin <= growthMax, "a file grows by something")
     }

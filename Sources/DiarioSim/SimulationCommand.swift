@@ -5,8 +5,8 @@ import DiarioStorage
 struct SimulationCommand {
     private enum Request {
         case help
-        case seeds(Range<UInt64>)
-        case trace(UInt64)
+        case seeds(Range<UInt64>, [WorldKind], WorldRunner)
+        case trace(UInt64, [WorldKind], WorldRunner, steps: Set<Int>?)
         case crashes
         case mistake(String)
     }
@@ -14,12 +14,18 @@ struct SimulationCommand {
     private let request: Request
 
     private static let usage = """
-        Lives through simulated data directories and checks what the log promises.
+        Lives through simulated worlds and checks what Diario promises. A seed has two worlds:
+        in the one called log, processes use one data directory; in the one called sync, replicas
+        and a server exchange events. Disks, clocks, the network and the power fail in them.
 
         use: diario-sim --seeds A..B           the worlds of seeds A to B - 1
-             diario-sim --seed N               one world
-             diario-sim --seed N --trace       one world, and each of its operations
+             diario-sim --seed N               the worlds of one seed
+             diario-sim --seed N --trace       the same, and all that happens in them
              diario-sim --crashes              short scripts, cut at each of their operations
+
+        --worlds log or --worlds sync leaves out the others. With --clones, directories of replicas
+        are copied in sync worlds, and both go on. A sync world in which a promise broke is made
+        smaller; --steps 3,7-9 lives through these steps of it alone.
 
         Exit status: 0 if all promises held, 1 if one did not, 2 if the arguments are wrong.
         """
@@ -28,6 +34,9 @@ struct SimulationCommand {
 
     private static func parse(_ arguments: [String]) -> Request {
         var seeds: Range<UInt64>?
+        var worlds = WorldKind.allCases
+        var steps: Set<Int>?
+        var traits: SyncPlan.Traits = []
         var hasTrace = false
         var rest = arguments[...]
         while let argument = rest.popFirst() {
@@ -35,6 +44,7 @@ struct SimulationCommand {
             case "--help", "-h": return .help
             case "--trace": hasTrace = true
             case "--crashes": return .crashes
+            case "--clones": traits.insert(.clones)
             case "--seed":
                 guard let text = rest.popFirst(), let seed = UInt64(text), seed < .max else {
                     return .mistake("--seed needs a number, as in --seed 7")
@@ -45,13 +55,27 @@ struct SimulationCommand {
                     return .mistake("--seeds needs two numbers, as in --seeds 0..100")
                 }
                 seeds = range
+            case "--worlds":
+                guard let text = rest.popFirst(), let kind = WorldKind(rawValue: text) else {
+                    return .mistake("--worlds needs log or sync")
+                }
+                worlds = [kind]
+            case "--steps":
+                guard let text = rest.popFirst(), let numbers = StepList.parse(text) else {
+                    return .mistake("--steps needs numbers, as in --steps 3,7-9")
+                }
+                steps = numbers
             default: return .mistake("unknown argument: \(argument)")
             }
         }
         guard let seeds else { return .mistake("a seed is missing") }
-        guard hasTrace else { return .seeds(seeds) }
+        guard steps == nil || worlds == [.sync] && seeds.count == 1 else {
+            return .mistake("--steps is for one world: --seed N --worlds sync")
+        }
+        let runner = WorldRunner(traits)
+        guard hasTrace || steps != nil else { return .seeds(seeds, worlds, runner) }
         guard seeds.count == 1 else { return .mistake("--trace is for one seed: --seed N") }
-        return .trace(seeds.lowerBound)
+        return .trace(seeds.lowerBound, worlds, runner, steps: steps)
     }
 
     private static func range(_ text: String) -> Range<UInt64>? {
@@ -63,7 +87,7 @@ struct SimulationCommand {
     }
 
     /// Does it, and gives the exit status.
-    func run() -> Int32 {
+    func run() async -> Int32 {
         switch request {
         case .help:
             print(Self.usage)
@@ -71,43 +95,34 @@ struct SimulationCommand {
         case .mistake(let what):
             StandardError.say("diario-sim: \(what)\n\(Self.usage)\n")
             return 2
-        case .trace(let seed): return runTrace(seed)
-        case .seeds(let seeds): return run(seeds)
+        case .trace(let seed, let worlds, let runner, let steps):
+            let outcomes = worlds.map { runner.run($0, seed: seed, steps: steps, keepsAll: true) }
+            for outcome in outcomes {
+                for line in outcome.lines { print(line) }
+                print("\(outcome.title): trace \(outcome.hash)")
+                if let violation = outcome.violation { print("BROKEN: \(violation)") }
+            }
+            return outcomes.contains { $0.violation != nil } ? 1 : 0
+        case .seeds(let seeds, let worlds, let runner):
+            return await run(seeds, worlds, runner)
         case .crashes: return runCrashes()
         }
     }
 
-    private func runTrace(_ seed: UInt64) -> Int32 {
-        let result = Simulation().run(seed: seed, keepsAll: true)
-        for line in result.lines { print(line) }
-        print("seed \(seed): \(result.operationCount) operations, trace \(hash(result))")
-        guard let violation = result.violation else { return 0 }
-        print("BROKEN: \(violation)")
-        return 1
-    }
-
-    private func run(_ seeds: Range<UInt64>) -> Int32 {
-        let simulation = Simulation()
-        let isTerminal = StandardError.isTerminal
+    private func run(
+        _ seeds: Range<UInt64>,
+        _ worlds: [WorldKind],
+        _ runner: WorldRunner
+    ) async -> Int32 {
         let start = ContinuousClock.now
-        var operationCount = 0
-        var failed: [UInt64] = []
-        for seed in seeds {
-            if isTerminal, seed.isMultiple(of: 10) { StandardError.say("\rseed \(seed) ") }
-            let result = simulation.run(seed: seed)
-            operationCount += result.operationCount
-            guard let violation = result.violation else { continue }
-            failed.append(seed)
-            if isTerminal { StandardError.say("\r") }
-            show(result, violation)
-        }
-        if isTerminal { StandardError.say("\r                         \r") }
+        let failedCount = await runner.run(seeds, worlds)
         let seconds = (ContinuousClock.now - start) / .seconds(1)
+        let kinds = worlds.map(\.rawValue).joined(separator: " and ")
         print(
-            "\(seeds.count) seeds, \(operationCount) operations, \(failed.count) failed, "
+            "\(seeds.count) seeds, worlds \(kinds), \(failedCount) failed, "
                 + "\(Double(Int(seconds * 10)) / 10) s"
         )
-        return failed.isEmpty ? 0 : 1
+        return failedCount == 0 ? 0 : 1
     }
 
     private func runCrashes() -> Int32 {
@@ -126,16 +141,5 @@ struct SimulationCommand {
         }
         print("\(CrashScript.all.count) scripts, \(cutCount) cuts, \(failureCount) failed")
         return failureCount == 0 ? 0 : 1
-    }
-
-    private func show(_ result: SimulationResult, _ violation: String) {
-        print("seed \(result.seed) BROKEN: \(violation)")
-        for line in result.lines { print("  \(line)") }
-        print("replay: diario-sim --seed \(result.seed) --trace")
-    }
-
-    private func hash(_ result: SimulationResult) -> String {
-        let digits = String(result.traceHash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

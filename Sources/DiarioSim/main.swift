@@ -6,4 +6,4 @@ import Darwin
 import Glibc
 #endif
 
-exit(SimulationCommand(Array(CommandLine.arguments.dropFirst())).run())
+exit(await SimulationCommand(Array(CommandLine.arguments.dropFirst())).run())

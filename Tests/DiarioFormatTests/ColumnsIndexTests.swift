@@ -29,6 +29,41 @@ import Testing
 
     @Test func refusedSequencesAreTold() throws {
         let sample = try ColumnsSample(seed: 3, count: 10)
+        var builder = try builder(sample)
+        let other = try Fixtures.replica(99)
+        builder.refuse(other, 5...9)
+        var plan = SegmentPlan()
+        let sealed = try builder.finish(&plan)
+        let index = try sealed.reader().index
+        let run = SegmentRun(first: 5, last: 9, isRefused: true)
+        #expect(index.find(Origin(replica: other, sequence: 7)) == run)
+        #expect(try sealed.rows(sample.types) == sample.rows)
+    }
+
+    /// Two batches in a row that were refused were listed as two runs that meet, which no reader
+    /// takes: the space could not be read where they were sealed.
+    @Test func refusedBatchesThatFollowOneAnotherAreOneRun() throws {
+        let sample = try ColumnsSample(seed: 3, count: 10)
+        var builder = try builder(sample)
+        let other = try Fixtures.replica(99)
+        builder.refuse(other, 5...9)
+        builder.refuse(other, 10...10)
+        builder.refuse(other, 12...13)
+        var plan = SegmentPlan()
+        let sealed = try builder.finish(&plan)
+        let index = try sealed.reader().index
+        let runs = index.replicas.first { $0.replica == other }?.runs
+        #expect(
+            runs == [
+                SegmentRun(first: 5, last: 10, isRefused: true),
+                SegmentRun(first: 12, last: 13, isRefused: true),
+            ]
+        )
+        #expect(try sealed.rows(sample.types) == sample.rows)
+    }
+
+    /// A segment with all rows of a sample, not finished yet.
+    private func builder(_ sample: ColumnsSample) throws -> SegmentBuilder {
         var builder = SegmentBuilder(firstPosition: sample.firstPosition)
         for row in sample.rows {
             var bytes = row.publicPart + (row.personalPart ?? [])
@@ -48,14 +83,7 @@ import Testing
                 type: sample.types[row.type]
             )
         }
-        let other = try Fixtures.replica(99)
-        builder.refuse(other, 5...9)
-        var plan = SegmentPlan()
-        let sealed = try builder.finish(&plan)
-        let index = try sealed.reader().index
-        let run = SegmentRun(first: 5, last: 9, isRefused: true)
-        #expect(index.find(Origin(replica: other, sequence: 7)) == run)
-        #expect(try sealed.rows(sample.types) == sample.rows)
+        return builder
     }
 
     /// Section 9: no subject is missed, and hardly any other is taken for one.

@@ -1,11 +1,11 @@
 import DiarioCore
 import DiarioFormat
 import DiarioLog
-import DiarioProjection
+package import DiarioProjection
 import DiarioSchema
 
 /// Brings one generation of read models up to what the log holds.
-struct ModelUpdate {
+package struct ModelUpdate {
     private let space: Space
     private let file: ModelFile
     /// Events of a transaction while much is to be caught up with.
@@ -15,11 +15,15 @@ struct ModelUpdate {
     /// The newest events, for who follows the log.
     private let recent: RecentEvents?
 
+    package init(_ space: Space, _ file: ModelFile, chunkCount: Int) {
+        self.init(space, file, chunkCount: chunkCount, nil)
+    }
+
     init(
         _ space: Space,
         _ file: ModelFile,
         chunkCount: Int,
-        _ recent: RecentEvents? = nil
+        _ recent: RecentEvents?
     ) {
         self.recent = recent
         self.space = space
@@ -31,7 +35,7 @@ struct ModelUpdate {
     ///
     /// `progress` is told how many of how many canonical events are behind us. `isKnown` says that
     /// nobody else can have changed the file.
-    func run(
+    package func run(
         isKnown: Bool = false,
         _ progress: (UInt64, UInt64) -> Void
     ) throws(DiarioError) {

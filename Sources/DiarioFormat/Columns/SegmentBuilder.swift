@@ -100,10 +100,18 @@ package struct SegmentBuilder: ~Copyable {
     package mutating func append(_ node: SaltNode) { saltNodes.append(node) }
 
     /// Notes sequences that an event of this segment refused, for the index.
+    ///
+    /// Those of one replica come in order.
     package mutating func refuse(_ replica: ReplicaID, _ sequences: ClosedRange<UInt64>) {
-        refused[replica, default: []].append(
-            SegmentRun(first: sequences.lowerBound, last: sequences.upperBound, isRefused: true)
-        )
+        var runs = refused[replica, default: []]
+        if let last = runs.last, last.last + 1 == sequences.lowerBound {
+            runs[runs.count - 1].last = sequences.upperBound
+        } else {
+            runs.append(
+                SegmentRun(first: sequences.lowerBound, last: sequences.upperBound, isRefused: true)
+            )
+        }
+        refused[replica] = runs
     }
 
     private mutating func note(_ replica: ReplicaID, _ sequence: UInt64) {

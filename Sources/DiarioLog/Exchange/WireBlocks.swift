@@ -36,7 +36,7 @@ struct WireBlocks: ~Copyable {
     init(_ store: LogShared, _ space: SpaceID, countMax: Int) throws(LogError) {
         do throws(FormatError) { packer = try BlockPacker() } catch { throw .format(error) }
         seeds = Seeds(store: store, space: space)
-        self.countMax = min(countMax, Limits.exchangeCountMax)
+        self.countMax = min(countMax, store.sizes.exchangeCount)
     }
 
     /// Whether no further batch is taken.

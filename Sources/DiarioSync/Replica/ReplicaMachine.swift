@@ -38,6 +38,8 @@ package struct ReplicaMachine: Sendable {
     private var random: SeededRandom
     /// Failures since something last worked.
     private var failureCount = 0
+    /// Milliseconds that the last wait was meant to take.
+    private var lastWait: Int64 = 0
 
     private static let delayMin: Int64 = 500
     private static let delayMax: Int64 = 60_000
@@ -50,7 +52,9 @@ package struct ReplicaMachine: Sendable {
     package mutating func next(at now: Timestamp, unsent: Int) -> Step {
         switch state {
         case .backingOff(let until):
-            guard now >= until else { return .wait(until: until) }
+            // A clock that was set back would make the wait longer than it was meant to be.
+            let rest = until.milliseconds - now.milliseconds
+            guard rest <= 0 || rest > lastWait else { return .wait(until: until) }
             state = .pulling
             return .pull
         case .paused(let refusal): return .stop(refusal)
@@ -115,8 +119,9 @@ package struct ReplicaMachine: Sendable {
         failureCount += 1
         let jittered = delay - Int64(random.below(Int(delay / 2) + 1))
         let least = Int64(min(secondsMin, Self.secondsMax)) * 1000
+        lastWait = max(jittered, least)
         state = .backingOff(
-            until: Timestamp(milliseconds: now.milliseconds + max(jittered, least))
+            until: Timestamp(milliseconds: now.milliseconds + lastWait)
         )
     }
 

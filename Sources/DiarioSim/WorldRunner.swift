@@ -1,0 +1,132 @@
+import DiarioSimulation
+import Synchronization
+
+/// The two worlds that a seed has.
+enum WorldKind: String, CaseIterable, Sendable {
+    case log
+    case sync
+}
+
+/// Lives through worlds of both kinds, several at a time.
+struct WorldRunner: Sendable {
+    private let logs = Simulation()
+    private let syncs = SyncSimulation()
+    /// What sync worlds have that they would not have by themselves.
+    private let extra: SyncPlan.Traits
+
+    init(_ extra: SyncPlan.Traits) { self.extra = extra }
+
+    /// Worlds that are lived through at the same time; there are no more threads than processors.
+    private static let workerCount = 8
+
+    /// What became of a world of either kind.
+    struct Outcome: Sendable {
+        let title: String
+        let violation: String?
+        let lines: [String]
+        let hash: String
+        /// How to see it again.
+        let replay: String
+    }
+
+    func run(
+        _ kind: WorldKind,
+        seed: UInt64,
+        steps: Set<Int>? = nil,
+        keepsAll: Bool = false
+    ) -> Outcome {
+        switch kind {
+        case .log:
+            let result = logs.run(seed: seed, keepsAll: keepsAll)
+            return Outcome(
+                title: "seed \(seed), log world, \(result.operationCount) operations",
+                violation: result.violation,
+                lines: result.lines,
+                hash: Self.text(result.traceHash),
+                replay: "diario-sim --seed \(seed) --worlds log --trace"
+            )
+        case .sync:
+            var plan = SyncPlan(seed: seed, extra: extra)
+            if let steps { plan = plan.keeping(steps) }
+            var result = syncs.run(plan, keepsAll: keepsAll)
+            let whole = plan.steps.count
+            if result.broken != nil, !keepsAll { result = syncs.shrink(result) }
+            let numbers = result.plan.steps.map(\.number)
+            let only = numbers.count == whole ? "" : " --steps " + StepList.text(numbers)
+            let clones = extra.contains(.clones) ? " --clones" : ""
+            return Outcome(
+                title: "seed \(seed), sync world, \(numbers.count) of \(whole) steps",
+                violation: result.broken.map { "\($0.promise.rawValue): \($0.what)" },
+                lines: result.lines,
+                hash: Self.text(result.traceHash),
+                replay: "diario-sim --seed \(seed) --worlds sync\(clones)\(only) --trace"
+            )
+        }
+    }
+
+    /// Lives through the worlds of many seeds and tells of those in which something broke; gives
+    /// their count.
+    func run(_ seeds: Range<UInt64>, _ kinds: [WorldKind]) async -> Int {
+        let progress = Progress(seeds)
+        await withTaskGroup { group in
+            for _ in 0..<Self.workerCount {
+                group.addTask {
+                    while let seed = progress.next() {
+                        for kind in kinds {
+                            let outcome = run(kind, seed: seed)
+                            guard let violation = outcome.violation else { continue }
+                            progress.fail()
+                            Self.show(outcome, violation)
+                        }
+                    }
+                }
+            }
+        }
+        return progress.end()
+    }
+
+    private static func show(_ outcome: Outcome, _ violation: String) {
+        let lines = outcome.lines.map { "  \($0)\n" }.joined()
+        print("\(outcome.title) BROKEN: \(violation)\n\(lines)replay: \(outcome.replay)")
+    }
+
+    private static func text(_ hash: UInt64) -> String {
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+/// Which seeds are still to be lived through.
+private final class Progress: Sendable {
+    private struct State: Sendable {
+        var next: UInt64
+        var failedCount = 0
+    }
+
+    private let state: Mutex<State>
+    private let seedEnd: UInt64
+    private let isShown = StandardError.isTerminal
+
+    init(_ seeds: Range<UInt64>) {
+        state = Mutex(State(next: seeds.lowerBound))
+        seedEnd = seeds.upperBound
+    }
+
+    func next() -> UInt64? {
+        let seed = state.withLock { state -> UInt64? in
+            guard state.next < seedEnd else { return nil }
+            defer { state.next += 1 }
+            return state.next
+        }
+        if let seed, isShown, seed.isMultiple(of: 10) { StandardError.say("\rseed \(seed) ") }
+        return seed
+    }
+
+    func fail() { state.withLock { $0.failedCount += 1 } }
+
+    /// Clears what was shown, and tells how many worlds failed.
+    func end() -> Int {
+        if isShown { StandardError.say("\r                         \r") }
+        return state.withLock { $0.failedCount }
+    }
+}

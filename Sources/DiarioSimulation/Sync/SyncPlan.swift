@@ -1,0 +1,123 @@
+import DiarioCore
+
+/// What is to happen in a sync world: drawn from its seed, and cut down when a promise broke.
+///
+/// Each step has chance of its own, so that the others do the same when one is left out.
+package struct SyncPlan: Sendable {
+    package let seed: UInt64
+    package var deviceCount: Int
+    /// What the world has besides what all have.
+    package var traits: Traits
+    package var steps: [SyncStep]
+
+    /// What a world has or has not.
+    package struct Traits: OptionSet, Hashable, Sendable {
+        package let rawValue: Int
+        package init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// The network loses, delays and garbles from time to time.
+        package static let roughNetwork = Traits(rawValue: 1)
+        /// Processes die and the power goes.
+        package static let crashes = Traits(rawValue: 2)
+        /// Disks are full, or fail to sync.
+        package static let badDisks = Traits(rawValue: 4)
+        /// Clocks drift and jump.
+        package static let wildClocks = Traits(rawValue: 8)
+        /// Events that are to be refused.
+        package static let refusals = Traits(rawValue: 16)
+        /// Read models are kept up and compared.
+        package static let models = Traits(rawValue: 32)
+        /// One request moves few events.
+        package static let smallExchanges = Traits(rawValue: 64)
+        /// Directories of devices are copied, and both go on; no seed has this by itself.
+        package static let clones = Traits(rawValue: 128)
+    }
+
+    /// Steps in the life of a world.
+    package static let stepCount = 70
+
+    /// The plan of a seed; `extra` are traits that no seed has by itself yet.
+    package init(seed: UInt64, stepCount: Int = SyncPlan.stepCount, extra: Traits = []) {
+        self.seed = seed
+        var random = SeededRandom(seed: seed ^ 0x0053_594e_4350_4c41)
+        deviceCount = 2 + (random.oneIn(4) ? random.below(7) : random.below(3))
+        var traits: Traits = []
+        func draw(_ trait: Traits, _ isThere: Bool) { if isThere { traits.insert(trait) } }
+        draw(.roughNetwork, !random.oneIn(4))
+        draw(.crashes, !random.oneIn(3))
+        draw(.badDisks, random.oneIn(4))
+        draw(.wildClocks, random.oneIn(3))
+        draw(.refusals, !random.oneIn(3))
+        draw(.models, random.oneIn(4))
+        draw(.smallExchanges, random.oneIn(3))
+        traits.formUnion(extra)
+        self.traits = traits
+        steps = []
+        for number in 0..<stepCount {
+            let kind = SyncStep.Kind.draw(traits, &random)
+            steps.append(SyncStep(number: number, kind: kind, seed: random.next()))
+        }
+    }
+
+    /// The same world, in which only these steps are made.
+    package func keeping(_ numbers: Set<Int>) -> SyncPlan {
+        var plan = self
+        plan.steps.removeAll { !numbers.contains($0.number) }
+        return plan
+    }
+}
+
+/// Something that happens in a sync world.
+package struct SyncStep: Hashable, Sendable {
+    /// Its place in the plan of its seed.
+    package let number: Int
+    package let kind: Kind
+    let seed: UInt64
+
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        case record, recordAtServer, adopt, seal, condense, check, models, reopen, restartSync
+        case pushWithGap
+        case revoke, moveClock
+        case partition, halfOpen, storm
+        case planCut, crash, kill
+        case failSyncs, failWrites, fillDisk
+        case clone, revert
+
+        /// How often it happens in worlds with these traits.
+        func weight(_ traits: SyncPlan.Traits) -> Int {
+            func only(_ trait: SyncPlan.Traits, _ weight: Int) -> Int {
+                traits.contains(trait) ? weight : 0
+            }
+            return switch self {
+            case .record: 60
+            case .seal: 10
+            case .recordAtServer, .condense, .check, .reopen: 4
+            case .adopt, .restartSync, .pushWithGap: 3
+            case .revoke: only(.refusals, 2)
+            case .models: only(.models, 12)
+            case .moveClock: only(.wildClocks, 8)
+            case .partition: only(.roughNetwork, 5)
+            case .halfOpen: only(.roughNetwork, 6)
+            case .storm: only(.roughNetwork, 10)
+            case .planCut: only(.crashes, 14)
+            case .crash: only(.crashes, 3)
+            case .kill: only(.crashes, 4)
+            case .failSyncs: only(.badDisks, 5)
+            case .failWrites, .fillDisk: only(.badDisks, 3)
+            case .clone, .revert: only(.clones, 4)
+            }
+        }
+
+        fileprivate static func draw(
+            _ traits: SyncPlan.Traits,
+            _ random: inout SeededRandom
+        ) -> Kind {
+            var rest = random.below(allCases.reduce(0) { $0 + $1.weight(traits) })
+            for kind in allCases {
+                rest -= kind.weight(traits)
+                if rest < 0 { return kind }
+            }
+            return .record
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import Diario
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+import DiarioSync
+
+// Nothing fails any more: everything has to be settled soon, and equal.
+
+extension SyncWorld {
+    /// Milliseconds within which all is settled once the network heals.
+    ///
+    /// The longest wait is a minute, and each of a few rounds may begin with one.
+    private static let healingTime: Int64 = 15 * 60_000
+    private static let healingCount = 20_000
+
+    /// Ends all faults, and waits until every event has its verdict everywhere.
+    func heal() throws {
+        trace.add("\(now) healing")
+        endFaults()
+        for device in [nil] + devices.map(Optional.some) {
+            let machine = device?.machine ?? server.machine
+            machine.clearFaults()
+            if let cut = machine.plannedCut {
+                // What was planned comes now, so that nothing fails behind this point.
+                machine.takeCut(cut, using: &random)
+                if cut == .power, let device { book.doubt(device.number) }
+                try goDown(device)
+            } else if machine.mayOweFailures {
+                machine.kill()
+                try goDown(device)
+            }
+            machine.forgetFailures()
+        }
+        for device in devices where !device.machine.isOn {
+            try start(device)
+        }
+        try start(nil)
+        let end = now + Self.healingTime
+        for _ in 0..<Self.healingCount where !isSettled {
+            guard try advanceOnce(until: end) else { break }
+        }
+        guard isSettled else {
+            throw Broken(.settled, "not settled after \(Self.healingTime / 60_000) min: \(rest)")
+        }
+        trace.add("\(now) settled")
+    }
+
+    private var isSettled: Bool {
+        // What is only written is not shown yet.
+        let isUnsynced = agenda.contains { if case .sync = $0 { true } else { false } }
+        guard server.machine.isOn, !isUnsynced else { return false }
+        return devices.allSatisfy { device in
+            guard device.request == nil, let store = device.machine.store else { return false }
+            let standing = store.standing(of: space)
+            guard case .live = device.session?.machine.state else { return false }
+            return standing.head == ledger.head && standing.pending.isEmpty
+        }
+    }
+
+    /// What is not settled.
+    private var rest: String {
+        devices.map { device in
+            guard let store = device.machine.store else { return "\(device.name) is off" }
+            let standing = store.standing(of: space)
+            let state = device.session.map { "\($0.machine.state)" } ?? "no session"
+            return "\(device.name) at \(standing.head) of \(ledger.head) with "
+                + "\(standing.pending.count) runs pending, \(state)"
+        }.joined(separator: "; ")
+    }
+
+    // MARK: The end
+
+    func checkAtEnd() throws {
+        // Programs that start again find the same.
+        for device in devices { try restart(device) }
+        try restart(nil)
+        for (token, entry) in book.entries.sorted(by: { $0.key < $1.key }) {
+            guard entry.promise == .synced else { continue }
+            guard ledger.tokens[token] != nil || ledger.refusedTokens[token] != nil else {
+                throw Broken(.settled, "event \(token) has no verdict")
+            }
+        }
+        guard let serverStore = server.machine.store else {
+            throw Broken(.works, "the server does not start")
+        }
+        try verify(serverStore, of: server.machine)
+        for device in devices {
+            guard let store = device.machine.store else {
+                throw Broken(.works, "\(device.name) does not start")
+            }
+            try checkReplica(device)
+            try checkKept(device)
+            try checkRoot(device, store)
+            try checkInbox(device, store)
+            try verify(store, of: device.machine)
+        }
+        if plan.traits.contains(.models) { try checkModelsAtEnd() }
+    }
+
+    /// Compares the root of a replica with that of so many events of the server.
+    func checkRoot(_ device: Device, _ store: LogStore) throws {
+        guard let serverStore = server.machine.store, server.machine.plannedCut == nil else {
+            return
+        }
+        let head = store.standing(of: space).head
+        let (own, other) = try attempt("a root") { () throws(LogError) in
+            (try store.root(of: space), try serverStore.root(of: space, size: head))
+        }
+        guard let other, own == other else {
+            throw Broken(.equal, "\(device.name) has another root at \(head)")
+        }
+    }
+
+    /// What is in the inbox was refused, and all that was refused is there.
+    private func checkInbox(_ device: Device, _ store: LogStore) throws {
+        let inbox = try attempt("the inbox of \(device.name)") { () throws(LogError) in
+            try readInbox(in: store)
+        }
+        for (token, _) in inbox where ledger.refusedTokens[token] == nil {
+            throw Broken(.once, "event \(token) is in an inbox, and nobody refused it")
+        }
+        let kept = Set(inbox.map(\.token))
+        guard kept.count == inbox.count else {
+            throw Broken(.once, "an event is twice in the inbox of \(device.name)")
+        }
+        for token in ledger.refusedTokens.keys.sorted()
+        where book[token]?.device == device.number && book[token]?.promise != .abandoned
+            && !kept.contains(token)
+        {
+            throw Broken(.kept, "event \(token) was refused, and is in no inbox")
+        }
+    }
+
+    private func verify(_ store: LogStore, of machine: Machine) throws {
+        let found = try attempt("verifying \(machine.name)") { () throws(LogError) in
+            try store.verify(space) { _ in nil }
+        }
+        if let fault = found.faults.first {
+            throw Broken(.works, "\(machine.name): \(fault.message)")
+        }
+    }
+
+    /// A session holds no more than one answer, and a little for each replica that it speaks for.
+    func checkMemory(_ device: Device) throws(Broken) {
+        guard let session = device.session else { return }
+        let size = Reach.size(of: session)
+        guard size <= 2 * device.answerSizeMax + 4096 else {
+            throw Broken(
+                .bounded,
+                "the session of \(device.name) holds \(size) bytes, and the largest answer has "
+                    + "\(device.answerSizeMax)"
+            )
+        }
+    }
+}
+
+/// How much memory hangs on a value, by what can be seen of it from outside.
+enum Reach {
+    /// Bytes of a value and all values in it; what an object holds is not counted.
+    static func size(of value: Any) -> Int {
+        if let bytes = value as? [UInt8] { return bytes.count }
+        let mirror = Mirror(reflecting: value)
+        guard mirror.displayStyle != .class else { return 8 }
+        guard !mirror.children.isEmpty else { return 8 }
+        return mirror.children.reduce(8) { $0 + size(of: $1.value) }
+    }
+}

@@ -1,0 +1,128 @@
+import Diario
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioServer
+import DiarioStorage
+import DiarioSync
+
+// Programs that start, end and fail.
+
+extension SyncWorld {
+    /// Does what must not fail here; a failure breaks a promise.
+    func attempt<Result>(
+        _ what: String,
+        _ body: () throws(LogError) -> Result
+    ) throws(Broken) -> Result {
+        do throws(LogError) { return try body() } catch {
+            throw Broken(.works, "\(what) fails: \(error)")
+        }
+    }
+
+    /// Decides whether a log may fail so; afterwards the machine may be off.
+    func judge(_ error: LogError, of device: Device?, _ what: String) throws(Broken) {
+        let machine = device?.machine ?? server.machine
+        trace.add("\(now) \(machine.name) \(what): \(error)")
+        guard try !takeCut(of: device) else { return }
+        let mayFail = machine.hasFaults || machine.mayOweFailures
+        switch error {
+        case .storage(.full), .storage(.failed):
+            guard mayFail else { break }
+            return
+        case .stopped:
+            guard mayFail else { break }
+            // Even a frame that was acknowledged as written may have got lost with two syncs.
+            if let device { book.doubt(device.number) }
+            machine.kill()
+            return try goDown(device)
+        default: break
+        }
+        throw Broken(.works, "\(machine.name) \(what): \(error)")
+    }
+
+    /// Notices that a planned cut came, whatever the call said during which it came.
+    @discardableResult
+    func takeCut(of device: Device?) throws(Broken) -> Bool {
+        let machine = device?.machine ?? server.machine
+        guard let cut = machine.wasCut() else { return false }
+        trace.add("\(now) \(machine.name) cut \(cut)")
+        machine.takeCut(cut, using: &random)
+        counts.cuts += 1
+        if cut == .power, let device { book.doubt(device.number) }
+        try goDown(device)
+        return true
+    }
+
+    /// What follows when a program ended by itself: somebody starts it again some time.
+    func goDown(_ device: Device?) throws(Broken) {
+        if let device {
+            device.session = nil
+            device.request = nil
+            device.wakeNumber += 1
+        } else {
+            server.authority = nil
+        }
+        let pause = Int64(random.oneIn(3) ? random.below(90_000) : random.below(3000))
+        agenda.add(.start(device: device?.number), at: now + pause)
+    }
+
+    /// Starts a program that is not running.
+    func start(_ device: Device?) throws {
+        let machine = device?.machine ?? server.machine
+        guard !machine.isOn else { return }
+        machine.setClock(now)
+        let store: LogStore
+        do throws(LogError) { store = try machine.start() } catch {
+            try judge(error, of: device, "start")
+            // It may have died in the attempt, and then it is tried again already.
+            if !machine.isOn { agenda.add(.start(device: device?.number), at: now + 1000) }
+            return
+        }
+        trace.add("\(now) \(machine.name) starts")
+        if let fault = store.report.fault {
+            throw Broken(.kept, "\(machine.name): false damage: \(fault.message)")
+        }
+        guard let device else { return try startAuthority() }
+        device.seenHead = 0
+        try resolve(device)
+        if machine.isOn { beginSync(device) }
+    }
+
+    func startAuthority() throws {
+        guard let store = server.machine.store else { return }
+        server.authority = SpaceAuthority(store, space)
+        try readLedgerAgain()
+    }
+
+    /// Ends a program in good order and starts it again.
+    func restart(_ device: Device?) throws {
+        let machine = device?.machine ?? server.machine
+        guard machine.isOn else { return }
+        machine.setClock(now)
+        device?.session = nil
+        device?.request = nil
+        device?.wakeNumber += 1
+        if device == nil { server.authority = nil }
+        do throws(LogError) { try machine.stop() } catch {
+            try judge(error, of: device, "stop")
+        }
+        try takeCut(of: device)
+        try start(device)
+    }
+
+    /// Syncs with a new session, as a program that was started does.
+    func beginSync(_ device: Device) {
+        guard let store = device.machine.store else { return }
+        device.session = ReplicaSession(store, space, seed: random.next())
+        device.request = nil
+        schedule(device, .news, in: 1 + Int64(random.below(500)))
+    }
+
+    func schedule(_ device: Device, _ waking: Waking, in milliseconds: Int64) {
+        device.wakeNumber += 1
+        agenda.add(
+            .wake(device: device.number, number: device.wakeNumber, waking),
+            at: now + max(milliseconds, 1)
+        )
+    }
+}

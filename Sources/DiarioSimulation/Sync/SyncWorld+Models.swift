@@ -1,0 +1,101 @@
+import Diario
+import DiarioCore
+import DiarioCrypto
+import DiarioLog
+import DiarioProjection
+import DiarioSchema
+
+// Read models, kept in memory: a file of them that is lost is only built again.
+
+extension SyncWorld {
+    /// What is in the read models of a space, by their names.
+    private typealias Digests = [String: ModelDigest]
+
+    /// Brings the read models of a device up to date; compares them with new ones if asked.
+    func updateModels(_ device: Device, compares: Bool) throws {
+        guard device.machine.isOn, device.machine.plannedCut == nil, !device.machine.hasFaults,
+            let digests = try digests(of: device)
+        else { return }
+        trace.add("\(now) \(device.name) updates its models to version \(device.modelVersion)")
+        guard compares else { return }
+        try compareWithNew(device, digests)
+    }
+
+    /// All replicas have the same in their read models, which is what new ones would have.
+    func checkModelsAtEnd() throws {
+        var first: Digests?
+        for device in devices {
+            guard let digests = try digests(of: device) else { continue }
+            if let first, first != digests {
+                throw Broken(.equal, "\(device.name) has other read models than the first")
+            }
+            if first == nil || device.number == devices.count - 1 {
+                try compareWithNew(device, digests)
+            }
+            first = digests
+        }
+    }
+
+    private func compareWithNew(_ device: Device, _ digests: Digests) throws {
+        counts.modelChecks += 1
+        guard let store = device.machine.store else { return }
+        let new = try projecting(device) { () throws in
+            let space = try Space(store: store, id: self.space)
+            let file = try makeModels(device.modelVersion)
+            try ModelUpdate(space, file, chunkCount: 1000).run { _, _ in }
+            return try Self.digests(file)
+        }
+        guard new == digests else {
+            let names = digests.keys.sorted().filter { digests[$0] != new[$0] }
+            throw Broken(
+                .equal,
+                "updated read models of \(device.name) are not what is built anew: "
+                    + names.joined(separator: ", ")
+            )
+        }
+    }
+
+    /// Brings the read models of a device up to date; nil if it knows of no pack yet.
+    private func digests(of device: Device) throws -> Digests? {
+        guard let store = device.machine.store else { return nil }
+        device.machine.setClock(now)
+        return try projecting(device) { () throws in
+            let space = try Space(store: store, id: self.space)
+            guard let pack = space.packs.first(where: { $0.name == "world" }) else { return nil }
+            let file: ModelFile
+            if let known = device.models, device.modelVersion == pack.version {
+                file = known
+            } else {
+                file = try makeModels(pack.version)
+            }
+            device.models = file
+            device.modelVersion = pack.version
+            try ModelUpdate(space, file, chunkCount: 7).run { _, _ in }
+            return try Self.digests(file)
+        }
+    }
+
+    private func makeModels(_ version: Int) throws(ProjectionError) -> ModelFile {
+        try ModelFile(
+            path: ":memory:",
+            plan: kinds.plans[version - 1],
+            space: space,
+            .building
+        )
+    }
+
+    private static func digests(_ file: ModelFile) throws(ProjectionError) -> Digests {
+        var digests: Digests = [:]
+        for model in file.models { digests[model.name] = try file.digest(of: model.name) }
+        return digests
+    }
+
+    private func projecting<Value>(
+        _ device: Device,
+        _ body: () throws -> Value
+    ) throws -> Value {
+        do { return try body() } catch {
+            throw Broken(.works, "the read models of \(device.name): \(error)")
+        }
+    }
+}

@@ -1,0 +1,251 @@
+import Diario
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSync
+
+// Events that are recorded, and what is promised of them.
+
+extension SyncWorld {
+    /// What is appended at once, and what the book will say of it.
+    private struct Planned {
+        var contents: [Append.Content] = []
+        var events: [(event: SyncEvent, batch: Int, isWrongActor: Bool)] = []
+    }
+
+    func record(_ device: Device, _ draw: inout SeededRandom) throws {
+        guard let store = device.machine.store else { return }
+        device.machine.setClock(now)
+        let base = store.standing(of: space).head
+        var planned = Planned()
+        for _ in 0..<(draw.oneIn(4) ? 2 : 1) { plan(&planned, of: device, base, &draw) }
+        let durability: Durability = draw.oneIn(4) ? .written : .synced
+        let append = Append(space: space, contents: planned.contents, durability: durability)
+        let batches: AppendedBatches
+        do throws(LogError) { batches = try store.append(append) } catch {
+            let isOut = device.machine.wasCut() != nil || error.isStop
+            try judge(error, of: device, "record")
+            // Otherwise nothing of it is in the log.
+            if isOut { note(planned, device: device.number, .unknown, base, origins: []) }
+            return
+        }
+        let origins = batches.origins
+        guard origins.count == planned.events.count else {
+            throw Broken(.works, "\(origins.count) of \(planned.events.count) events appended")
+        }
+        trace.add(
+            "\(now) \(device.name) records \(origins.count) from "
+                + "\(origins[0].text.suffix(6))\(durability == .synced ? "" : " w")"
+        )
+        note(
+            planned,
+            device: device.number,
+            durability == .synced ? .synced : .written,
+            base,
+            origins: origins
+        )
+        guard durability == .synced else { return syncSoon(device, &draw) }
+        // At most one frame is not synced, so all before is.
+        book.settle(device.number)
+        guard try !takeCut(of: device) else { return }
+        try checkIndex(of: device.machine)
+        tellOfEvents(device)
+    }
+
+    /// Whoever records tells those who sync.
+    private func tellOfEvents(_ device: Device) {
+        if case .live = device.session?.machine.state { schedule(device, .news, in: 1) }
+    }
+
+    private func syncSoon(_ device: Device?, _ draw: inout SeededRandom) {
+        agenda.add(.sync(device: device?.number), at: now + 1 + Int64(draw.below(3000)))
+    }
+
+    /// Syncs what was only written; nobody sees it before.
+    func sync(_ device: Device?) throws {
+        let machine = device?.machine ?? server.machine
+        guard let store = machine.store else { return }
+        machine.setClock(now)
+        do throws(LogError) { try store.sync() } catch {
+            try judge(error, of: device, "sync of the log")
+            // Until it works nobody is told of what was written.
+            if machine.isOn { agenda.add(.sync(device: device?.number), at: now + 5000) }
+            return
+        }
+        guard let device else {
+            guard try !takeCut(of: nil) else { return }
+            return try readLedger()
+        }
+        book.settle(device.number)
+        guard try !takeCut(of: device) else { return }
+        try checkKept(device)
+        tellOfEvents(device)
+    }
+
+    /// The server's own replica records, as a program beside it does.
+    func recordAtServer(_ draw: inout SeededRandom) throws {
+        guard let store = server.machine.store else { return }
+        server.machine.setClock(now)
+        let durability: Durability = draw.oneIn(4) ? .written : .synced
+        let base = store.standing(of: space).head
+        var planned = Planned()
+        let count = 1 + draw.below(4)
+        let drawn = (0..<count).map { _ in drawEvent(nil, base, &draw).event }
+        let batch = book.nextBatch()
+        planned.contents = [.batch(kinds.batch(drawn))]
+        planned.events = drawn.map { ($0, batch, false) }
+        let append = Append(space: space, contents: planned.contents, durability: durability)
+        let origins: [Origin]
+        do throws(LogError) { origins = try store.append(append).origins } catch {
+            let isOut = server.machine.wasCut() != nil || error.isStop
+            if isOut { note(planned, device: nil, .unknown, base, origins: []) }
+            return try judge(error, of: nil, "record")
+        }
+        trace.add("\(now) server records \(count)")
+        let promise: Book.Promise = durability == .synced ? .synced : .written
+        note(planned, device: nil, promise, base, origins: origins)
+        if durability == .written { syncSoon(nil, &draw) }
+        guard try !takeCut(of: nil) else { return }
+        try readLedger()
+    }
+
+    private func note(
+        _ planned: Planned,
+        device: Int?,
+        _ promise: Book.Promise,
+        _ base: UInt64,
+        origins: [Origin]
+    ) {
+        counts.events += planned.events.count
+        for (index, planned) in planned.events.enumerated() {
+            let origin = index < origins.count ? origins[index] : nil
+            book.add(
+                Book.Entry(
+                    event: planned.event,
+                    device: device,
+                    batch: planned.batch,
+                    isWrongActor: planned.isWrongActor,
+                    base: base,
+                    promise: promise,
+                    origin: origin
+                )
+            )
+            guard let device, let origin else { continue }
+            devices[device].replicas.insert(origin.replica)
+            if planned.event.kind == .thing {
+                devices[device].things.append(Array(origin.text.utf8))
+            }
+        }
+    }
+
+    // MARK: Drawing
+
+    private func plan(
+        _ planned: inout Planned,
+        of device: Device,
+        _ base: UInt64,
+        _ draw: inout SeededRandom
+    ) {
+        let isSingle = draw.oneIn(4)
+        var drafts: [DraftBatch] = []
+        for _ in 0..<(draw.oneIn(4) ? 1 + draw.below(4) : 1) {
+            let count = draw.oneIn(10) ? 1 + draw.below(30) : 1 + draw.below(4)
+            var events: [SyncEvent] = []
+            var batch = book.nextBatch()
+            for _ in 0..<count {
+                let (event, isWrongActor) = drawEvent(device, base, &draw)
+                events.append(event)
+                planned.events.append((event, batch, isWrongActor))
+                if isSingle { batch = book.nextBatch() }
+            }
+            drafts.append(kinds.batch(events))
+        }
+        planned.contents.append(isSingle ? .singles(drafts) : .batches(drafts))
+    }
+
+    /// An event of a device, or of the server; whether its actor may not be named there.
+    private func drawEvent(
+        _ device: Device?,
+        _ base: UInt64,
+        _ draw: inout SeededRandom
+    ) -> (event: SyncEvent, isWrongActor: Bool) {
+        // A server records nothing that it would refuse.
+        let hasFlaws = device != nil && plan.traits.contains(.refusals)
+        let kind = drawKind(device, hasFlaws, base, &draw)
+        var event = SyncEvent(kind: kind, token: book.nextToken())
+        if event.kind != .mark, event.kind != .stray {
+            let isLong = hasFlaws && draw.oneIn(30)
+            let size = isLong ? SyncPacks.textLengthMax + 1 : draw.below(SyncPacks.textLengthMax)
+            event.text = Self.letters(size, &draw)
+        }
+        switch event.kind {
+        case .note, .newNote:
+            if draw.oneIn(2) { event.secret = Self.letters(1 + draw.below(20), &draw) }
+        case .name:
+            if let thing = drawThing(device, base, &draw) {
+                event.subject = thing
+            } else {
+                event.kind = .thing
+            }
+        case .mark:
+            if draw.oneIn(2) { event.subject = Array("s\(draw.below(4))".utf8) }
+        case .thing, .stray, .other: break
+        }
+        event.ifUnchanged = hasFlaws && event.subject != nil && draw.oneIn(3)
+        var isWrongActor = false
+        switch draw.below(12) {
+        case 0 where hasFlaws && device?.actor != nil:
+            event.actor = Array("mallory".utf8)
+            isWrongActor = true
+        case 1...6: event.actor = Array((device?.actor ?? "alice").utf8)
+        default: break
+        }
+        return (event, isWrongActor)
+    }
+
+    /// Mostly what the space knows as far as the device does.
+    private func drawKind(
+        _ device: Device?,
+        _ hasFlaws: Bool,
+        _ base: UInt64,
+        _ draw: inout SeededRandom
+    ) -> SyncEvent.Kind {
+        let version = ledger.packVersion(at: base)
+        let isAhead = hasFlaws && draw.oneIn(25)
+        let kinds = SyncEvent.Kind.allCases.filter { kind in
+            kind != .other && (isAhead || (kind.packVersion ?? .max) <= max(version, 1))
+        }
+        let kind = kinds[draw.below(kinds.count)]
+        // Whoever has another schema has it always.
+        return kind == .note && device?.hasOtherSchema == true ? .other : kind
+    }
+
+    /// A thing that the device made, or knows of.
+    private func drawThing(
+        _ device: Device?,
+        _ base: UInt64,
+        _ draw: inout SeededRandom
+    ) -> [UInt8]? {
+        if let things = device?.things, !things.isEmpty, draw.oneIn(2) {
+            return things[max(0, things.count - 1 - draw.below(6))]
+        }
+        guard base > 0 else { return nil }
+        var position = 1 + UInt64(draw.below(Int(base)))
+        for _ in 0..<20 where position <= min(base, ledger.head) {
+            let row = ledger[position].row
+            if case .event(let event) = row.content, event.kind == .thing {
+                return Array(row.envelope.origin.text.utf8)
+            }
+            position += 1
+        }
+        return nil
+    }
+
+    private static func letters(_ count: Int, _ draw: inout SeededRandom) -> [UInt8] {
+        (0..<count).map { _ in UInt8(ascii: "a") + UInt8(draw.below(26)) }
+    }
+}
+
+extension LogError {
+    fileprivate var isStop: Bool { if case .stopped = self { true } else { false } }
+}
