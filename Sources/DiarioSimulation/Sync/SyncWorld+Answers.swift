@@ -26,7 +26,7 @@ extension SyncWorld {
                 case .forbidden: device.isRevoked
                 case .unavailable, .full: isFailing
                 case .unauthorized, .unknownSpace, .lineage, .epoch, .ahead, .diverged, .tooLarge,
-                    .tooFast, .noPack:
+                    .tooFast, .noPack, .waiting:
                     false
                 }
             guard isFair else {
@@ -47,7 +47,7 @@ extension SyncWorld {
             counts.pushes += 1
             try checkVerdicts(verdicts, push)
         case (.pull(let pull), .news(let news)): try checkNews(news, pull)
-        case (.packWanted, .pack): break
+        case (.packWanted, .pack), (.compare, .common): break
         default: throw Broken(.answered, "the answer is of another kind than the request")
         }
     }
@@ -172,7 +172,7 @@ extension SyncWorld {
             case .malformed, .version: device.mayBeMisread
             case .forbidden: device.mayBeForbidden
             case .unauthorized, .unknownSpace, .lineage, .epoch, .ahead, .diverged, .tooLarge,
-                .tooFast, .full, .unavailable, .noPack:
+                .tooFast, .full, .unavailable, .noPack, .waiting:
                 false
             }
         guard isFair else {

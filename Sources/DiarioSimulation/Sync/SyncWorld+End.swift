@@ -75,8 +75,8 @@ extension SyncWorld {
         // Programs that start again find the same.
         for device in devices { try restart(device) }
         try restart(nil)
-        for (token, entry) in book.entries.sorted(by: { $0.key < $1.key }) {
-            guard entry.promise == .synced else { continue }
+        for (token, entry) in book.entries.sorted(by: { $0.key < $1.key })
+        where entry.promise == .synced {
             guard ledger.tokens[token] != nil || ledger.refusedTokens[token] != nil else {
                 throw Broken(.settled, "event \(token) has no verdict")
             }

@@ -188,6 +188,8 @@ extension SyncWorld {
         case .news(let news): return "news to \(news.end) of \(news.head)"
         case .packWanted: return "pack wanted"
         case .pack: return "pack"
+        case .compare(let compare): return "compare at \(compare.points.map(\.size))"
+        case .common(let common): return "common to \(common.size) of \(common.head)"
         case .refusal(let refusal): return "refusal \(refusal.reason): \(refusal.message)"
         }
     }
