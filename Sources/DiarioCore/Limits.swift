@@ -142,6 +142,10 @@ public enum Limits {
     ///
     /// Above: the rows of others come as if they were foreign.
     package static let ownReplicaCountMax = 64
+    /// Packs that an authority asks for at once, of a space that is being published.
+    ///
+    /// Above: the others are asked for later.
+    package static let wantedPackCountMax = 64
     /// Bytes of the name of a space.
     ///
     /// Above: refused.

@@ -95,7 +95,7 @@ extension LogStore {
         )
     }
 
-    private func makeSpace(_ manifest: Manifest) throws(LogError) {
+    func makeSpace(_ manifest: Manifest) throws(LogError) {
         guard access == .readWrite else { throw .readOnly }
         let (directory, entropy) = (shared.directory, shared.entropy)
         let replica = ReplicaID(drawnFrom: entropy)
@@ -110,6 +110,9 @@ extension LogStore {
             try directory.replace(LogPaths.manifest(manifest.space), with: manifest.encoded())
         }
     }
+
+    /// An id that no space has.
+    package func drawSpaceID() -> SpaceID { SpaceID(drawnFrom: shared.entropy) }
 
     /// Whether a space is there, made to its end.
     package func hasSpace(_ id: SpaceID) throws(LogError) -> Bool {

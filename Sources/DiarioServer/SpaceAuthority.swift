@@ -19,6 +19,8 @@ package final class SpaceAuthority: Sendable {
     /// Held while a push is judged and appended: positions are given one push after the other.
     private struct State: Sendable {
         var types: SpaceTypes?
+        /// Whether another space has its name by now.
+        var isRetired = false
     }
 
     package init(_ store: LogStore, _ space: SpaceID) {
@@ -74,7 +76,9 @@ package final class SpaceAuthority: Sendable {
             try require(.read, of: caller)
             try check(wanted.standing)
             return .pack(try pack(wanted.fingerprint))
-        case .verdicts, .news, .pack, .refusal:
+        case .publish, .abandon:
+            throw Refusal(.forbidden, "Nothing can be published here.")
+        case .verdicts, .news, .pack, .refusal, .publication:
             throw Refusal(.malformed, "This message is an answer, and not a request.")
         }
     }
@@ -157,6 +161,7 @@ package final class SpaceAuthority: Sendable {
         var outcome: Result<[Verdict], Refusal> = .success([])
         state.withLock { state in
             do throws(Refusal) {
+                guard !state.isRetired else { throw Self.retired }
                 let last = store.lastSequence(of: events.replica, in: space)
                 try gate(events.facts(seenThrough: last))
                 outcome = .success(try judge(events, from: caller, &state))
@@ -167,6 +172,27 @@ package final class SpaceAuthority: Sendable {
         let verdicts = try outcome.get()
         let status = try logging { () throws(LogError) in try store.status(of: space) }
         return Verdicts(epoch: status.manifest.epoch, head: status.head, list: verdicts)
+    }
+
+    private static let retired = Refusal(
+        .unavailable,
+        number: 1,
+        "Another space takes the place of this one. Try again."
+    )
+
+    /// Runs `body`, and takes no push meanwhile; if it does not throw, there will be none any more.
+    func retire(_ body: () throws(Refusal) -> Bool) throws(Refusal) {
+        // Carried out as a value, because the lock's closure is not generic over the error.
+        var failure: Refusal?
+        state.withLock { state in
+            do throws(Refusal) {
+                let isRetired = try body()
+                state.isRetired = state.isRetired || isRetired
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
     }
 
     private func judge(

@@ -22,6 +22,9 @@ package enum SyncMessage: Equatable, Sendable {
     case packWanted(PackWanted)
     case pack(PackFiles)
     case refusal(Refusal)
+    case publish(Publish)
+    case abandon(Abandon)
+    case publication(Publication)
 
     package static let version: UInt8 = 1
     static let magic: UInt32 = 0x4753_4d44
@@ -35,6 +38,9 @@ package enum SyncMessage: Equatable, Sendable {
         case packWanted = 5
         case pack = 6
         case refusal = 7
+        case publish = 8
+        case abandon = 9
+        case publication = 10
     }
 
     package var kind: Kind {
@@ -46,6 +52,9 @@ package enum SyncMessage: Equatable, Sendable {
         case .packWanted: .packWanted
         case .pack: .pack
         case .refusal: .refusal
+        case .publish: .publish
+        case .abandon: .abandon
+        case .publication: .publication
         }
     }
 
@@ -65,6 +74,9 @@ package enum SyncMessage: Equatable, Sendable {
         case .packWanted(let wanted): wanted.write(into: &bytes)
         case .pack(let pack): pack.write(into: &bytes)
         case .refusal(let refusal): refusal.write(into: &bytes)
+        case .publish(let publish): publish.write(into: &bytes)
+        case .abandon(let abandon): abandon.write(into: &bytes)
+        case .publication(let publication): publication.write(into: &bytes)
         }
         let size = bytes.count - Self.headerSize
         precondition(bytes.count <= Limits.messageSizeMax, "who writes a message keeps its limits")
@@ -101,6 +113,9 @@ package enum SyncMessage: Equatable, Sendable {
         case .packWanted: self = .packWanted(try PackWanted(&reader))
         case .pack: self = .pack(try PackFiles(&reader))
         case .refusal: self = .refusal(try Refusal(&reader))
+        case .publish: self = .publish(try Publish(&reader))
+        case .abandon: self = .abandon(try Abandon(&reader))
+        case .publication: self = .publication(try Publication(&reader))
         }
         guard reader.isAtEnd else { throw .trailingBytes(at: reader.offset) }
     }
