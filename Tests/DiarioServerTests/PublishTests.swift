@@ -8,7 +8,7 @@ import DiarioStorage
 import DiarioSync
 import Testing
 
-/// A space gets its authority elsewhere: schema/format/sync.md, section 9.
+/// A space gets its authority elsewhere: schema/format/sync.md, section 10.
 struct PublishTests {
     private static func publication(_ answer: [UInt8]) throws -> Publication? {
         guard case .publication(let publication) = try SyncMessage(answer.span) else { return nil }
@@ -190,6 +190,21 @@ struct PublishTests {
         #expect(try world.home != home)
         #expect(try !world.server.hasSpace(home))
         try world.checkPublished()
+    }
+
+    @Test func aSpaceWithWhichOthersSyncIsNotGivenAway() throws {
+        let world = try PublishWorld()
+        try world.device.markServed(world.space)
+        #expect(throws: LogError.self) { try world.publish() }
+        #expect(try world.device.publishing(of: world.space) == nil)
+        try world.checkKept()
+    }
+
+    // Else a server that is restored from a backup would give the same positions again.
+    @Test func anAuthorityThatTookOverDoesNotGoOnFromABackup() throws {
+        let world = try PublishWorld()
+        #expect(try world.publish() == .published)
+        #expect(try world.server.status(of: try world.home).manifest.isServed)
     }
 
     @Test func aClockFarAheadIsNotTakenOver() throws {

@@ -21,7 +21,7 @@ struct MessageVectorTests {
     @Test func theMessagesAreWhatTheyWere() throws {
         // What was in the first file stays there for ever; later kinds are in files of their own.
         let files: [(name: String, kinds: ClosedRange<UInt8>)] = [
-            ("messages-1.json", 1...7), ("messages-2.json", 8...10),
+            ("messages-1.json", 1...9), ("messages-2.json", 10...12),
         ]
         for (file, kinds) in files {
             try check(file, kinds)
@@ -72,6 +72,7 @@ private struct MessageFields: Codable, Equatable {
     /// Tag, and what follows.
     var pieces: [[String]]?
     var fingerprint: String?
+    var points: [[String]]?
     var files: [[String]]?
     var reason: Int?
     var number: String?
@@ -97,7 +98,7 @@ private struct MessageFields: Codable, Equatable {
             verdicts = answer.list.map { Self.texts($0) }
         case .pull(let pull):
             take(pull.standing)
-            own = pull.own.map { [$0.replica.text, "\($0.firstSequence)"] }
+            own = pull.own.map { [$0.replica.text, "\($0.firstSequence)", "\($0.count)"] }
             countMax = "\(pull.countMax)"
         case .news(let news):
             (epoch, head, end) = ("\(news.epoch)", "\(news.head)", "\(news.end)")
@@ -111,6 +112,11 @@ private struct MessageFields: Codable, Equatable {
             reason = Int(refusal.reason.rawValue)
             (number, epoch) = ("\(refusal.number)", "\(refusal.epoch)")
             (lineage, text) = (refusal.lineage.text, refusal.message)
+        case .compare(let compare):
+            lineage = compare.lineage.text
+            points = compare.points.map { ["\($0.size)", $0.root.text] }
+        case .common(let common):
+            (epoch, head, size) = ("\(common.epoch)", "\(common.head)", "\(common.size)")
         case .publish(let publish): take(publish)
         case .abandon(let abandon):
             take(abandon.standing)
@@ -161,10 +167,11 @@ private struct MessageFields: Codable, Equatable {
     private static func texts(_ piece: News.Piece) -> [String] {
         switch piece {
         case .block(let block): ["1", Hex.text(block)]
-        case .own(let run):
+        case .own(let run, let hash):
             [
                 "2", run.replica.text, "\(run.firstSequence)", "\(run.count)",
                 "\(run.firstPosition)", "\(run.acceptedAt.milliseconds)",
+                hash.text,
             ]
         }
     }

@@ -6,7 +6,7 @@ import DiarioSchema
 import DiarioStorage
 package import DiarioSync
 
-/// A replica's side of publishing its space: schema/format/sync.md, section 9.
+/// A replica's side of publishing its space: schema/format/sync.md, section 10.
 ///
 /// Knows no network: whoever drives it carries a request to the authority and brings the answer, or
 /// says that there was none. All that lasts is in the log: what a session leaves undone, another
@@ -68,7 +68,7 @@ package struct PublishSession: Sendable {
         switch machine.next(at: now, unsent: 0) {
         case .wait(let until): return .wait(until: until)
         case .stop(let refusal): return .stop(refusal)
-        case .pull, .push, .rest: break
+        case .pull, .push, .compare, .rest: break
         }
         isAsked = true
         requestCount += 1

@@ -3,7 +3,7 @@ package import DiarioCrypto
 import DiarioFormat
 import DiarioStorage
 
-// A space gets its authority elsewhere: schema/format/sync.md, section 9.
+// A space gets its authority elsewhere: schema/format/sync.md, section 10.
 
 extension LogStore {
     /// The attempt to publish a space that goes on; nil if there is none.

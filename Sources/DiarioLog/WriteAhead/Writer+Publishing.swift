@@ -24,6 +24,9 @@ extension Writer {
             }
             return known
         }
+        guard !home.manifest.isServed else {
+            throw .outOfOrder(what: "others sync with this space here, and would lose it")
+        }
         guard !home.manifest.hasLost else {
             throw .outOfOrder(what: "a space that lost positions cannot be given away")
         }

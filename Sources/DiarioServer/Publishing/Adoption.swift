@@ -5,7 +5,7 @@ import DiarioLog
 import DiarioSchema
 import DiarioSync
 
-/// Takes over spaces that were their own authority: schema/format/sync.md, section 9.
+/// Takes over spaces that were their own authority: schema/format/sync.md, section 10.
 ///
 /// Used by one thread at a time. All that lasts is in the log and in the control file, and is
 /// looked at anew with each message.
@@ -301,6 +301,8 @@ struct Adoption {
     private func takeOver(_ staging: SpaceID, _ publish: Publish) throws(Stop) -> Publication {
         try logging { () throws(LogError) in
             try store.takeAuthority(of: staging)
+            // Whoever published it has all of it: a copy of this one must not go on by itself.
+            try store.markServed(staging)
             let status = try store.status(of: staging)
             if status.head == publish.standing.size {
                 _ = try store.append(

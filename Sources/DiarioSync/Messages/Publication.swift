@@ -2,7 +2,7 @@ package import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
 
-/// What has become of an attempt to publish a space: schema/format/sync.md, section 9.
+/// What has become of an attempt to publish a space: schema/format/sync.md, section 10.
 package struct Publication: Equatable, Sendable {
     package enum Outcome: Equatable, Sendable {
         /// So many events are there, and these packs are not.

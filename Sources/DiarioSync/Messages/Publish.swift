@@ -2,7 +2,7 @@ package import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
 
-// Publishing a space: schema/format/sync.md, section 9.
+// Publishing a space: schema/format/sync.md, section 10.
 
 /// Brings a part of a space that is to get its authority elsewhere, and asks what is missing.
 package struct Publish: Equatable, Sendable {

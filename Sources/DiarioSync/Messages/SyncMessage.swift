@@ -22,6 +22,8 @@ package enum SyncMessage: Equatable, Sendable {
     case packWanted(PackWanted)
     case pack(PackFiles)
     case refusal(Refusal)
+    case compare(Compare)
+    case common(Common)
     case publish(Publish)
     case abandon(Abandon)
     case publication(Publication)
@@ -38,9 +40,11 @@ package enum SyncMessage: Equatable, Sendable {
         case packWanted = 5
         case pack = 6
         case refusal = 7
-        case publish = 8
-        case abandon = 9
-        case publication = 10
+        case compare = 8
+        case common = 9
+        case publish = 10
+        case abandon = 11
+        case publication = 12
     }
 
     package var kind: Kind {
@@ -52,6 +56,8 @@ package enum SyncMessage: Equatable, Sendable {
         case .packWanted: .packWanted
         case .pack: .pack
         case .refusal: .refusal
+        case .compare: .compare
+        case .common: .common
         case .publish: .publish
         case .abandon: .abandon
         case .publication: .publication
@@ -74,6 +80,8 @@ package enum SyncMessage: Equatable, Sendable {
         case .packWanted(let wanted): wanted.write(into: &bytes)
         case .pack(let pack): pack.write(into: &bytes)
         case .refusal(let refusal): refusal.write(into: &bytes)
+        case .compare(let compare): compare.write(into: &bytes)
+        case .common(let common): common.write(into: &bytes)
         case .publish(let publish): publish.write(into: &bytes)
         case .abandon(let abandon): abandon.write(into: &bytes)
         case .publication(let publication): publication.write(into: &bytes)
@@ -113,6 +121,8 @@ package enum SyncMessage: Equatable, Sendable {
         case .packWanted: self = .packWanted(try PackWanted(&reader))
         case .pack: self = .pack(try PackFiles(&reader))
         case .refusal: self = .refusal(try Refusal(&reader))
+        case .compare: self = .compare(try Compare(&reader))
+        case .common: self = .common(try Common(&reader))
         case .publish: self = .publish(try Publish(&reader))
         case .abandon: self = .abandon(try Abandon(&reader))
         case .publication: self = .publication(try Publication(&reader))
