@@ -79,6 +79,8 @@ struct MutationTests {
         var other = try pair.makeReplica()
         var messages: [[UInt8]] = []
         let caller = Caller(rights: [.read, .append], actor: "alice")
+        try pair.sync(as: caller)
+        try other.sync(with: pair.authority, as: caller, at: pair.now)
         for round in 0..<3 {
             for number in 0..<4 {
                 try pair.replica.record("n\(round) \(number)", subject: "s\(number)")

@@ -67,7 +67,7 @@ struct RefusedRepairTests {
             #expect(mended.store.validate() == [], "\(what)")
             let standing = mended.store.standing(of: space.id)
             let own = try #require(replica)
-            let refused = try mended.store.refusals(1...5, of: own, in: space.id)
+            let refused = try mended.store.refusals(in: 1...max(1, standing.head), of: space.id)
             for run in refused.map(\.sequences) {
                 let pending = standing.pending.filter { $0.replica == own }
                 #expect(!pending.contains { $0.sequences.overlaps(run) }, "\(what): \(pending)")
