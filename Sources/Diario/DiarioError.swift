@@ -86,6 +86,7 @@ extension DiarioError {
             case .readOnly, .closed: .readOnly
             case .notAuthority, .isAuthority, .outOfOrder: .invalid
             case .sealing: .busy
+            case .waiting: .diverged
             }
         self.init(kind, error.message)
     }

@@ -108,17 +108,20 @@ public actor Diary {
         guard !batch.isEmpty else {
             throw DiarioError(.invalid, "The batch is empty. Add an event to it first.")
         }
-        let append = Append(
-            space: space.id,
-            content: .batch(batch.draft),
-            durability: durability == .synced ? .synced : .written
-        )
-        do throws(LogError) {
-            let appended = try await space.store.enqueue(append).get()
-            changes.raise()
-            return appended.origins
-        } catch {
-            throw DiarioError(error)
+        while true {
+            let append = Append(
+                space: space.id,
+                content: .batch(batch.draft),
+                durability: durability == .synced ? .synced : .written
+            )
+            do throws(LogError) {
+                let appended = try await space.store.enqueue(append).get()
+                changes.raise()
+                return appended.origins
+            } catch {
+                if case .unknownSpace = error, space.followRenewal() { continue }
+                throw DiarioError(error)
+            }
         }
     }
 

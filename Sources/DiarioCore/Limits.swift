@@ -138,10 +138,14 @@ public enum Limits {
     ///
     /// Above: the rest follows in the next exchange.
     public static let exchangeSizeMax = 8 * 1024 * 1024
-    /// Own replicas that a pull names.
+    /// Own runs that a pull names.
     ///
     /// Above: the rows of others come as if they were foreign.
-    package static let ownReplicaCountMax = 64
+    package static let ownRunCountMax = 64
+    /// Sizes at which a replica and its authority compare their logs in one exchange.
+    ///
+    /// Above: the message is refused.
+    package static let comparedSizeCountMax = 64
     /// Milliseconds by which a remote clock may run ahead and still be merged into ours.
     public static let clockLeadMillisecondsMax: Int64 = 5 * 60 * 1000
     /// Events whose salts come from one seed.

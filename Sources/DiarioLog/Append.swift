@@ -30,12 +30,14 @@ package struct Append: Sendable {
         case received(ReceivedRows)
         /// Pending events of this replica, which have positions now.
         case promoted([PromotedRun])
+        /// Pending rows of one replica, for a space that is being staged.
+        case lane(ReceivedRows)
 
         /// The rows of events that keep their origins and times; nil if it makes new events.
         var preservedRows: [PreservedRows]? {
             switch self {
             case .preserved(let rows), .accepted(let rows): rows
-            case .batch, .batches, .singles, .authority, .received, .promoted: nil
+            case .batch, .batches, .singles, .authority, .received, .promoted, .lane: nil
             }
         }
     }
@@ -49,6 +51,7 @@ package struct Append: Sendable {
         static let accepted = Kinds(rawValue: 8)
         static let received = Kinds(rawValue: 16)
         static let promoted = Kinds(rawValue: 32)
+        static let lane = Kinds(rawValue: 64)
     }
 
     package let space: SpaceID
@@ -94,6 +97,7 @@ extension Append.Content {
         case .accepted: .accepted
         case .received: .received
         case .promoted: .promoted
+        case .lane: .lane
         }
     }
 
@@ -105,7 +109,7 @@ extension Append.Content {
             batches.reduce(0) { $0 + Self.size($1) }
         case .preserved(let rows), .accepted(let rows):
             rows.reduce(0) { $0 + Self.size($1.batch) + $1.frillMax }
-        case .received(let rows): rows.sizeMax + Self.blockFrill
+        case .received(let rows), .lane(let rows): rows.sizeMax + Self.blockFrill
         case .promoted(let runs): PromotedRun.size * runs.count + Self.blockFrill
         }
     }

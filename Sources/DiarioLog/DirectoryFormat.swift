@@ -3,7 +3,9 @@ import DiarioStorage
 
 /// Which version of the format a data directory has, and who may read it.
 package struct DirectoryFormat: Equatable, Sendable {
-    package static let current = 8
+    package static let current = 9
+    /// What a directory has once a replica of it changed its id, or others pushed to a space of it.
+    static let moving = 9
     /// What a directory has once an authority refused events.
     static let refused = 8
     /// What a directory has once rows of its log were moved to row files.

@@ -40,6 +40,8 @@ package enum LogError: Error, Equatable, Sendable {
     case notAuthority(SpaceID)
     /// This replica is the authority: there is nothing to promote.
     case isAuthority(SpaceID)
+    /// This authority was restored from a backup, and waits for its operator.
+    case waiting(SpaceID)
     /// A promotion or a canonical block that does not fit what is there.
     case outOfOrder(what: String)
     case unknownType(name: String, version: Int)
@@ -78,6 +80,9 @@ package enum LogError: Error, Equatable, Sendable {
             "Positions of space \(space.text) are given elsewhere, so they cannot be given here."
         case .isAuthority(let space):
             "Space \(space.text) gets its positions here, so there is nothing to promote."
+        case .waiting:
+            "This directory was restored from a backup or copied, and others may know events that "
+                + "it lacks, so it gives no positions. `diario authority resume` lets it go on."
         case .outOfOrder(let what): "The events do not fit the log: \(what)."
         case .unknownType(let name, let version):
             "No adopted pack has the event type \(name), version \(version). "

@@ -94,7 +94,8 @@ extension LogStore {
         )
     }
 
-    private func makeSpace(_ manifest: Manifest) throws(LogError) {
+    /// Makes an empty space for a replica that had other ids before.
+    func makeSpace(_ manifest: Manifest, former: [ReplicaID] = []) throws(LogError) {
         guard access == .readWrite else { throw .readOnly }
         let (directory, entropy) = (shared.directory, shared.entropy)
         let replica = ReplicaID(drawnFrom: entropy)
@@ -102,6 +103,7 @@ extension LogStore {
             try directory.makeDirectoryDurably(LogPaths.space(manifest.space))
             try ReplicaFile.write(
                 replica,
+                former: former,
                 at: LogPaths.replica(manifest.space),
                 in: directory
             )
@@ -203,18 +205,30 @@ extension LogStore {
     }
 
     /// Ends the staging of a space: from now on it is there, in the place of `old`.
-    package func activate(_ space: SpaceID, inPlaceOf old: SpaceID) throws(LogError) {
-        try withWriter { (writer) throws(LogError) in
+    ///
+    /// With `standing`, only if the old space still has these events; false if it has others.
+    @discardableResult
+    package func activate(
+        _ space: SpaceID,
+        inPlaceOf old: SpaceID,
+        ifStill standing: SpaceStanding? = nil
+    ) throws(LogError) -> Bool {
+        let isActive = try withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
             try writer.syncPrevious()
+            guard standing == nil || standing == self.standing(of: old) else { return false }
             // Under the lock, since whoever seals writes the manifest too.
             var manifest = try SpaceHome.readManifest(space, in: shared.directory)
             manifest.isStaging = false
             manifest.replaces = old
             try writer.replaceManifest(manifest)
+            // Still under the lock, so that nobody records into the old one any more.
+            try writer.writeDropped(old)
+            return true
         }
-        try remove(old)
+        if isActive { try remove(old) }
+        return isActive
     }
 
     /// Removes a space and all its events.

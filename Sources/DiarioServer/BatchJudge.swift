@@ -5,74 +5,88 @@ import DiarioSchema
 
 /// Says which batches of a push are refused, and why: schema/format/sync.md, section 6.
 struct BatchJudge {
-    private let store: LogStore
-    private let space: SpaceID
+    private let events: PushedEvents
     private let types: SpaceTypes
     private let caller: Caller
+    private let head: UInt64
     private var payload = Payload()
     private var again = Payload()
     private var reader = PayloadReader()
     private var text: [UInt8] = []
-    /// Ids that refused events of this push made.
+    /// What was refused before this push, and what of this push was.
+    private let refusals: KnownRefusals
+    private var refusedSequences: Set<UInt64> = []
     private var refusedIDs: Set<[UInt8]> = []
-    /// Subjects that accepted events of this push wrote to: all of one replica, so they object to
-    /// nothing.
-    private let head: UInt64
+    /// Of the batch at hand: ids that its events make, and subjects that must not have changed.
+    private var newIDs: [[UInt8]] = []
+    private var asked: [Asked] = []
+    private var changes: SubjectChanges?
 
-    init(_ store: LogStore, _ space: SpaceID, _ types: SpaceTypes, _ caller: Caller) {
-        self.store = store
-        self.space = space
+    /// An event that asks that nobody else wrote to its subject.
+    private struct Asked {
+        let subject: [UInt8]
+        let base: UInt64
+        let sequence: UInt64
+    }
+
+    init(
+        of events: PushedEvents,
+        _ types: SpaceTypes,
+        _ refusals: KnownRefusals,
+        _ caller: Caller,
+        head: UInt64
+    ) {
+        self.events = events
         self.types = types
+        self.refusals = refusals
         self.caller = caller
-        head = store.standing(of: space).head
+        self.head = head
     }
 
     /// The first rule that an event of the batch breaks; nil if the batch is accepted.
+    ///
+    /// Batches are asked about in order: what one of them makes, a later one may be about.
     mutating func objection(
         to batch: PushedBatch,
-        of events: PushedEvents
+        in store: LogStore,
+        _ space: SpaceID
     ) throws(LogError) -> Objection? {
-        let (bytes, head) = events.blocks[batch.block]
-        let found: Objection?
-        do throws(FormatError) {
-            found = try objection(to: batch, bytes.span, head, events.replica)
-        } catch {
-            // What the bytes of a payload are not: the block itself was checked.
-            found = Objection(
-                rule: .invalid,
-                message: "A payload cannot be read: \(error.message).",
-                sequence: batch.firstSequence
-            )
+        newIDs.removeAll(keepingCapacity: true)
+        asked.removeAll(keepingCapacity: true)
+        var found: Objection?
+        for row in events.blocks[batch.block].rows[batch.rows] {
+            guard let objection = judge(row, of: events.blocks[batch.block]) else { continue }
+            found = found ?? objection
         }
-        guard found == nil else {
-            noteRefused(batch, bytes.span, head)
-            return found
+        if found == nil { found = try change(in: store, space) }
+        if found == nil {
+            refusedIDs.subtract(newIDs)
+        } else {
+            refusedIDs.formUnion(newIDs)
+            refusedSequences.formUnion(batch.firstSequence...batch.lastSequence)
         }
-        return try change(of: batch, bytes.span, head, events.replica)
+        return found
     }
 
-    private mutating func objection(
-        to batch: PushedBatch,
-        _ block: Span<UInt8>,
-        _ head: BlockHead,
-        _ replica: ReplicaID
-    ) throws(FormatError) -> Objection? {
-        var cursor = RowCursor(block, head.summary)
-        while let row = try cursor.next(), row.index < batch.rows.upperBound {
-            guard batch.rows.contains(row.index) else { continue }
-            let part = try PublicPart.parse(block, row)
-            let entry = head.types[row.typeIndex]
-            if let found = try objection(to: row, part, entry, block) { return found }
+    /// Looks at one event, and notes what later ones are judged by.
+    private mutating func judge(_ row: BlockRow, of block: PushedBlock) -> Objection? {
+        do throws(FormatError) {
+            return try objection(to: row, of: block)
+        } catch {
+            // What the bytes of a payload are not: the block itself was checked.
+            return Objection(
+                rule: .invalid,
+                message: "A payload cannot be read: \(error.message).",
+                sequence: row.sequence
+            )
         }
-        return nil
     }
 
     private mutating func objection(
         to row: BlockRow,
-        _ part: PublicPart,
-        _ entry: TypeEntry,
-        _ block: Span<UInt8>
+        of block: PushedBlock
     ) throws(FormatError) -> Objection? {
+        let entry = block.head.types[row.typeIndex]
         let name = String(decoding: entry.name, as: UTF8.self)
         func objection(_ rule: Objection.Rule, _ message: String) -> Objection {
             Objection(rule: rule, message: message, sequence: row.sequence)
@@ -93,22 +107,28 @@ struct BatchJudge {
                 "\(name) version \(entry.version) has another schema in this space."
             )
         }
-        try PayloadCodec.decode(block, row, part, plan: known.plan, into: &payload)
+        let bytes = block.bytes.span
+        let part = try PublicPart.parse(bytes, row)
+        try PayloadCodec.decode(bytes, row, part, plan: known.plan, into: &payload)
+        let subject = known.subject(of: payload, part, bytes)
+        if let index = known.type.newIDFieldIndex, let id = payload.bytes(at: index) {
+            newIDs.append(Array(id))
+        }
+        if let subject, part.flags.contains(.ifUnchanged) {
+            asked.append(
+                Asked(subject: subject, base: part.envelope.base, sequence: row.sequence)
+            )
+        }
         if let fault = fault(of: known.type) { return objection(.invalid, fault) }
-        let actor = part.actor.map { Array(block, $0)[...] }
+        let actor = part.actor.map { Array(bytes, $0)[...] }
         guard caller.mayAppend(as: actor) else {
             return objection(.actor, "The event has an actor that the token does not name.")
         }
-        guard part.envelope.base <= head else {
-            return objection(
-                .base,
-                "The event was recorded behind position \(part.envelope.base), which is beyond "
-                    + "the head \(head)."
-            )
+        // Beyond the head is right after the authority was restored from a backup.
+        guard part.envelope.base <= LogNumber.max else {
+            return objection(.base, "\(part.envelope.base) is no position.")
         }
-        if let subject = subject(of: row, part, known.type, block),
-            isRefused(subject, own: row.origin)
-        {
+        if let subject, isRefused(subject) {
             return objection(.cascade, "The event is about something that a refused event made.")
         }
         return nil
@@ -130,126 +150,46 @@ struct BatchJudge {
         return again == payload ? nil : "The payload is not in its canonical form."
     }
 
-    /// What an event is about, as text; nil if about nothing.
-    private func subject(
-        of row: BlockRow,
-        _ part: PublicPart,
-        _ type: EventType,
-        _ block: Span<UInt8>
-    ) -> [UInt8]? {
-        guard let index = type.subjectFieldIndex else {
-            return part.subject.map { Array(block, $0) }
-        }
-        return payload.bytes(at: index).map { Array($0) }
-    }
-
     /// Whether a subject is the id that a refused event made.
-    private func isRefused(_ subject: [UInt8], own: Origin) -> Bool {
+    private func isRefused(_ subject: [UInt8]) -> Bool {
         if refusedIDs.contains(subject) { return true }
-        guard let origin = Origin(text: String(decoding: subject, as: UTF8.self)), origin != own,
-            origin.sequence <= store.lastSequence(of: origin.replica, in: space)
-        else { return false }
-        let sequences = origin.sequence...origin.sequence
-        let refusals = try? store.refusals(sequences, of: origin.replica, in: space)
-        return refusals?.isEmpty == false
-    }
-
-    private mutating func noteRefused(
-        _ batch: PushedBatch,
-        _ block: Span<UInt8>,
-        _ head: BlockHead
-    ) {
-        var cursor = RowCursor(block, head.summary)
-        while let row = try? cursor.next(), row.index < batch.rows.upperBound {
-            guard batch.rows.contains(row.index), let known = types[head.types[row.typeIndex]],
-                let index = known.type.newIDFieldIndex,
-                let part = try? PublicPart.parse(block, row),
-                (try? PayloadCodec.decode(block, row, part, plan: known.plan, into: &payload))
-                    != nil,
-                let id = payload.bytes(at: index)
-            else { continue }
-            refusedIDs.insert(Array(id))
+        guard let origin = Origin(text: String(decoding: subject, as: UTF8.self)) else {
+            return false
         }
+        if origin.replica == events.replica, refusedSequences.contains(origin.sequence) {
+            return true
+        }
+        return refusals.run(of: origin) != nil
     }
 
     // MARK: ifUnchanged
 
     /// Whether another replica wrote to a subject behind the base of an event that asks.
     private mutating func change(
-        of batch: PushedBatch,
-        _ block: Span<UInt8>,
-        _ head: BlockHead,
-        _ replica: ReplicaID
+        in store: LogStore,
+        _ space: SpaceID
     ) throws(LogError) -> Objection? {
-        var asked: [(subject: [UInt8], base: UInt64, sequence: UInt64)] = []
-        do throws(FormatError) {
-            var cursor = RowCursor(block, head.summary)
-            while let row = try cursor.next(), row.index < batch.rows.upperBound {
-                guard batch.rows.contains(row.index) else { continue }
-                let part = try PublicPart.parse(block, row)
-                guard part.flags.contains(.ifUnchanged),
-                    let known = types[head.types[row.typeIndex]]
-                else { continue }
-                try PayloadCodec.decode(block, row, part, plan: known.plan, into: &payload)
-                if let subject = subject(of: row, part, known.type, block) {
-                    asked.append((subject, part.envelope.base, row.sequence))
-                }
-            }
-        } catch {
-            throw .format(error)
+        guard !asked.isEmpty else { return nil }
+        if changes == nil {
+            // Once for the whole push: the log behind the lowest base is read a single time.
+            changes = try SubjectChanges(
+                askedBy: events,
+                types,
+                in: store,
+                space,
+                through: head
+            )
         }
-        for (subject, base, sequence) in asked {
-            guard let position = try writer(to: subject, behind: base, besides: replica) else {
-                continue
-            }
-            noteRefused(batch, block, head)
+        for event in asked {
+            guard let position = changes?.lastPosition(of: event.subject), position > event.base
+            else { continue }
             return Objection(
                 rule: .changed,
                 message: "Another replica wrote to this subject at position \(position), and the "
                     + "event was recorded without knowing that.",
-                sequence: sequence,
+                sequence: event.sequence,
                 position: position
             )
-        }
-        return nil
-    }
-
-    /// The last event about a subject that another replica wrote behind a position.
-    private mutating func writer(
-        to subject: [UInt8],
-        behind base: UInt64,
-        besides replica: ReplicaID
-    ) throws(LogError) -> UInt64? {
-        guard base < head else { return nil }
-        var filter = LogFilter()
-        filter.subject = subject
-        var cursor = try store.cursor(
-            space,
-            positions: base + 1...head,
-            .canonical,
-            filter: filter,
-            isReversed: true
-        )
-        while let events = try cursor.next() {
-            for stored in events.rows
-            where stored.row.replica != replica && !stored.isAuthority {
-                let block = events.bytes.span
-                guard let known = types[events.types[stored.row.typeIndex]] else { continue }
-                do throws(FormatError) {
-                    let part = try PublicPart.parse(block, stored.row)
-                    try PayloadCodec.decode(
-                        block,
-                        stored.row,
-                        part,
-                        plan: known.plan,
-                        into: &payload
-                    )
-                    let other = self.subject(of: stored.row, part, known.type, block)
-                    if other == subject { return stored.position }
-                } catch {
-                    throw .format(error)
-                }
-            }
         }
         return nil
     }

@@ -11,14 +11,11 @@ struct Decisions {
         case refused(PushedBatch, DraftBatch)
     }
 
-    let replica: ReplicaID
     private(set) var verdicts: [Verdict] = []
     private(set) var new: [Part] = []
     /// The last one, if nothing behind it was looked at.
     private var last: Verdict?
     private var lastDecided: UInt64?
-
-    init(replica: ReplicaID) { self.replica = replica }
 
     /// The sequence that must come next, if those up to `last` were seen before.
     func next(behind last: UInt64) -> UInt64 { max(last, lastDecided ?? 0) + 1 }

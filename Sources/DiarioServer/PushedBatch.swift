@@ -15,20 +15,56 @@ struct PushedBatch: Sendable {
     var lastSequence: UInt64 { firstSequence + UInt64(rows.count) - 1 }
 }
 
+/// A block of a push, with its rows taken apart once.
+struct PushedBlock: Sendable {
+    let bytes: [UInt8]
+    let head: BlockHead
+    let rows: [BlockRow]
+    /// By the group of sequences.
+    fileprivate let nodes: [UInt64: SaltNode]
+
+    /// The node that the salt of a row comes from.
+    fileprivate func node(of row: BlockRow) throws(FormatError) -> SaltNode {
+        guard let node = nodes[SaltSeed.group(of: row.sequence)] else {
+            throw .malformed(.saltNode, at: row.publicPart.lowerBound)
+        }
+        return node
+    }
+
+    /// These rows as a block of their own.
+    fileprivate func block(of part: Range<Int>) throws(FormatError) -> ReceivedRows {
+        guard part != rows.indices else { return ReceivedRows(bytes, head) }
+        var builder = BlockBuilder()
+        var groups: Set<UInt64> = []
+        for row in rows[part] {
+            try builder.append(row, of: bytes.span, type: head.types[row.typeIndex])
+            guard case .present = row.personal else { continue }
+            let node = try node(of: row)
+            if groups.insert(node.group).inserted { builder.append(node) }
+        }
+        var block: [UInt8] = []
+        builder.write(into: &block, position: nil, times: [], isAuthority: false)
+        return ReceivedRows(block, try BlockHead.parse(block.span, verifyChecksum: false))
+    }
+}
+
 /// A push, taken apart and checked as far as that can be without the log.
+///
+/// Each block is walked once, whatever is asked of it afterwards: who pushes decides how many
+/// batches it has.
 struct PushedEvents: Sendable {
     let replica: ReplicaID
-    let blocks: [(bytes: [UInt8], head: BlockHead)]
+    let blocks: [PushedBlock]
     let batches: [PushedBatch]
 
     init(_ push: Push) throws(FormatError) {
         replica = push.replica
         var unpacker = try BlockUnpacker()
-        var blocks: [(bytes: [UInt8], head: BlockHead)] = []
+        var blocks: [PushedBlock] = []
         var batches: [PushedBatch] = []
         var (count, size) = (0, 0)
         var next: UInt64?
-        for (index, packed) in push.blocks.enumerated() {
+        for packed in push.blocks {
             let (bytes, head) = try unpacker.unpack(packed)
             count += head.summary.eventCount
             size += bytes.count
@@ -40,47 +76,80 @@ struct PushedEvents: Sendable {
                 run.lastSequence < UInt64(1) << 62
             else { throw .malformed(.runs, at: BlockHeader.size) }
             next = run.lastSequence + 1
-            var cursor = RowCursor(bytes.span, head.summary)
-            while let row = try cursor.next() {
-                let part = try PublicPart.parse(bytes.span, row)
-                guard part.envelope.batchFirst == row.sequence else { continue }
-                let rows = row.index..<row.index + part.envelope.batchCount
-                batches.append(
-                    PushedBatch(block: index, rows: rows, firstSequence: row.sequence)
-                )
-            }
-            blocks.append((bytes, head))
+            blocks.append(try Self.takeApart(bytes, head, index: blocks.count, &batches))
         }
         self.blocks = blocks
         self.batches = batches
     }
 
+    private static func takeApart(
+        _ bytes: [UInt8],
+        _ head: BlockHead,
+        index: Int,
+        _ batches: inout [PushedBatch]
+    ) throws(FormatError) -> PushedBlock {
+        var nodes: [UInt64: SaltNode] = [:]
+        for node in head.saltNodes {
+            // Nothing is erased before it has a position, and a group has one seed.
+            guard node.level == 0, nodes.updateValue(node, forKey: node.group) == nil else {
+                throw .malformed(.saltNode, at: BlockHeader.size)
+            }
+        }
+        var rows: [BlockRow] = []
+        rows.reserveCapacity(head.summary.eventCount)
+        var cursor = RowCursor(bytes.span, head.summary)
+        while let row = try cursor.next() {
+            if case .erased = row.personal {
+                throw .malformed(.personalPart, at: row.publicPart.lowerBound)
+            }
+            let part = try PublicPart.parse(bytes.span, row)
+            if part.envelope.batchFirst == row.sequence {
+                let batch = row.index..<row.index + part.envelope.batchCount
+                batches.append(
+                    PushedBatch(block: index, rows: batch, firstSequence: row.sequence)
+                )
+            }
+            rows.append(row)
+        }
+        let block = PushedBlock(bytes: bytes, head: head, rows: rows, nodes: nodes)
+        for row in rows where row.personal != .absent { _ = try block.node(of: row) }
+        return block
+    }
+
+    /// The last sequence of the last block; 0 if there is none.
+    var lastSequence: UInt64 { batches.last?.lastSequence ?? 0 }
+
+    /// The seeds from which the salts of the events come.
+    var seeds: [SaltSeed] {
+        blocks.flatMap { block in
+            block.nodes.values.map {
+                SaltSeed(replica: $0.replica, group: $0.group, root: $0.value)
+            }
+        }
+    }
+
+    /// The rows of a stretch of batches, to be written down.
+    func received(_ rows: Range<Int>, of block: Int) throws(FormatError) -> ReceivedRows {
+        try blocks[block].block(of: rows)
+    }
+
     /// The hashes of the events of a batch, in order.
-    func hashes(of batch: PushedBatch) throws(FormatError) -> [Hash32] {
-        let (bytes, head) = blocks[batch.block]
-        let block = bytes.span
-        var hasher = EventHasher()
+    func hashes(
+        of batch: PushedBatch,
+        _ hasher: inout EventHasher
+    ) throws(FormatError) -> [Hash32] {
+        let pushed = blocks[batch.block]
+        let block = pushed.bytes.span
         var hashes: [Hash32] = []
-        var cursor = RowCursor(block, head.summary)
-        while let row = try cursor.next(), row.index < batch.rows.upperBound {
-            guard batch.rows.contains(row.index) else { continue }
-            let type = head.types[row.typeIndex]
+        for row in pushed.rows[batch.rows] {
+            let type = pushed.head.types[row.typeIndex]
             let name = type.name
             var commitment: Hash32?
-            switch row.personal {
-            case .absent: break
-            case .erased(let range):
-                var reader = ByteReader(block.raw, range: range)
-                commitment = try reader.nextHash()
-            case .present(let range):
-                let index = SaltSeed.index(of: row.sequence)
-                let group = SaltSeed.group(of: row.sequence)
-                guard
-                    let node = head.saltNodes.first(where: {
-                        $0.replica == row.replica && $0.group == group && $0.covers(index)
-                    })
-                else { throw .malformed(.saltNode, at: range.lowerBound) }
-                let salt = hasher.salt(node, index: index)
+            if case .present(let range) = row.personal {
+                let salt = hasher.salt(
+                    try pushed.node(of: row),
+                    index: SaltSeed.index(of: row.sequence)
+                )
                 commitment = hasher.commitment(block.raw.extracting(range), salt: salt)
             }
             hashes.append(

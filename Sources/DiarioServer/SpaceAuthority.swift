@@ -19,7 +19,12 @@ package final class SpaceAuthority: Sendable {
     /// Held while a push is judged and appended: positions are given one push after the other.
     private struct State: Sendable {
         var types: SpaceTypes?
+        var refusals = KnownRefusals()
+        var isSettled = false
     }
+
+    /// So long a replica waits at least before it asks an authority again that waits itself.
+    private static let waitSeconds: UInt64 = 60
 
     package init(_ store: LogStore, _ space: SpaceID) {
         self.store = store
@@ -67,7 +72,10 @@ package final class SpaceAuthority: Sendable {
             try require(.read, of: caller)
             try check(wanted.standing)
             return .pack(try pack(wanted.fingerprint))
-        case .verdicts, .news, .pack, .refusal:
+        case .compare(let compare):
+            try require(.read, of: caller)
+            return .common(try common(compare))
+        case .verdicts, .news, .pack, .refusal, .common:
             throw Refusal(.malformed, "This message is an answer, and not a request.")
         }
     }
@@ -79,10 +87,45 @@ package final class SpaceAuthority: Sendable {
         }
     }
 
+    /// What this space is, if it is the one that is meant and gives answers.
+    private func status(of lineage: Lineage) throws(Refusal) -> SpaceStatus {
+        try settle()
+        let status = try logging { () throws(LogError) in try store.status(of: space) }
+        let manifest = status.manifest
+        guard lineage == manifest.lineage else {
+            throw Refusal(
+                .lineage,
+                lineage: manifest.lineage,
+                epoch: manifest.epoch,
+                "This space was made elsewhere: lineage \(manifest.lineage.text) here, "
+                    + "\(lineage.text) there."
+            )
+        }
+        guard !manifest.isWaiting else {
+            throw Refusal(
+                .waiting,
+                number: Self.waitSeconds,
+                lineage: manifest.lineage,
+                epoch: manifest.epoch,
+                "The authority was restored from a backup and waits for its operator: "
+                    + "`diario authority resume` lets it go on."
+            )
+        }
+        return status
+    }
+
+    /// A copied directory takes ids of its own before anything else is said; and from now on a copy
+    /// of this one must not go on by itself.
+    private func settle() throws(Refusal) {
+        guard !state.withLock({ $0.isSettled }) else { return }
+        try logging { () throws(LogError) in try store.markServed(space) }
+        state.withLock { $0.isSettled = true }
+    }
+
     /// Whether the replica has the same space, and not more of it or another one.
     @discardableResult
     private func check(_ standing: Standing) throws(Refusal) -> SpaceStatus {
-        let status = try logging { () throws(LogError) in try store.status(of: space) }
+        let status = try status(of: standing.lineage)
         let manifest = status.manifest
         func refusal(_ reason: Refusal.Reason, number: UInt64 = 0, _ message: String) -> Refusal {
             Refusal(
@@ -93,16 +136,10 @@ package final class SpaceAuthority: Sendable {
                 message
             )
         }
-        guard standing.lineage == manifest.lineage else {
-            throw refusal(
-                .lineage,
-                "This space was made elsewhere: lineage \(manifest.lineage.text) here, "
-                    + "\(standing.lineage.text) there."
-            )
-        }
         guard standing.epoch == manifest.epoch else {
             throw refusal(
                 .epoch,
+                number: status.head,
                 "The authority was restored from a backup: epoch \(manifest.epoch) here, "
                     + "\(standing.epoch) there."
             )
@@ -166,25 +203,36 @@ package final class SpaceAuthority: Sendable {
         }
         let types = try types(&state)
         let last = store.lastSequence(of: events.replica, in: space)
-        var decided = Decisions(replica: events.replica)
-        var judge = BatchJudge(store, space, types, caller)
+        var decided = Decisions()
         try logging { () throws(LogError) in
-            let isNew = try repeatKnown(events, through: last, &decided)
-            guard isNew else { return }
+            try state.refusals.follow(space, in: store)
+            guard try repeatKnown(events, through: last, state.refusals, &decided) else { return }
+            if events.lastSequence > last, contradicts(events) {
+                // The salts of one replica come from one seed: two devices have this id.
+                decided.end(.forked, at: decided.next(behind: last))
+                return
+            }
+            let head = store.standing(of: space).head
+            var judge = BatchJudge(of: events, types, state.refusals, caller, head: head)
             for batch in events.batches where batch.firstSequence > last {
                 guard batch.firstSequence == decided.next(behind: last) else {
                     decided.end(.gap, at: decided.next(behind: last))
                     break
                 }
-                if let objection = try judge.objection(to: batch, of: events) {
+                if let objection = try judge.objection(to: batch, in: store, space) {
                     decided.refuse(batch, types.refusalDraft(events.replica, batch, objection))
                 } else {
                     decided.accept(batch)
                 }
             }
+            try append(&decided, events)
         }
-        try logging { () throws(LogError) in try append(&decided, events) }
         return decided.verdicts
+    }
+
+    /// Whether events have other salts than those that are known here.
+    private func contradicts(_ events: PushedEvents) -> Bool {
+        events.seeds.contains { store.contradicts($0, in: space) }
     }
 
     private func types(_ state: inout State) throws(Refusal) -> SpaceTypes {
@@ -200,18 +248,17 @@ package final class SpaceAuthority: Sendable {
     private func repeatKnown(
         _ events: PushedEvents,
         through last: UInt64,
+        _ refusals: KnownRefusals,
         _ decided: inout Decisions
     ) throws(LogError) -> Bool {
         guard let first = events.batches.first?.firstSequence, first <= last else { return true }
         let seen = events.batches.prefix { $0.firstSequence <= last }
         let range = first...(seen.last?.lastSequence ?? last)
-        let known = try store.known(range, of: events.replica, in: space)
-        let refusals =
-            known.count == range.count
-            ? [] : try store.refusals(range, of: events.replica, in: space)
-        var next = 0
+        var known = try store.known(range, of: events.replica, in: space)[...]
+        var hasher = EventHasher()
         for batch in seen {
-            if let refusal = refusals.first(where: { $0.sequences.contains(batch.firstSequence) }) {
+            let origin = Origin(replica: events.replica, sequence: batch.firstSequence)
+            if let refusal = refusals.run(of: origin) {
                 guard refusal.sequences == batch.firstSequence...batch.lastSequence else {
                     decided.end(.forked, at: batch.firstSequence)
                     return false
@@ -220,17 +267,17 @@ package final class SpaceAuthority: Sendable {
                 continue
             }
             let hashes: [Hash32]
-            do throws(FormatError) { hashes = try events.hashes(of: batch) } catch {
+            do throws(FormatError) { hashes = try events.hashes(of: batch, &hasher) } catch {
                 throw .format(error)
             }
-            let same = known[next...].prefix(batch.count)
+            let same = known.prefix(batch.count)
             guard same.map(\.eventHash) == hashes,
                 same.first?.origin.sequence == batch.firstSequence
             else {
                 decided.end(.forked, at: batch.firstSequence)
                 return false
             }
-            next += batch.count
+            known = known.dropFirst(batch.count)
             for event in same {
                 decided.repeatAcceptance(
                     of: event.origin.sequence,
@@ -252,8 +299,11 @@ package final class SpaceAuthority: Sendable {
         for part in decided.new {
             switch part {
             case .accepted(let index, let rows):
-                let (bytes, head) = events.blocks[index]
-                contents.append(.received(ReceivedRows(bytes, head, rows: rows)))
+                do throws(FormatError) {
+                    contents.append(.received(try events.received(rows, of: index)))
+                } catch {
+                    throw .format(error)
+                }
             case .refused(_, let draft): contents.append(.authority([draft]))
             }
         }
@@ -290,10 +340,11 @@ package final class SpaceAuthority: Sendable {
     // MARK: Pull
 
     private func news(for pull: Pull, _ status: SpaceStatus) throws(Refusal) -> News {
-        let own = Dictionary(
-            pull.own.map { ($0.replica, $0.firstSequence) },
-            uniquingKeysWith: { min($0, $1) }
-        )
+        var own: [ReplicaID: [ClosedRange<UInt64>]] = [:]
+        for run in pull.own where run.firstSequence > 0 && run.count > 0 {
+            let range = run.firstSequence...run.firstSequence + run.count - 1
+            own[run.replica, default: []].append(range)
+        }
         let countMax = Int(clamping: max(pull.countMax, 1))
         return try logging { () throws(LogError) in
             let (pieces, end) = try store.news(
@@ -313,11 +364,33 @@ package final class SpaceAuthority: Sendable {
                 pieces: pieces.map { piece in
                     switch piece {
                     case .block(let block): .block(block)
-                    case .own(let run): .own(run)
+                    case .own(let run, let hash): .own(run, hash)
                     }
                 }
             )
         }
+    }
+
+    /// The largest of the sizes at which this log has the same root.
+    private func common(_ compare: Compare) throws(Refusal) -> Common {
+        let status = try status(of: compare.lineage)
+        // Logs that are the same at a size are so at all sizes below.
+        var same = compare.points.prefix { $0.size <= status.head }
+        var known: UInt64 = 0
+        while !same.isEmpty {
+            let middle = same.startIndex + same.count / 2
+            let point = same[middle]
+            let root = try logging { () throws(LogError) in
+                try store.root(of: space, size: point.size)
+            }
+            if root == point.root {
+                known = point.size
+                same = same[(middle + 1)...]
+            } else {
+                same = same[..<middle]
+            }
+        }
+        return Common(epoch: status.manifest.epoch, head: status.head, size: known)
     }
 
     private func pack(_ fingerprint: Hash32) throws(Refusal) -> PackFiles {

@@ -21,6 +21,32 @@ struct SpaceTypes: Sendable {
         let type: EventType
         let plan: PayloadPlan
         let fingerprint: Hash32
+
+        /// What an event is about, as text; nil if about nothing.
+        func subject(
+            of payload: Payload,
+            _ part: PublicPart,
+            _ block: Span<UInt8>
+        ) -> [UInt8]? {
+            guard let index = type.subjectFieldIndex else {
+                return part.subject.map { Array(block, $0) }
+            }
+            return payload.bytes(at: index).map { Array($0) }
+        }
+
+        /// The same, of a row whose payload is still to be decoded.
+        func subject(
+            of row: BlockRow,
+            _ part: PublicPart,
+            _ block: Span<UInt8>,
+            _ payload: inout Payload
+        ) throws(FormatError) -> [UInt8]? {
+            guard type.subjectFieldIndex != nil else {
+                return part.subject.map { Array(block, $0) }
+            }
+            try PayloadCodec.decode(block, row, part, plan: plan, into: &payload)
+            return subject(of: payload, part, block)
+        }
     }
 
     init(of space: SpaceID, in store: LogStore) throws(LogError) {

@@ -49,12 +49,14 @@ extension LogDirectory {
             for name in try list(path) { try removeTree(path + "/" + name) }
         } catch {
             switch error {
-            case .notDirectory: break
-            case .notFound: return
+            // A link whose target is gone is found by its name alone.
+            case .notDirectory, .notFound: break
             default: throw error
             }
         }
-        try remove(path)
+        do throws(StorageError) { try remove(path) } catch .notFound {
+            // Somebody else removed it.
+        }
     }
 
     /// All bytes of the file at `path`.

@@ -13,8 +13,9 @@ struct Pair {
     static let anyone = Caller(rights: [.read, .append])
 
     let clock = ManualClock(milliseconds: 1_700_000_000_000)
-    let authority: SpaceAuthority
-    let authorityStore: LogStore
+    private(set) var authority: SpaceAuthority
+    private(set) var authorityStore: LogStore
+    let authorityDisk = CrashDisk(machineID: "server")
     var replica: TestReplica
     private let space: SpaceID
     private let lineage: Lineage
@@ -30,7 +31,7 @@ struct Pair {
 
     init(seed: UInt64 = 7) throws {
         entropy = SeededEntropy(seed: seed)
-        authorityStore = try TestReplica.open(CrashDisk(machineID: "server"), clock, entropy)
+        authorityStore = try TestReplica.open(authorityDisk, clock, entropy)
         let manifest = try authorityStore.makeSpace(isAuthority: true)
         space = manifest.space
         lineage = manifest.lineage
@@ -58,6 +59,12 @@ struct Pair {
         get throws { try authorityStore.root(of: space) }
     }
 
+    /// Another server takes the place of this one, with what a copy of its disk has.
+    mutating func restoreAuthority(from backup: CrashDisk) throws {
+        authorityStore = try TestReplica.open(backup, clock, entropy)
+        authority = SpaceAuthority(authorityStore, space)
+    }
+
     func makeReplica() throws -> TestReplica { try TestReplica(space, lineage, clock, entropy) }
 
     mutating func sync(as caller: Caller = Pair.anyone) throws {
@@ -68,9 +75,8 @@ struct Pair {
 /// A replica whose messages are carried by hand.
 struct TestReplica {
     private(set) var store: LogStore
-    private(set) var session: ReplicaSession
-    let space: SpaceID
-    private let disk = CrashDisk(machineID: "device")
+    var session: ReplicaSession
+    let disk: CrashDisk
     private let clock: ManualClock
     private let entropy: SeededEntropy
 
@@ -80,13 +86,28 @@ struct TestReplica {
         _ clock: ManualClock,
         _ entropy: SeededEntropy
     ) throws {
-        self.space = space
+        disk = CrashDisk(machineID: "device")
         self.clock = clock
         self.entropy = entropy
         store = try Self.open(disk, clock, entropy)
         try store.makeReplica(of: space, lineage: lineage, epoch: 0)
         session = ReplicaSession(store, space, seed: 1)
     }
+
+    /// The same replica on a snapshot of its disk, which does not show that there are two now.
+    func snapshot() throws -> TestReplica {
+        try TestReplica(continuing: self, on: disk.snapshot())
+    }
+
+    private init(continuing other: TestReplica, on disk: CrashDisk) throws {
+        self.disk = disk
+        clock = other.clock
+        entropy = other.entropy
+        store = try Self.open(disk, clock, entropy)
+        session = ReplicaSession(store, other.space, seed: 2)
+    }
+
+    var space: SpaceID { session.space }
 
     static func open(
         _ disk: CrashDisk,
@@ -112,8 +133,16 @@ struct TestReplica {
 
     mutating func reopen() throws {
         try store.close()
+        try openAgain()
+    }
+
+    /// Opens the log again, whatever became of the one that was open.
+    mutating func openAgain() throws {
         store = try Self.open(disk, clock, entropy)
-        session = ReplicaSession(store, space, seed: 1)
+        guard let manifest = try store.manifests().first(where: { !$0.isStaging }) else {
+            preconditionFailure("the space is there, by one id or another")
+        }
+        session = ReplicaSession(store, manifest.space, seed: 1)
     }
 
     var head: UInt64 { store.standing(of: space).head }
@@ -125,14 +154,17 @@ struct TestReplica {
         get throws { try Space(store: store, id: space).catalog.types.map(\.name) }
     }
 
+    @discardableResult
     func record(
         _ text: String,
         actor: String = "alice",
         subject: String? = nil,
         ifUnchanged: Bool = false
-    ) throws {
+    ) throws -> Origin {
         let catalog = try Space(store: store, id: space).catalog
-        guard let type = catalog.newest("test.note.made") else { return }
+        guard let type = catalog.newest("test.note.made") else {
+            preconditionFailure("the replica has the pack")
+        }
         var line = EventLine(type: type)
         var reader = PayloadReader()
         let payload = #"{"secret":"s \#(text)","text":"\#(text)"}"#
@@ -143,7 +175,36 @@ struct TestReplica {
         var batch = DraftBatch()
         try batch.append(line)
         let append = Append(space: space, content: .batch(batch), durability: .synced)
-        _ = try store.append(append)
+        return try store.append(append)[0].firstOrigin
+    }
+
+    /// What the events say, in the order in which they are applied.
+    var texts: [String] {
+        get throws {
+            try lines { line in
+                line.type.fieldIndex("text").flatMap { line.payload.bytes(at: $0) }
+                    .map { String(decoding: $0, as: UTF8.self) }
+            }
+        }
+    }
+
+    /// What the events are about, without those that are about nothing.
+    var subjects: [String] {
+        get throws {
+            try lines { line in line.subject.map { String(decoding: line.arena[$0], as: UTF8.self) }
+            }
+        }
+    }
+
+    var origins: [Origin] { get throws { try lines { $0.origin } } }
+
+    private func lines<Value>(_ body: (EventLine) -> Value?) throws -> [Value] {
+        var reader = try EventReader(Space(store: store, id: space), EventFilter())
+        var values: [Value] = []
+        while let line = try reader.next() {
+            if line.type.name == "test.note.made", let value = body(line) { values.append(value) }
+        }
+        return values
     }
 
     /// The next request; there must be one.

@@ -6,6 +6,20 @@ import Testing
 
 /// What only a real directory does.
 @Suite struct POSIXDirectoryTests {
+    /// A read model is reached by a link, and its files may go before it.
+    @Test func aTreeWithALinkThatLeadsNowhereIsRemoved() throws {
+        let folder = try TemporaryFolder()
+        let directory = try POSIXDirectory(path: folder.path, access: .readWrite)
+        try directory.makeDirectory("tree")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/tree/a.sqlite",
+            withDestinationPath: "a.7.sqlite"
+        )
+        try directory.removeTree("tree")
+        #expect(try !directory.exists("tree"))
+        try directory.removeTree("tree")
+    }
+
     @Test func aMissingRootIsMadeOnlyIfAsked() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/a/b//c/"

@@ -48,7 +48,7 @@ struct MessageTests {
             .pull(
                 Pull(
                     standing: standing,
-                    own: [Pull.Own(replica: replica, firstSequence: 17)],
+                    own: [Pull.Own(replica: replica, firstSequence: 17, count: 4)],
                     countMax: 10
                 )
             ),
@@ -58,7 +58,7 @@ struct MessageTests {
                     head: 400,
                     end: 350,
                     root: standing.root,
-                    pieces: [.own(run), .block(block)]
+                    pieces: [.own(run, standing.root), .block(block)]
                 )
             ),
             .packWanted(PackWanted(standing: standing, fingerprint: standing.root)),
@@ -72,6 +72,16 @@ struct MessageTests {
                     "Slower, please."
                 )
             ),
+            .compare(
+                Compare(
+                    lineage: standing.lineage,
+                    points: [
+                        Compare.Point(size: 5, root: standing.root),
+                        Compare.Point(size: 300, root: standing.root),
+                    ]
+                )
+            ),
+            .common(Common(epoch: 3, head: 400, size: 300)),
         ]
     }
 

@@ -59,6 +59,7 @@ private struct MessageFields: Codable, Equatable {
     /// Tag, and what follows.
     var pieces: [[String]]?
     var fingerprint: String?
+    var points: [[String]]?
     var files: [[String]]?
     var reason: Int?
     var number: String?
@@ -76,7 +77,7 @@ private struct MessageFields: Codable, Equatable {
             verdicts = answer.list.map { Self.texts($0) }
         case .pull(let pull):
             take(pull.standing)
-            own = pull.own.map { [$0.replica.text, "\($0.firstSequence)"] }
+            own = pull.own.map { [$0.replica.text, "\($0.firstSequence)", "\($0.count)"] }
             countMax = "\(pull.countMax)"
         case .news(let news):
             (epoch, head, end) = ("\(news.epoch)", "\(news.head)", "\(news.end)")
@@ -90,6 +91,11 @@ private struct MessageFields: Codable, Equatable {
             reason = Int(refusal.reason.rawValue)
             (number, epoch) = ("\(refusal.number)", "\(refusal.epoch)")
             (lineage, text) = (refusal.lineage.text, refusal.message)
+        case .compare(let compare):
+            lineage = compare.lineage.text
+            points = compare.points.map { ["\($0.size)", $0.root.text] }
+        case .common(let common):
+            (epoch, head, size) = ("\(common.epoch)", "\(common.head)", "\(common.size)")
         }
     }
 
@@ -112,10 +118,11 @@ private struct MessageFields: Codable, Equatable {
     private static func texts(_ piece: News.Piece) -> [String] {
         switch piece {
         case .block(let block): ["1", Hex.text(block)]
-        case .own(let run):
+        case .own(let run, let hash):
             [
                 "2", run.replica.text, "\(run.firstSequence)", "\(run.count)",
                 "\(run.firstPosition)", "\(run.acceptedAt.milliseconds)",
+                hash.text,
             ]
         }
     }

@@ -107,7 +107,7 @@ extension Space {
                 )
             }
             try logging { () throws(LogError) in
-                try store.activate(manifest.space, inPlaceOf: id)
+                _ = try store.activate(manifest.space, inPlaceOf: id)
             }
             let space = try Space(store: store, id: manifest.space)
             return ImportSummary(

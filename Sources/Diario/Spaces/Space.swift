@@ -11,7 +11,8 @@ import Synchronization
 /// Safe to use from any thread.
 package final class Space: Sendable {
     package let store: LogStore
-    package let id: SpaceID
+    /// The id, which is another one after the space was made anew.
+    private let current: Mutex<SpaceID>
     /// Where its files are, if it is a directory of the operating system.
     let directory: POSIXDirectory?
     /// The types of all packs that were ever adopted, and the engine's own.
@@ -36,6 +37,21 @@ package final class Space: Sendable {
             draft.learn(catalog.types)
             self.draft = draft
         }
+    }
+
+    package var id: SpaceID { current.withLock { $0 } }
+
+    /// Goes on with the space that took the place of this one.
+    func move(to id: SpaceID) { current.withLock { $0 = id } }
+
+    /// Goes on with the space that took the place of this one, if another process made one.
+    func followRenewal() -> Bool {
+        let id = id
+        guard let next = try? store.manifests().first(where: { $0.replaces == id }) else {
+            return false
+        }
+        move(to: next.space)
+        return true
     }
 
     package var catalog: TypeCatalog { types.withLock { $0.catalog } }
@@ -72,7 +88,7 @@ package final class Space: Sendable {
         packs: [Hash32: Pack] = [:]
     ) throws(DiarioError) {
         self.store = store
-        self.id = id
+        current = Mutex(id)
         self.directory = directory
         types = Mutex(try Self.types(of: id, in: store, packs))
     }

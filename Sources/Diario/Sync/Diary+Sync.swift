@@ -10,13 +10,19 @@ extension Diary {
     /// all that it reports is on disk. When it throws, what was exchanged before is kept, nothing
     /// recorded here is lost, and the same call may be made again.
     ///
+    /// With `rejoining`, the diary first goes back to what the authority has as well: events of
+    /// others behind that go, and own ones wait to be sent again. It is what remains after
+    /// ``DiarioError/Kind-swift.enum/diverged``, and nothing that was recorded here is lost by it.
+    ///
     /// - Throws: ``DiarioError`` if the authority cannot be reached or refuses, or the disk fails.
     @discardableResult
-    public func sync(with transport: some Transport) async throws -> SyncReport {
+    public func sync(
+        with transport: some Transport,
+        rejoining: Bool = false
+    ) async throws -> SyncReport {
         var session = try beginSync()
         defer { endSync(session) }
-        session.goOn()
-        session.heardOfNews()
+        if rejoining { session.rejoin() }
         while true {
             try Task.checkCancellation()
             switch try step(&session) {
@@ -101,7 +107,13 @@ extension Diary {
         do throws(LogError) { try session.receive(answer, at: now) } catch {
             throw DiarioError(error)
         }
-        guard space.store.standing(of: space.id).head > head else { return }
+        if session.space != space.id {
+            // It was made anew, and so are its read models.
+            space.move(to: session.space)
+            readModels = nil
+        } else if space.store.standing(of: space.id).head == head {
+            return
+        }
         try space.reloadTypes()
         changes.raise()
     }
@@ -116,7 +128,9 @@ extension Diary {
             head: standing.head,
             requests: session.moved.requests,
             bytesSent: session.moved.bytesSent,
-            bytesReceived: session.moved.bytesReceived
+            bytesReceived: session.moved.bytesReceived,
+            recordedAgain: session.moved.recordedAgain,
+            movedBack: session.moved.movedBack
         )
     }
 
@@ -130,8 +144,9 @@ extension Diary {
         switch session.machine.state {
         case .pulling: status.phase = .pulling
         case .pushing: status.phase = .pushing
+        case .comparing: status.phase = .comparing
         case .live: status.phase = .upToDate
-        case .backingOff(let until, _):
+        case .backingOff(let until):
             status.phase = .backingOff
             status.nextTry = until
         case .paused(let refusal):
@@ -151,6 +166,7 @@ extension DiarioError {
             case .unknownSpace, .noPack: .notFound
             case .version: .incompatible
             case .lineage, .epoch, .ahead, .diverged: .diverged
+            case .waiting: .offline
             case .malformed: .invalid
             case .tooLarge: .tooLarge
             case .tooFast, .unavailable: .offline

@@ -11,6 +11,8 @@ public struct SyncStatus: Hashable, Sendable {
         case pushing
         /// It fetches what others recorded.
         case pulling
+        /// It looks for the part of the history that the authority has as well.
+        case comparing
         /// Nothing is left to do for now.
         case upToDate
         /// It tries again at ``SyncStatus/nextTry``.
@@ -49,4 +51,8 @@ public struct SyncReport: Hashable, Sendable {
     public var requests = 0
     public var bytesSent = 0
     public var bytesReceived = 0
+    /// Own events that were recorded again under a new id, because this device was copied.
+    public var recordedAgain: UInt64 = 0
+    /// Positions that the authority does not know any more; own events there were sent again.
+    public var movedBack: UInt64 = 0
 }

@@ -80,17 +80,14 @@ extension BlockBuilder {
         )
     }
 
-    /// Copies rows of another block, whose head is `head`; all of them if `rows` is nil.
+    /// Copies the rows of another block, whose head is `head`.
     package mutating func append(
         _ block: Span<UInt8>,
-        _ head: BlockHead,
-        rows: Range<Int>? = nil
+        _ head: BlockHead
     ) throws(FormatError) {
         var indices = [Int32](repeating: -1, count: head.types.count)
-        let wanted = rows ?? 0..<head.summary.eventCount
         var cursor = RowCursor(block, head.summary)
-        while let row = try cursor.next(), row.index < wanted.upperBound {
-            guard row.index >= wanted.lowerBound else { continue }
+        while let row = try cursor.next() {
             if indices[row.typeIndex] < 0 {
                 indices[row.typeIndex] = index(of: head.types[row.typeIndex])
             }

@@ -64,26 +64,28 @@ extension LogStore {
 
     /// What follows a position, as much as one exchange takes.
     ///
-    /// Of the replicas in `own`, events from the given sequence on come as runs without rows.
+    /// Events in `own`, sequences by replica, come as runs without rows.
     package func news(
         of space: SpaceID,
         after position: UInt64,
-        own: [ReplicaID: UInt64],
+        own: [ReplicaID: [ClosedRange<UInt64>]],
         countMax: Int
     ) throws(LogError) -> (pieces: [WirePiece], end: UInt64) {
         var wire = try WireBlocks(shared, space, countMax: countMax)
         let head = standing(of: space).head
         guard position < head else { return ([], position) }
         var cursor = try cursor(space, positions: position + 1...head, .canonical)
+        var hashing = RowHashing(shared, space)
         loop: while let events = try cursor.next() {
             for stored in events.rows {
                 let isFirst = try events.beginsBatch(stored)
                 if isFirst, wire.isFull { break loop }
                 let origin = stored.row.origin
-                if let first = own[origin.replica], origin.sequence >= first,
-                    let position = stored.position, let acceptedAt = stored.acceptedAt
+                if let position = stored.position, let acceptedAt = stored.acceptedAt,
+                    own[origin.replica]?.contains(where: { $0.contains(origin.sequence) }) == true
                 {
-                    try wire.append(own: origin, at: position, acceptedAt: acceptedAt)
+                    let hash = try hashing.hash(of: stored, in: events)
+                    try wire.append(own: origin, at: position, acceptedAt: acceptedAt, hash)
                 } else {
                     try wire.append(stored, of: events, isFirst: isFirst)
                 }
@@ -103,73 +105,68 @@ extension LogStore {
         filter.sequences = LogFilter.Sequences(sequences, of: replica)
         // Sequences increase with position: what is below need not be looked for further back.
         var cursor = try cursor(space, .canonical, filter: filter, isReversed: true)
-        var hasher = EventHasher()
-        var seeds = Seeds(store: shared, space: space)
+        var hashing = RowHashing(shared, space)
         var found: [KnownEvent] = []
         search: while let events = try cursor.next() {
-            seeds.segment = events.salts
-            let bytes = events.bytes.span
             for stored in events.rows where stored.row.replica == replica {
                 let row = stored.row
                 if row.sequence < sequences.lowerBound { break search }
                 guard row.sequence <= sequences.upperBound, let position = stored.position,
                     let acceptedAt = stored.acceptedAt
                 else { continue }
-                do throws(FormatError) {
-                    let type = events.types[row.typeIndex]
-                    let name = type.name
-                    let hash = hasher.eventHash(
-                        typeName: name.span,
-                        version: type.version,
-                        replica: replica,
-                        sequence: row.sequence,
-                        publicPart: bytes.raw.extracting(row.publicPart),
-                        commitment: try hasher.commitment(of: row, in: bytes, seeds: &seeds)
+                found.append(
+                    KnownEvent(
+                        origin: row.origin,
+                        position: position,
+                        acceptedAt: acceptedAt,
+                        eventHash: try hashing.hash(of: stored, in: events)
                     )
-                    found.append(
-                        KnownEvent(
-                            origin: row.origin,
-                            position: position,
-                            acceptedAt: acceptedAt,
-                            eventHash: hash
-                        )
-                    )
-                } catch {
-                    throw .format(error)
-                }
+                )
                 if row.sequence == sequences.lowerBound { break search }
             }
         }
         return found.reversed()
     }
 
-    /// The refusals of events of a replica with these sequences, in order.
-    package func refusals(
-        _ sequences: ClosedRange<UInt64>,
-        of replica: ReplicaID,
+    /// The hash of the hashes of pending events; nil if they are not all pending.
+    package func pendingHash(
+        of pending: PendingEvents,
         in space: SpaceID
+    ) throws(LogError) -> Hash32? {
+        var cursor = cursor(space, pending)
+        var hashing = RowHashing(shared, space)
+        var hashes: [UInt8] = []
+        while let events = try cursor.next() {
+            for stored in events.rows {
+                hashes.append(try hashing.hash(of: stored, in: events))
+            }
+        }
+        guard hashes.count == pending.sequences.count * Hash32.size else { return nil }
+        return SHA256.hash(hashes.span)
+    }
+
+    /// What the authority refused at these positions, in order.
+    package func refusals(
+        in positions: ClosedRange<UInt64>,
+        of space: SpaceID
     ) throws(LogError) -> [RefusedRun] {
         var filter = LogFilter()
         let wanted = Array(EngineReader.refusalName.utf8)
         filter.wantsType = { $0 == wanted }
-        var cursor = try cursor(space, .canonical, filter: filter, isReversed: true)
+        var cursor = try cursor(space, positions: positions, .canonical, filter: filter)
         var found: [RefusedRun] = []
-        search: while let events = try cursor.next() {
+        while let events = try cursor.next() {
             for stored in events.rows where events.types[stored.row.typeIndex].name == wanted {
-                let facts: EngineReader.Facts
                 do throws(FormatError) {
                     let type = events.types[stored.row.typeIndex]
-                    facts = try shared.engine.facts(of: stored, in: events.bytes.span, type)
+                    found += try shared.engine.facts(of: stored, in: events.bytes.span, type)
+                        .refusals
                 } catch {
                     throw .format(error)
                 }
-                for refusal in facts.refusals where refusal.replica == replica {
-                    if refusal.sequences.upperBound < sequences.lowerBound { break search }
-                    if refusal.sequences.overlaps(sequences) { found.append(refusal) }
-                }
             }
         }
-        return found.reversed()
+        return found
     }
 
     /// The last sequence of a replica that is known here, refused or not; 0 if it is not known.
@@ -202,6 +199,37 @@ extension LogStore {
     package func contradicts(_ seed: SaltSeed, in space: SpaceID) -> Bool {
         let key = SpaceIndex.SeedKey(replica: seed.replica, group: seed.group)
         return shared.index.withLock { $0.seed(key, in: space) }.map { $0 != seed.root } ?? false
+    }
+}
+
+/// Hashes rows as they were read.
+private struct RowHashing: ~Copyable {
+    private var hasher = EventHasher()
+    private var seeds: Seeds
+
+    init(_ store: LogShared, _ space: SpaceID) { seeds = Seeds(store: store, space: space) }
+
+    mutating func hash(
+        of stored: StoredRow,
+        in events: StoredEvents
+    ) throws(LogError) -> Hash32 {
+        seeds.segment = events.salts
+        let bytes = events.bytes.span
+        let row = stored.row
+        let type = events.types[row.typeIndex]
+        let name = type.name
+        do throws(FormatError) {
+            return hasher.eventHash(
+                typeName: name.span,
+                version: type.version,
+                replica: row.replica,
+                sequence: row.sequence,
+                publicPart: bytes.raw.extracting(row.publicPart),
+                commitment: try hasher.commitment(of: row, in: bytes, seeds: &seeds)
+            )
+        } catch {
+            throw .format(error)
+        }
     }
 }
 

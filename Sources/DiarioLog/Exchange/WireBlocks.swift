@@ -1,4 +1,5 @@
 import DiarioCore
+package import DiarioCrypto
 package import DiarioFormat
 
 /// Gathers events into blocks as they travel: compressed, with the salt nodes of personal parts.
@@ -17,6 +18,9 @@ struct WireBlocks: ~Copyable {
     private var isAuthority = false
     private var salts: Set<SaltKey> = []
     private var seeds: Seeds
+    private var ownRun: PromotedRun?
+    /// Of the events of the open own run.
+    private var ownHashes: [UInt8] = []
     private let countMax: Int
 
     private struct SaltKey: Hashable {
@@ -53,8 +57,9 @@ struct WireBlocks: ~Copyable {
             stored.isAuthority != isAuthority || builder.size > Self.blockSizeMax
                 || builder.eventCount + Limits.batchCountMax > Limits.blockCountMax
         {
-            try flush()
+            try flushBlock()
         }
+        flushOwn()
         if builder.isEmpty {
             position = stored.position
             isAuthority = stored.isAuthority
@@ -95,36 +100,46 @@ struct WireBlocks: ~Copyable {
         eventCount += 1
     }
 
-    /// Takes an event whose rows the other side has.
+    /// Takes an event whose rows the other side has, as it says.
     mutating func append(
         own origin: Origin,
         at position: UInt64,
-        acceptedAt: Timestamp
+        acceptedAt: Timestamp,
+        _ hash: Hash32
     ) throws(LogError) {
-        try flush()
+        try flushBlock()
         eventCount += 1
-        if case .own(let last) = pieces.last, last.replica == origin.replica,
+        if let last = ownRun, last.replica == origin.replica,
             last.acceptedAt == acceptedAt, last.firstSequence + last.count == origin.sequence,
             last.firstPosition + last.count == position
         {
-            pieces[pieces.count - 1] = .own(last.longer)
-            return
-        }
-        pieces.append(
-            .own(
-                PromotedRun(
-                    replica: origin.replica,
-                    firstSequence: origin.sequence,
-                    count: 1,
-                    firstPosition: position,
-                    acceptedAt: acceptedAt
-                )
+            ownRun = last.longer
+        } else {
+            flushOwn()
+            ownRun = PromotedRun(
+                replica: origin.replica,
+                firstSequence: origin.sequence,
+                count: 1,
+                firstPosition: position,
+                acceptedAt: acceptedAt
             )
-        )
+        }
+        ownHashes.append(hash)
     }
 
-    /// Closes the open block, if there is one.
+    /// Closes what is open.
     mutating func flush() throws(LogError) {
+        flushOwn()
+        try flushBlock()
+    }
+
+    private mutating func flushOwn() {
+        guard let run = ownRun.take() else { return }
+        pieces.append(.own(run, SHA256.hash(ownHashes.span)))
+        ownHashes.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func flushBlock() throws(LogError) {
         guard !builder.isEmpty else { return }
         var block: [UInt8] = []
         builder.write(into: &block, position: position, times: times, isAuthority: isAuthority)
@@ -141,8 +156,8 @@ struct WireBlocks: ~Copyable {
 /// Events on their way to another side.
 package enum WirePiece: Equatable, Sendable {
     case block([UInt8])
-    /// Events whose rows the other side has.
-    case own(PromotedRun)
+    /// Events whose rows the other side has, and the hash of their hashes.
+    case own(PromotedRun, Hash32)
 }
 
 extension PromotedRun {

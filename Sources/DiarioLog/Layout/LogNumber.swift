@@ -1,9 +1,9 @@
 import DiarioFormat
 
 /// The bound of positions and sequences: what follows them can always be counted.
-enum LogNumber {
+package enum LogNumber {
     /// None is higher: at a million events each second, it is reached after 146,000 years.
-    static let max: UInt64 = 1 << 62 - 1
+    package static let max: UInt64 = 1 << 62 - 1
 
     /// Whether `count` numbers from `first` on are within the bound.
     static func isValid(_ first: UInt64, count: UInt64) -> Bool {

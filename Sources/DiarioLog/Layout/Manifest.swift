@@ -25,6 +25,10 @@ package struct Manifest: Equatable, Sendable {
     package var isStaging: Bool
     /// The space that is dead since this one is there.
     package var replaces: SpaceID?
+    /// True once other replicas pushed to it: a copy of it cannot go on by itself.
+    package var isServed = false
+    /// True while an authority that was restored from a backup waits for its operator.
+    package var isWaiting = false
     /// In order of position, without gaps and without overlap.
     package var segments: [SegmentEntry] = []
     /// Private segments, in order of replica and then of sequence.
@@ -43,12 +47,16 @@ package struct Manifest: Equatable, Sendable {
         lanes.isEmpty ? (segments.isEmpty && retired.isEmpty ? 1 : 2) : 3
     }
 
+    private var flags: UInt8 {
+        (authority == nil ? 0 : 1) | (isStaging ? 2 : 0) | (hasLost ? 4 : 0) | (isServed ? 8 : 0)
+            | (isWaiting ? 16 : 0)
+    }
+
     package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: Self.magic)
         bytes.append(UInt8(version))
-        let flags = (authority == nil ? 0 : 1) | (isStaging ? 2 : 0) | (hasLost ? 4 : 0)
-        bytes.append(UInt8(flags))
+        bytes.append(flags)
         bytes.append(littleEndian: UInt16(0))
         bytes.append(littleEndian: space.rawValue)
         bytes.append(littleEndian: lineage.high)
@@ -76,7 +84,7 @@ package struct Manifest: Equatable, Sendable {
         let end = bytes.count - Self.trailerSize
         guard end >= Self.size - Self.trailerSize,
             bytes.littleEndian(UInt32.self, at: 0) == Self.magic, 1...3 ~= bytes[4],
-            bytes[5] <= 7, bytes.littleEndian(UInt16.self, at: 6) == 0,
+            bytes[5] <= 31, bytes.littleEndian(UInt16.self, at: 6) == 0,
             bytes.littleEndian(UInt32.self, at: end) == 0,
             bytes.littleEndian(UInt32.self, at: end + 4)
                 == Checksum.crc32c(bytes.extracting(0..<end + 4).raw),
@@ -96,6 +104,8 @@ package struct Manifest: Equatable, Sendable {
             replaces: SpaceID(rawValue: bytes.littleEndian(UInt64.self, at: 48))
         )
         readsLost = bytes[5] & 4 != 0
+        isServed = bytes[5] & 8 != 0
+        isWaiting = bytes[5] & 16 != 0
         if bytes[4] == 1 {
             guard bytes.count == Self.size else { return nil }
         } else {

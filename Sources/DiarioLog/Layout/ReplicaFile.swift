@@ -8,21 +8,32 @@ package import DiarioStorage
 
 /// The content of a space's replica file.
 package struct ReplicaFile: Equatable, Sendable {
+    /// Bytes of a file without former ids.
     package static let size = 72
+    /// So many former ids are kept, the newest.
+    static let formerCountMax = 64
     private static let magic: UInt32 = 0x5045_5244  // "DREP"
+    private static let trailerSize = 8
 
     package var replica: ReplicaID
     package var home: FileIdentity
     package var machine: Hash32
+    /// Ids that this replica had before, oldest first.
+    package var former: [ReplicaID]
 
     package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: Self.magic)
-        bytes.append(littleEndian: UInt32(1))
+        bytes.append(littleEndian: UInt32(former.isEmpty ? 1 : 2))
         bytes.append(littleEndian: replica.rawValue)
         bytes.append(littleEndian: home.inode)
         bytes.append(littleEndian: UInt64(bitPattern: home.birthNanoseconds))
         machine.append(to: &bytes)
+        if !former.isEmpty {
+            bytes.append(littleEndian: UInt32(former.count))
+            bytes.append(littleEndian: UInt32(0))
+            for id in former { bytes.append(littleEndian: id.rawValue) }
+        }
         bytes.append(littleEndian: UInt32(0))
         bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
         return bytes
@@ -30,13 +41,14 @@ package struct ReplicaFile: Equatable, Sendable {
 
     /// Nil unless `bytes` are a replica file that verifies.
     package init?(_ bytes: Span<UInt8>) {
-        guard bytes.count == Self.size,
+        let end = bytes.count - Self.trailerSize
+        guard bytes.count >= Self.size,
             bytes.littleEndian(UInt32.self, at: 0) == Self.magic,
-            bytes.littleEndian(UInt32.self, at: 4) == 1,
-            bytes.littleEndian(UInt32.self, at: 64) == 0,
-            bytes.littleEndian(UInt32.self, at: 68)
-                == Checksum.crc32c(bytes.extracting(0..<68).raw),
-            let replica = ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: 8))
+            bytes.littleEndian(UInt32.self, at: end) == 0,
+            bytes.littleEndian(UInt32.self, at: end + 4)
+                == Checksum.crc32c(bytes.extracting(0..<end + 4).raw),
+            let replica = ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: 8)),
+            let former = Self.former(bytes, end: end)
         else { return nil }
         self.init(
             replica: replica,
@@ -44,14 +56,40 @@ package struct ReplicaFile: Equatable, Sendable {
                 inode: bytes.littleEndian(UInt64.self, at: 16),
                 birthNanoseconds: Int64(bitPattern: bytes.littleEndian(UInt64.self, at: 24))
             ),
-            machine: bytes.hash(at: 32)
+            machine: bytes.hash(at: 32),
+            former: former
         )
     }
 
-    package init(replica: ReplicaID, home: FileIdentity, machine: Hash32) {
+    /// The former ids; nil if they are not as they must be.
+    private static func former(_ bytes: Span<UInt8>, end: Int) -> [ReplicaID]? {
+        switch bytes.littleEndian(UInt32.self, at: 4) {
+        case 1: return end == size - trailerSize ? [] : nil
+        case 2:
+            let start = size - trailerSize + 8
+            guard end > start else { return nil }
+            let count = Int(bytes.littleEndian(UInt32.self, at: start - 8))
+            guard 1...formerCountMax ~= count, end == start + 8 * count,
+                bytes.littleEndian(UInt32.self, at: start - 4) == 0
+            else { return nil }
+            let ids = (0..<count).compactMap {
+                ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: start + 8 * $0))
+            }
+            return ids.count == count ? ids : nil
+        default: return nil
+        }
+    }
+
+    package init(
+        replica: ReplicaID,
+        home: FileIdentity,
+        machine: Hash32,
+        former: [ReplicaID] = []
+    ) {
         self.replica = replica
         self.home = home
         self.machine = machine
+        self.former = Array(former.suffix(Self.formerCountMax))
     }
 
     /// Writes a new replica file that states its own place as home.
@@ -59,6 +97,7 @@ package struct ReplicaFile: Equatable, Sendable {
     /// The file is written under another name first: a crash leaves the old one, or the new one.
     package static func write(
         _ replica: ReplicaID,
+        former: [ReplicaID] = [],
         at path: String,
         in directory: any LogDirectory
     ) throws(StorageError) {
@@ -68,7 +107,8 @@ package struct ReplicaFile: Equatable, Sendable {
         let content = ReplicaFile(
             replica: replica,
             home: try file.identity,
-            machine: machine(of: directory)
+            machine: machine(of: directory),
+            former: former
         )
         try file.write(content.encoded().span, at: 0)
         // Before the rename, because a name must never lead to bytes that are not on disk.

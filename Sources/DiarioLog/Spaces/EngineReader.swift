@@ -50,6 +50,8 @@ package struct EngineReader: Sendable {
     package struct Facts: Equatable, Sendable {
         package var adoptions: [Adoption] = []
         package var refusals: [RefusedRun] = []
+
+        package init() {}
     }
 
     /// What one row says; the facts are empty if it tells of something else.

@@ -5,6 +5,8 @@ import DiarioStorage
 struct SpaceHome: Sendable {
     var manifest: Manifest
     var replica: ReplicaID
+    /// Ids that this replica had before, oldest first.
+    var former: [ReplicaID]
     /// False in a copy of the directory until it has taken ids of its own.
     var isAtHome: Bool
 
@@ -26,7 +28,12 @@ struct SpaceHome: Sendable {
             let isAtHome =
                 content.home == home && content.machine == ReplicaFile.machine(of: directory)
             return .success(
-                SpaceHome(manifest: manifest, replica: content.replica, isAtHome: isAtHome)
+                SpaceHome(
+                    manifest: manifest,
+                    replica: content.replica,
+                    former: content.former,
+                    isAtHome: isAtHome
+                )
             )
         }.get()
     }
@@ -51,20 +58,31 @@ struct SpaceHome: Sendable {
     }
 
     /// Takes new ids in a copied directory, so that no two events get one origin.
+    ///
+    /// The caller holds the directory's lock.
     mutating func settle(
         in directory: any LogDirectory,
         entropy: any EntropySource
     ) throws(LogError) {
         guard !isAtHome else { return }
         let id = ReplicaID(drawnFrom: entropy)
-        if manifest.authority != nil { manifest.authority = ReplicaID(drawnFrom: entropy) }
+        former = Array((former + [replica]).suffix(ReplicaFile.formerCountMax))
+        if manifest.authority != nil {
+            manifest.authority = ReplicaID(drawnFrom: entropy)
+            if manifest.isServed {
+                // Others know what was recorded after the copy was made.
+                manifest.epoch += 1
+                manifest.isWaiting = true
+            }
+        }
+        try DirectoryFormat.upgrade(to: DirectoryFormat.moving, in: directory)
         // The replica file goes last: it alone says that the change is complete.
-        let (manifest, space) = (manifest, manifest.space)
+        let (manifest, space, former) = (manifest, manifest.space, former)
         try storing { () throws(StorageError) in
             if manifest.authority != nil {
                 try directory.replace(LogPaths.manifest(space), with: manifest.encoded())
             }
-            try ReplicaFile.write(id, at: LogPaths.replica(space), in: directory)
+            try ReplicaFile.write(id, former: former, at: LogPaths.replica(space), in: directory)
         }
         replica = id
         isAtHome = true

@@ -11,7 +11,7 @@ extension Writer {
     /// When it passes, `space` knows the last sequences of the replicas that wrote them.
     func checkReceived(_ append: Append, _ space: inout Staged) throws(LogError) {
         let allowed: Append.Kinds =
-            space.isAuthority ? [.received, .authority] : [.received, .promoted]
+            space.isAuthority ? [.received, .authority] : [.received, .promoted, .lane]
         guard append.kinds.isSubset(of: allowed) else {
             throw .outOfOrder(what: "rows that came from elsewhere come apart from new events")
         }
@@ -26,6 +26,7 @@ extension Writer {
             case .received(let rows):
                 try check(rows, in: append.space, space, &sequences, &arrivals, now: now)
             case .promoted(let runs): try arrivals.take(runs)
+            case .lane(let rows): try checkLane(rows, in: append.space, &sequences)
             case .authority(let drafts):
                 let count = drafts.reduce(0) { $0 + UInt64($1.events.count) }
                 let time = max(now, arrivals.acceptedAt)
@@ -59,28 +60,14 @@ extension Writer {
         guard rows.head.summary.highestClock.rawValue >> 62 == 0 else {
             throw .outOfOrder(what: "a clock is out of all bounds")
         }
-        for run in rows.runs {
-            let last =
-                sequences[run.replica]
-                ?? store.index.withLock { $0.lastSequence(of: run.replica, in: id) }
-            guard run.firstSequence > last, !arrivals.isPending(run) else {
-                throw .outOfOrder(
-                    what: "\(run.replica.text)-\(run.firstSequence) comes after sequence \(last) "
-                        + "of its replica"
-                )
-            }
-            guard LogNumber.isValid(run.firstSequence, count: run.count) else {
-                throw .outOfOrder(what: "a sequence of \(run.replica.text) is out of all bounds")
-            }
-            sequences[run.replica] = run.lastSequence
-        }
+        try checkSequences(of: rows, in: id, &sequences, arrivals)
         try checkSeeds(of: rows, in: id)
         var acceptedAt = max(now, arrivals.acceptedAt)...max(now, arrivals.acceptedAt)
         if let position = rows.firstPosition {
             guard position == arrivals.head + 1 else {
                 throw .outOfOrder(what: "position \(arrivals.head + 1) comes next, not \(position)")
             }
-            let times = rows.times
+            let times = rows.head.times
             guard let first = times.first, let last = times.last else {
                 throw .outOfOrder(what: "rows at position \(position) have no times")
             }
@@ -97,6 +84,45 @@ extension Writer {
         }
         // An older program would take up again what was refused.
         if hasRefusals { try upgradeForRefusals() }
+    }
+
+    /// The sequences of each replica increase, and none of them is pending here.
+    private func checkSequences(
+        of rows: ReceivedRows,
+        in id: SpaceID,
+        _ sequences: inout [ReplicaID: UInt64],
+        _ arrivals: Arrivals?
+    ) throws(LogError) {
+        for run in rows.head.runs {
+            let last =
+                sequences[run.replica]
+                ?? store.index.withLock { $0.lastSequence(of: run.replica, in: id) }
+            guard run.firstSequence > last, arrivals?.isPending(run) != true else {
+                throw .outOfOrder(
+                    what: "\(run.replica.text)-\(run.firstSequence) comes after sequence \(last) "
+                        + "of its replica"
+                )
+            }
+            guard LogNumber.isValid(run.firstSequence, count: run.count) else {
+                throw .outOfOrder(what: "a sequence of \(run.replica.text) is out of all bounds")
+            }
+            sequences[run.replica] = run.lastSequence
+        }
+    }
+
+    /// Rows that are pending in another space that this one is to take the place of.
+    private func checkLane(
+        _ rows: ReceivedRows,
+        in id: SpaceID,
+        _ sequences: inout [ReplicaID: UInt64]
+    ) throws(LogError) {
+        guard rows.firstPosition == nil, !rows.head.summary.isAuthority, rows.head.runs.count == 1
+        else { throw .outOfOrder(what: "a lane has rows of one replica without positions") }
+        guard rows.head.summary.highestClock.rawValue >> 62 == 0 else {
+            throw .outOfOrder(what: "a clock is out of all bounds")
+        }
+        try checkSequences(of: rows, in: id, &sequences, nil)
+        try checkSeeds(of: rows, in: id)
     }
 
     private func upgradeForRefusals() throws(LogError) {
@@ -143,33 +169,21 @@ extension Writer {
         _ space: inout Staged,
         _ result: inout AppendedBatches
     ) {
-        for node in rows.head.saltNodes {
-            take(
-                SaltSeed(replica: node.replica, group: node.group, root: node.value),
-                of: id,
-                &space
-            )
-        }
-        openBlock(
-            for: rows,
+        copy(
+            rows,
             BlockKey(
                 space: id,
                 isAuthority: rows.head.summary.isAuthority,
                 laneReplica: nil,
                 isReceived: true
             ),
-            position: space.head + 1
+            &space
         )
-        do throws(FormatError) {
-            try builder.append(rows.block.span, rows.head, rows: rows.rows)
-        } catch {
-            preconditionFailure("a block is checked before its rows are staged: \(error.message)")
-        }
         if space.isAuthority {
             space.acceptedAt = max(space.acceptedAt, time.milliseconds)
             note(count: rows.count, acceptedAt: space.acceptedAt)
         } else {
-            for time in rows.times {
+            for time in rows.head.times {
                 space.acceptedAt = time.acceptedAt.milliseconds
                 note(count: time.count, acceptedAt: space.acceptedAt)
             }
@@ -178,7 +192,7 @@ extension Writer {
             with: rows.head.summary.highestClock,
             acceptedAt: space.acceptedAt
         )
-        for run in rows.runs {
+        for run in rows.head.runs {
             result.append(
                 AppendedBatch(
                     firstOrigin: Origin(replica: run.replica, sequence: run.firstSequence),
@@ -188,6 +202,41 @@ extension Writer {
                 )
             )
             space.head += run.count
+        }
+    }
+
+    /// Copies pending rows to the frame.
+    mutating func stageLane(
+        _ rows: ReceivedRows,
+        in id: SpaceID,
+        _ space: inout Staged,
+        _ result: inout AppendedBatches
+    ) {
+        guard let run = rows.head.runs.first else { return }
+        copy(rows, BlockKey(space: id, isAuthority: false, laneReplica: run.replica), &space)
+        space.clock = max(space.clock, rows.head.summary.highestClock)
+        result.append(
+            AppendedBatch(
+                firstOrigin: Origin(replica: run.replica, sequence: run.firstSequence),
+                count: Int(run.count),
+                firstPosition: nil
+            )
+        )
+    }
+
+    private mutating func copy(_ rows: ReceivedRows, _ key: BlockKey, _ space: inout Staged) {
+        for node in rows.head.saltNodes {
+            take(
+                SaltSeed(replica: node.replica, group: node.group, root: node.value),
+                of: key.space,
+                &space
+            )
+        }
+        openBlock(for: rows, key, position: space.head + 1)
+        do throws(FormatError) {
+            try builder.append(rows.block.span, rows.head)
+        } catch {
+            preconditionFailure("a block is checked before its rows are staged: \(error.message)")
         }
     }
 

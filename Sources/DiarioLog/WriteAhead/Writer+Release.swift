@@ -71,14 +71,19 @@ extension Writer {
         try begin()
         defer { end() }
         try syncPrevious()
+        try writeDropped(id)
+        recycle()
+        try copyForward()
+    }
+
+    /// Writes down that a space is not there any more.
+    mutating func writeDropped(_ id: SpaceID) throws(LogError) {
         beginFrame()
         Record.append(.dropped, id, to: &frame) { _ in }
         recordCount += 1
         try finishFrame(isSynced: true)
         homes[id] = nil
         store.hashes.remove(id)
-        recycle()
-        try copyForward()
     }
 
     /// Writes what is live in the oldest files again, as long as the log is too long for its worth.

@@ -46,7 +46,7 @@ extension Writer {
             if builder.hasRoom(for: timesSize + rows.sizeMax, rows.count) { return }
         }
         flushRows()
-        open = OpenBlock(key: key, position: position)
+        open = OpenBlock(key: key, position: key.laneReplica == nil ? position : nil)
     }
 
     /// Notes that `count` rows were added which were accepted at one time.

@@ -120,6 +120,7 @@ extension Writer {
             stage(rows, in: id, &space, &result)
         case .received(let rows): stage(rows, in: id, &space, &result)
         case .promoted(let runs): stage(runs, in: id, &space)
+        case .lane(let rows): stageLane(rows, in: id, &space, &result)
         }
     }
 
@@ -142,10 +143,11 @@ extension Writer {
         guard append.kinds.isDisjoint(with: [.authority, .preserved]) || space.isAuthority else {
             throw .notAuthority(append.space)
         }
-        guard append.kinds.isDisjoint(with: [.accepted, .promoted]) || !space.isAuthority else {
+        guard append.kinds.isDisjoint(with: [.accepted, .promoted, .lane]) || !space.isAuthority
+        else {
             throw .isAuthority(append.space)
         }
-        if !append.kinds.isDisjoint(with: [.received, .promoted]) {
+        if !append.kinds.isDisjoint(with: [.received, .promoted, .lane]) {
             return try checkReceived(append, &space)
         }
         guard !append.kinds.isDisjoint(with: [.preserved, .accepted]) else { return }
@@ -172,6 +174,7 @@ extension Writer {
         }
         if let known = staged.removeValue(forKey: id) { return known }
         let home = try writableHome(id)
+        guard !home.manifest.isWaiting else { throw .waiting(id) }
         let brief = store.index.withLock { $0.brief(of: id) }
         var bytesToState = store.sizes.stateInterval - brief.bytesSinceState
         if bytesToState <= 0 {
@@ -190,7 +193,8 @@ extension Writer {
 
     /// Who writes to a space here; a copied directory takes its own ids at this point.
     mutating func writableHome(_ id: SpaceID) throws(LogError) -> SpaceHome {
-        if let known = homes[id] { return known }
+        // Another process may have said meanwhile that it goes on.
+        if let known = homes[id], !known.manifest.isWaiting { return known }
         let directory = store.directory
         var home = try SpaceHome.read(id, in: directory)
         if !lastingSpaces.contains(id) {

@@ -26,7 +26,7 @@ extension SyncWorld {
                 case .forbidden: device.isRevoked
                 case .unavailable, .full: isFailing
                 case .unauthorized, .unknownSpace, .lineage, .epoch, .ahead, .diverged, .tooLarge,
-                    .tooFast, .noPack:
+                    .tooFast, .noPack, .waiting:
                     false
                 }
             guard isFair else {
@@ -172,7 +172,7 @@ extension SyncWorld {
             case .malformed, .version: device.mayBeMisread
             case .forbidden: device.mayBeForbidden
             case .unauthorized, .unknownSpace, .lineage, .epoch, .ahead, .diverged, .tooLarge,
-                .tooFast, .full, .unavailable, .noPack:
+                .tooFast, .full, .unavailable, .noPack, .waiting:
                 false
             }
         guard isFair else {

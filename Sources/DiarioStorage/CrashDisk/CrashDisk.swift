@@ -80,6 +80,12 @@ extension CrashDisk {
         CrashDisk(machineID: machineID, state: withState { $0.copy() })
     }
 
+    /// The same as `copy()`, but with the inodes and times of birth of this one: the snapshot of a
+    /// virtual machine, of which nothing shows that there are two.
+    package func snapshot() -> CrashDisk {
+        CrashDisk(machineID: machineID, state: withState { $0.copy(keepsNodes: true) })
+    }
+
     /// As `copy()`, but in a machine of that name, as a cloned or moved disk is.
     package func copy(machineID: String) -> CrashDisk {
         CrashDisk(machineID: Array(machineID.utf8), state: withState { $0.copy() })

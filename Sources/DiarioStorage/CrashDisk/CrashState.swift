@@ -130,15 +130,15 @@ extension CrashState {
     }
 
     /// The state of another disk that has what is durable on this one.
-    func copy() -> CrashState {
+    func copy(keepsNodes: Bool = false) -> CrashState {
         // Some numbers further on, so that no file of the two disks can be mistaken for another.
-        var result = CrashState(lastNode: lastNode + 1_000_000)
+        var result = CrashState(lastNode: lastNode + (keepsNodes ? 0 : 1_000_000))
         var pending = [(original: Self.root, copy: Self.root)]
         while let (original, copy) = pending.popLast() {
             var nodes: [String: UInt64] = [:]
             let durableNodes = folders[original]?.durableNodes ?? [:]
             for (name, node) in durableNodes.sorted(by: { $0.value < $1.value }) {
-                let made = result.makeNode()
+                let made = keepsNodes ? node : result.makeNode()
                 nodes[name] = made
                 if folders[node] != nil { pending.append((node, made)) }
                 if let file = files[node] {

@@ -7,8 +7,8 @@ package struct News: Equatable, Sendable {
     package enum Piece: Equatable, Sendable {
         /// A block with positions.
         case block([UInt8])
-        /// Events of the asking replica, which has their rows.
-        case own(PromotedRun)
+        /// Events of the asking replica, which has their rows, and the hash of their hashes.
+        case own(PromotedRun, Hash32)
     }
 
     package var epoch: UInt64
@@ -44,7 +44,9 @@ extension News {
             let start = reader.offset
             switch try reader.next(UInt8.self) {
             case 1: pieces.append(.block(try reader.nextBlob()))
-            case 2: pieces.append(.own(try PromotedRun(&reader)))
+            case 2:
+                let run = try PromotedRun(&reader)
+                pieces.append(.own(run, try reader.nextHash()))
             default: throw .malformed(.news, at: start)
             }
         }
@@ -61,9 +63,10 @@ extension News {
             case .block(let block):
                 output.append(1)
                 output.append(counted: block.span.raw)
-            case .own(let run):
+            case .own(let run, let hash):
                 output.append(2)
                 run.write(into: &output)
+                output.append(hash)
             }
         }
     }

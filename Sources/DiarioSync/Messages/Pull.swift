@@ -3,14 +3,16 @@ import DiarioFormat
 
 /// Asks for what follows the head of a replica.
 package struct Pull: Equatable, Sendable {
-    /// A replica whose events the asking side has from a sequence on, as pending.
+    /// Events of a replica that the asking side has, as pending.
     package struct Own: Hashable, Sendable {
         package var replica: ReplicaID
         package var firstSequence: UInt64
+        package var count: UInt64
 
-        package init(replica: ReplicaID, firstSequence: UInt64) {
+        package init(replica: ReplicaID, firstSequence: UInt64, count: UInt64) {
             self.replica = replica
             self.firstSequence = firstSequence
+            self.count = count
         }
     }
 
@@ -33,14 +35,15 @@ extension Pull {
     init(_ reader: inout ByteReader) throws(FormatError) {
         standing = try Standing(&reader)
         let start = reader.offset
-        let count = try reader.nextCount(entrySizeMin: 9, .message)
-        guard count <= Limits.ownReplicaCountMax else { throw .malformed(.message, at: start) }
+        let count = try reader.nextCount(entrySizeMin: 10, .message)
+        guard count <= Limits.ownRunCountMax else { throw .malformed(.message, at: start) }
         own = []
         for _ in 0..<count {
             own.append(
                 Own(
                     replica: try reader.nextReplica(),
-                    firstSequence: try reader.nextNumber(.sequence)
+                    firstSequence: try reader.nextNumber(.sequence),
+                    count: try reader.nextNumber(.eventCount)
                 )
             )
         }
@@ -53,6 +56,7 @@ extension Pull {
         for entry in own {
             output.append(littleEndian: entry.replica.rawValue)
             output.append(varint: entry.firstSequence)
+            output.append(varint: entry.count)
         }
         output.append(varint: countMax)
     }

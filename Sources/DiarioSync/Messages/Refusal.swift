@@ -19,6 +19,7 @@ package struct Refusal: Error, Hashable, Sendable {
         case full = 12
         case unavailable = 13
         case noPack = 14
+        case waiting = 15
     }
 
     package var reason: Reason

@@ -22,6 +22,8 @@ package enum SyncMessage: Equatable, Sendable {
     case packWanted(PackWanted)
     case pack(PackFiles)
     case refusal(Refusal)
+    case compare(Compare)
+    case common(Common)
 
     package static let version: UInt8 = 1
     static let magic: UInt32 = 0x4753_4d44
@@ -35,6 +37,8 @@ package enum SyncMessage: Equatable, Sendable {
         case packWanted = 5
         case pack = 6
         case refusal = 7
+        case compare = 8
+        case common = 9
     }
 
     package var kind: Kind {
@@ -46,6 +50,8 @@ package enum SyncMessage: Equatable, Sendable {
         case .packWanted: .packWanted
         case .pack: .pack
         case .refusal: .refusal
+        case .compare: .compare
+        case .common: .common
         }
     }
 
@@ -65,6 +71,8 @@ package enum SyncMessage: Equatable, Sendable {
         case .packWanted(let wanted): wanted.write(into: &bytes)
         case .pack(let pack): pack.write(into: &bytes)
         case .refusal(let refusal): refusal.write(into: &bytes)
+        case .compare(let compare): compare.write(into: &bytes)
+        case .common(let common): common.write(into: &bytes)
         }
         let size = bytes.count - Self.headerSize
         precondition(bytes.count <= Limits.messageSizeMax, "who writes a message keeps its limits")
@@ -101,6 +109,8 @@ package enum SyncMessage: Equatable, Sendable {
         case .packWanted: self = .packWanted(try PackWanted(&reader))
         case .pack: self = .pack(try PackFiles(&reader))
         case .refusal: self = .refusal(try Refusal(&reader))
+        case .compare: self = .compare(try Compare(&reader))
+        case .common: self = .common(try Common(&reader))
         }
         guard reader.isAtEnd else { throw .trailingBytes(at: reader.offset) }
     }

@@ -10,10 +10,12 @@ package struct ReplicaMachine: Sendable {
     package enum State: Hashable, Sendable {
         case pulling
         case pushing
+        /// Looking for the size up to which the logs are the same.
+        case comparing
         /// There is nothing to do but to wait for news.
         case live
-        /// Until a time; the count of failures in a row.
-        case backingOff(until: Timestamp, failures: Int)
+        /// Until a time.
+        case backingOff(until: Timestamp)
         /// Until somebody says to go on.
         case paused(Refusal)
     }
@@ -22,6 +24,7 @@ package struct ReplicaMachine: Sendable {
     package enum Step: Hashable, Sendable {
         case pull
         case push
+        case compare
         case wait(until: Timestamp)
         /// For own events or for news of others.
         case rest
@@ -33,16 +36,22 @@ package struct ReplicaMachine: Sendable {
     /// The last failure that was no pause; nil once something worked.
     package private(set) var failure: String?
     private var random: SeededRandom
+    /// Failures since something last worked.
+    private var failureCount = 0
+    /// Milliseconds that the last wait was meant to take.
+    private var lastWait: Int64 = 0
 
     private static let delayMin: Int64 = 500
     private static let delayMax: Int64 = 60_000
+    /// So long is waited at the most because the authority says so.
+    private static let secondsMax: UInt64 = 3600
 
     package init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
     /// What is to be done now, if so many own events have no verdict yet.
     package mutating func next(at now: Timestamp, unsent: Int) -> Step {
         switch state {
-        case .backingOff(let until, _):
+        case .backingOff(let until):
             // A clock that was set back would make the wait longer than it was meant to be.
             let rest = until.milliseconds - now.milliseconds
             guard rest <= 0 || rest > lastWait else { return .wait(until: until) }
@@ -50,6 +59,7 @@ package struct ReplicaMachine: Sendable {
             return .pull
         case .paused(let refusal): return .stop(refusal)
         case .pulling: return .pull
+        case .comparing: return .compare
         case .pushing:
             guard unsent > 0 else {
                 state = .pulling
@@ -63,18 +73,31 @@ package struct ReplicaMachine: Sendable {
         }
     }
 
+    /// An answer came: the next failure is the first one again.
+    package mutating func worked() {
+        failureCount = 0
+        failure = nil
+    }
+
     /// News were taken up to a position, of so many that the authority has.
     package mutating func pulled(through end: UInt64, of head: UInt64, unsent: Int) {
-        failure = nil
         guard end >= head else { return state = .pulling }
         state = unsent > 0 ? .pushing : .live
     }
 
     /// Verdicts came for pushed events; `isWhole` says that they were all that was unsent.
     package mutating func pushed(isWhole: Bool) {
-        failure = nil
         state = isWhole ? .pulling : .pushing
     }
+
+    /// Own events are to be pushed before anything is pulled.
+    package mutating func pushFirst() { state = .pushing }
+
+    /// The logs are to be compared.
+    package mutating func compare() { state = .comparing }
+
+    /// The log is a part of the authority's again.
+    package mutating func compared() { state = .pulling }
 
     /// There may be news of others.
     package mutating func heardOfNews() {
@@ -85,41 +108,25 @@ package struct ReplicaMachine: Sendable {
     package mutating func goOn() {
         switch state {
         case .backingOff, .paused: state = .pulling
-        case .pulling, .pushing, .live: break
+        case .pulling, .pushing, .comparing, .live: break
         }
     }
 
     /// The carrier failed, or what it brought cannot be read.
     package mutating func failed(_ what: String, at now: Timestamp, secondsMin: UInt64 = 0) {
         failure = what
-        var failures = 1
-        if case .backingOff(_, let before) = state { failures = before + 1 }
-        failures = max(failures, failureCount + 1)
-        failureCount = failures
-        let steps = min(failures - 1, 16)
-        let delay = min(Self.delayMin << Int64(steps), Self.delayMax)
-        let least = Int64(clamping: secondsMin.multipliedReportingOverflow(by: 1000).partialValue)
+        let delay = min(Self.delayMin << Int64(min(failureCount, 16)), Self.delayMax)
+        failureCount += 1
         let jittered = delay - Int64(random.below(Int(delay / 2) + 1))
-        let wait = max(jittered, min(least, 3_600_000))
-        lastWait = wait
-        state = .backingOff(
-            until: Timestamp(milliseconds: now.milliseconds + wait),
-            failures: failures
-        )
+        let least = Int64(min(secondsMin, Self.secondsMax)) * 1000
+        lastWait = max(jittered, least)
+        state = .backingOff(until: Timestamp(milliseconds: now.milliseconds + lastWait))
     }
-
-    /// Failures since something last worked.
-    private var failureCount = 0
-    /// Milliseconds that the last wait was meant to take.
-    private var lastWait: Int64 = 0
-
-    /// Something worked: the next failure is the first one again.
-    package mutating func worked() { failureCount = 0 }
 
     /// The authority does nothing about a request.
     package mutating func refused(_ refusal: Refusal, at now: Timestamp) {
         switch refusal.reason {
-        case .tooFast, .full, .unavailable:
+        case .tooFast, .full, .unavailable, .waiting:
             failed(refusal.message, at: now, secondsMin: refusal.number)
         case .malformed, .version, .unauthorized, .forbidden, .unknownSpace, .lineage, .epoch,
             .ahead, .diverged, .tooLarge, .noPack:

@@ -5,7 +5,7 @@ from .primitives import Writer, parse_id
 
 MAGIC = b"DMSG"
 VERSION = 1
-PUSH, VERDICTS, PULL, NEWS, PACK_WANTED, PACK, REFUSAL = range(1, 8)
+PUSH, VERDICTS, PULL, NEWS, PACK_WANTED, PACK, REFUSAL, COMPARE, COMMON = range(1, 10)
 
 
 def compare_messages(compare, vectors):
@@ -66,9 +66,10 @@ def write_verdicts(body, fields):
 def write_pull(body, fields):
     write_standing(body, fields)
     body.varint(len(fields["own"]))
-    for replica, first in fields["own"]:
+    for replica, first, count in fields["own"]:
         body.u64(parse_id(replica))
         body.varint(int(first))
+        body.varint(int(count))
     body.varint(int(fields["countMax"]))
 
 
@@ -86,6 +87,7 @@ def write_news(body, fields):
             for value in rest[1:4]:
                 body.varint(int(value))
             body.zigzag(int(rest[4]))
+            body.raw(bytes.fromhex(rest[5]))
 
 
 def write_pack_wanted(body, fields):
@@ -108,6 +110,19 @@ def write_refusal(body, fields):
     body.text(fields["text"])
 
 
+def write_compare(body, fields):
+    write_lineage(body, fields)
+    body.varint(len(fields["points"]))
+    for size, root in fields["points"]:
+        body.varint(int(size))
+        body.raw(bytes.fromhex(root))
+
+
+def write_common(body, fields):
+    for name in ("epoch", "head", "size"):
+        body.varint(int(fields[name]))
+
+
 BODIES = {
     PUSH: write_push,
     VERDICTS: write_verdicts,
@@ -116,4 +131,6 @@ BODIES = {
     PACK_WANTED: write_pack_wanted,
     PACK: write_pack,
     REFUSAL: write_refusal,
+    COMPARE: write_compare,
+    COMMON: write_common,
 }

@@ -1,0 +1,51 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSync
+
+/// News, with their blocks taken apart.
+struct Arrival: Sendable {
+    let news: News
+    let blocks: [ReceivedRows]
+    let facts: EngineReader.Facts
+
+    init(_ news: News, _ store: LogStore) throws(LogError) {
+        var blocks: [ReceivedRows] = []
+        var facts = EngineReader.Facts()
+        do throws(FormatError) {
+            var unpacker = try BlockUnpacker()
+            for case .block(let packed) in news.pieces {
+                let (bytes, head) = try unpacker.unpack(packed)
+                blocks.append(ReceivedRows(bytes, head))
+            }
+        } catch {
+            throw .format(error)
+        }
+        for block in blocks {
+            let told = try store.facts(in: block.block, block.head)
+            facts.adoptions += told.adoptions
+            facts.refusals += told.refusals
+        }
+        self.news = news
+        self.blocks = blocks
+        self.facts = facts
+    }
+
+    /// What is to be appended.
+    var contents: [Append.Content] {
+        var contents: [Append.Content] = []
+        var blocks = blocks[...]
+        var runs: [PromotedRun] = []
+        for piece in news.pieces {
+            switch piece {
+            case .own(let run, _): runs.append(run)
+            case .block:
+                if !runs.isEmpty { contents.append(.promoted(runs)) }
+                runs = []
+                contents.append(.received(blocks.removeFirst()))
+            }
+        }
+        if !runs.isEmpty { contents.append(.promoted(runs)) }
+        return contents
+    }
+}

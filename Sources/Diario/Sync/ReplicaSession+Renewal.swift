@@ -1,0 +1,151 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSchema
+import DiarioSync
+
+// Where the log of the authority is another one than ours: schema/format/sync.md, sections 7 and 9.
+
+extension ReplicaSession {
+    /// What the authority does nothing about.
+    mutating func take(_ refusal: Refusal, at now: Timestamp) throws(LogError) {
+        guard refusal.reason == .epoch else { return machine.refused(refusal, at: now) }
+        let status = try store.status(of: space)
+        guard refusal.epoch > status.manifest.epoch else {
+            return machine.refused(refusal, at: now)
+        }
+        search = CommonSearch(through: min(status.head, refusal.number))
+        machine.compare()
+    }
+
+    // MARK: Forks
+
+    /// Whether own events that the news say have positions are others than those that are pending.
+    mutating func holdsOthers(_ news: News, at now: Timestamp) throws(LogError) -> Bool {
+        for case .own(let run, let hash) in news.pieces {
+            let sequences = run.firstSequence...run.firstSequence + run.count - 1
+            let events = PendingEvents(replica: run.replica, sequences: sequences)
+            guard try store.pendingHash(of: events, in: space) != hash else { continue }
+            guard suspects.insert(run.replica).inserted else {
+                machine.refused(
+                    Refusal(
+                        .diverged,
+                        number: run.firstPosition,
+                        "The authority has other events of \(run.replica.text) at position "
+                            + "\(run.firstPosition), and does not say so when they are sent."
+                    ),
+                    at: now
+                )
+                return true
+            }
+            // A push tells from which event on.
+            decided[run.replica] = nil
+            machine.pushFirst()
+            return true
+        }
+        return false
+    }
+
+    /// Another event is known under this origin.
+    mutating func fork(at origin: Origin, at now: Timestamp) throws(LogError) {
+        let standing = store.standing(of: space)
+        let isPending = standing.pending.contains {
+            $0.replica == origin.replica && $0.sequences.contains(origin.sequence)
+        }
+        guard isPending else {
+            return machine.refused(
+                Refusal(
+                    .diverged,
+                    number: origin.sequence,
+                    "The authority has another event as \(origin.text) than this replica has in "
+                        + "its history."
+                ),
+                at: now
+            )
+        }
+        let epoch = try store.status(of: space).manifest.epoch
+        try renew(SpaceRenewal.Plan(size: standing.head, epoch: epoch, fork: origin))
+    }
+
+    /// The authority waits for an event that stands before those that were sent.
+    mutating func closeGap(
+        at missing: Origin,
+        before sequence: UInt64,
+        at now: Timestamp
+    ) throws(LogError) {
+        let range = missing.sequence...missing.sequence
+        let first = Origin(replica: missing.replica, sequence: sequence)
+        if missing.sequence >= sequence {
+            decided[missing.replica] = missing.sequence - 1
+            machine.pushed(isWhole: false)
+        } else if try store.known(range, of: missing.replica, in: space).isEmpty {
+            // Nobody has it any more: what comes behind it gets another id.
+            try fork(at: first, at: now)
+        } else {
+            machine.refused(
+                Refusal(
+                    .diverged,
+                    number: missing.sequence,
+                    "The authority does not have \(missing.text) any more, which it accepted."
+                ),
+                at: now
+            )
+        }
+    }
+
+    // MARK: Going back
+
+    /// Asks up to where the authority has the same log.
+    mutating func compare(_ standing: SpaceStanding) throws(LogError) -> Action {
+        var open = search ?? CommonSearch(through: standing.head)
+        let sizes = open.next()
+        search = open
+        var points: [Compare.Point] = []
+        for size in sizes {
+            guard let root = try store.root(of: space, size: size) else {
+                throw .outOfOrder(what: "the root at \(size) is not known")
+            }
+            points.append(Compare.Point(size: size, root: root))
+        }
+        let lineage = try store.status(of: space).manifest.lineage
+        request = .compare
+        return counted(.compare(Compare(lineage: lineage, points: points)))
+    }
+
+    mutating func take(_ common: Common, at now: Timestamp) throws(LogError) {
+        authorityHead = common.head
+        guard var open = search, open.take(common.size, head: common.head) else {
+            search = nil
+            return machine.failed("The answer is to another comparison.", at: now)
+        }
+        search = open
+        guard open.isDone else { return }
+        search = nil
+        let status = try store.status(of: space)
+        if open.low < status.head {
+            try renew(SpaceRenewal.Plan(size: open.low, epoch: common.epoch))
+        } else {
+            if common.epoch != status.manifest.epoch {
+                try store.setEpoch(common.epoch, of: space)
+            }
+            machine.compared()
+        }
+    }
+
+    private mutating func renew(_ plan: SpaceRenewal.Plan) throws(LogError) {
+        let catalog: TypeCatalog
+        do throws(DiarioError) { catalog = try Space(store: store, id: space).catalog } catch {
+            throw .corrupt(Fault(file: LogPaths.packs, offset: 0, what: error.message))
+        }
+        let outcome = try SpaceRenewal.run(plan, of: space, in: store) { entry in
+            catalog.type(String(decoding: entry.name, as: UTF8.self), version: entry.version)
+        }
+        space = outcome.space
+        moved.recordedAgain += outcome.recordedAgain
+        moved.movedBack += outcome.movedBack
+        decided = [:]
+        suspects = []
+        held = nil
+        machine.compared()
+    }
+}

@@ -1,0 +1,91 @@
+import DiarioCore
+import DiarioFormat
+
+/// Gathers pending rows of one replica after the other into blocks for a lane.
+struct LaneBlocks: ~Copyable {
+    private let store: LogStore
+    private let space: SpaceID
+    private var builder = BlockBuilder()
+    private var blocks: [Append.Content] = []
+    private var size = 0
+    private var last: Origin?
+    private var groups: Set<UInt64> = []
+    /// Seeds of the id under which events are recorded again, by group.
+    private var drawn: [UInt64: Salt] = [:]
+
+    private static let appendSizeMax = Limits.frameSizeMax / 4
+    /// With so many bytes in it, a block still has room for any one batch.
+    private static let blockSizeMax = Limits.blockSizeMax - Limits.batchSizeMax * 7 / 4
+
+    init(_ store: LogStore, _ space: SpaceID) {
+        self.store = store
+        self.space = space
+    }
+
+    /// Makes room for the next row; `isFirst` says that it begins a batch.
+    private mutating func makeRoom(for origin: Origin, isFirst: Bool) throws(LogError) {
+        let follows =
+            last.map { $0.replica == origin.replica && $0.sequence + 1 == origin.sequence } ?? true
+        let isFull =
+            builder.size > Self.blockSizeMax
+            || builder.eventCount + Limits.batchCountMax > Limits.blockCountMax
+        if !follows || isFirst && isFull { try flushBlock() }
+        if isFirst, size > Self.appendSizeMax { try flush() }
+        last = origin
+    }
+
+    /// Takes a row as it is; `node` is what its salt comes from.
+    mutating func append(
+        _ row: BlockRow,
+        of bytes: Span<UInt8>,
+        _ type: TypeEntry,
+        node: SaltNode?,
+        isFirst: Bool
+    ) throws(LogError) {
+        try makeRoom(for: row.origin, isFirst: isFirst)
+        do throws(FormatError) {
+            try builder.append(row, of: bytes, type: type)
+        } catch {
+            throw .format(error)
+        }
+        if let node, groups.insert(node.group).inserted { builder.append(node) }
+    }
+
+    /// Takes the one event of a draft, which has an origin of its own by now.
+    mutating func append(_ draft: DraftBatch, _ envelope: RowEnvelope) throws(LogError) {
+        let isFirst = envelope.sequence == envelope.batchFirst
+        try makeRoom(for: envelope.origin, isFirst: isFirst)
+        builder.append(event: 0, of: draft, envelope: envelope)
+        guard draft.events[0].flags.contains(.personal) else { return }
+        let group = SaltSeed.group(of: envelope.sequence)
+        guard groups.insert(group).inserted else { return }
+        let entropy = store.shared.entropy
+        let root = drawn[group] ?? Salt(first: entropy.next(), second: entropy.next())
+        drawn[group] = root
+        builder.append(SaltSeed(replica: envelope.replica, group: group, root: root).node)
+    }
+
+    private mutating func flushBlock() throws(LogError) {
+        guard !builder.isEmpty else { return }
+        var block: [UInt8] = []
+        builder.write(into: &block, position: nil, times: [], isAuthority: false)
+        builder.removeAll()
+        groups.removeAll(keepingCapacity: true)
+        do throws(FormatError) {
+            blocks.append(.lane(ReceivedRows(block, try Block.check(block.span))))
+        } catch {
+            throw .format(error)
+        }
+        size += block.count
+    }
+
+    /// Appends what was gathered.
+    mutating func flush() throws(LogError) {
+        try flushBlock()
+        guard !blocks.isEmpty else { return }
+        try store.append(blocks, to: space)
+        blocks.removeAll(keepingCapacity: true)
+        size = 0
+        last = nil
+    }
+}

@@ -1,0 +1,76 @@
+package import DiarioCore
+import DiarioFormat
+import DiarioStorage
+import Synchronization
+
+// What changes who a space is: schema/format/sync.md, sections 7 and 9.
+
+extension LogStore {
+    /// The ids under which this replica records, or recorded before, oldest first.
+    package func ownReplicas(of space: SpaceID) throws(LogError) -> [ReplicaID] {
+        let home = try SpaceHome.read(space, in: directory)
+        var ids = home.former + [home.replica]
+        for lane in shared.index.withLock({ $0[space].lanes }) where !ids.contains(lane.replica) {
+            ids.insert(lane.replica, at: 0)
+        }
+        return ids
+    }
+
+    /// Makes an empty space that is to take the place of another one, with a replica id of its own.
+    package func stage(
+        inPlaceOf old: SpaceID,
+        epoch: UInt64
+    ) throws(LogError) -> (space: SpaceID, replica: ReplicaID) {
+        let former = try ownReplicas(of: old)
+        let lineage = try SpaceHome.readManifest(old, in: directory).lineage
+        let manifest = Manifest(
+            space: SpaceID(drawnFrom: shared.entropy),
+            lineage: lineage,
+            epoch: epoch,
+            authority: nil,
+            isStaging: true,
+            replaces: nil
+        )
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            try DirectoryFormat.upgrade(to: DirectoryFormat.moving, in: shared.directory)
+        }
+        try makeSpace(manifest, former: former)
+        return (manifest.space, try SpaceHome.read(manifest.space, in: directory).replica)
+    }
+
+    /// Notes that others push to a space: a copy of it must not go on by itself.
+    package func markServed(_ space: SpaceID) throws(LogError) {
+        try changeManifest(of: space) { $0.isServed = true }
+    }
+
+    /// Lets an authority that was restored give positions again.
+    package func resumeAuthority(of space: SpaceID) throws(LogError) {
+        try changeManifest(of: space) { $0.isWaiting = false }
+    }
+
+    /// Takes over the epoch of an authority that has the same log.
+    package func setEpoch(_ epoch: UInt64, of space: SpaceID) throws(LogError) {
+        try changeManifest(of: space) { $0.epoch = epoch }
+    }
+
+    private func changeManifest(
+        of space: SpaceID,
+        _ body: (inout Manifest) -> Void
+    ) throws(LogError) {
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            try writer.syncPrevious()
+            // A copied directory takes its ids first.
+            _ = try writer.writableHome(space)
+            var manifest = try SpaceHome.readManifest(space, in: shared.directory)
+            let old = manifest
+            body(&manifest)
+            guard manifest != old else { return }
+            try DirectoryFormat.upgrade(to: DirectoryFormat.moving, in: shared.directory)
+            try writer.replaceManifest(manifest)
+        }
+    }
+}

@@ -1,0 +1,297 @@
+package import DiarioCore
+package import DiarioFormat
+package import DiarioSchema
+import DiarioStorage
+
+/// Makes a replica of a space anew, beside the one that it takes the place of:
+/// schema/format/sync.md, section 9.
+package struct SpaceRenewal: ~Copyable {
+    /// What a space is made anew with.
+    package struct Plan: Sendable {
+        /// Canonical events up to this position stay.
+        package var size: UInt64
+        package var epoch: UInt64
+        /// Pending events from this one on are recorded again under a new id.
+        package var fork: Origin?
+
+        package init(size: UInt64, epoch: UInt64, fork: Origin? = nil) {
+            self.size = size
+            self.epoch = epoch
+            self.fork = fork
+        }
+    }
+
+    /// What came of it.
+    package struct Outcome: Sendable {
+        /// The space that took the place of the old one.
+        package let space: SpaceID
+        /// Events that were recorded again under a new id.
+        package let recordedAgain: UInt64
+        /// Events that have no position any more.
+        package let movedBack: UInt64
+    }
+
+    private let store: LogStore
+    private let old: SpaceID
+    private let new: SpaceID
+    private let plan: Plan
+    private let own: Set<ReplicaID>
+    private let find: (TypeEntry) -> EventType?
+    private var lane: LaneBlocks
+    private var isAgain = false
+    /// The next origin under which an event is recorded again.
+    private var next: Origin
+    private var newOrigins: [Origin: Origin] = [:]
+    /// Of each replica the sequence that comes next in the new space.
+    private var expected: [ReplicaID: UInt64] = [:]
+    /// What the inbox has of each replica beyond the new space's history, in order.
+    private var waiting: [ReplicaID: ArraySlice<InboxEntry>] = [:]
+    private var kept: [InboxEntry] = []
+    private var payload = Payload()
+
+    /// How often somebody may record something meanwhile.
+    private static let attemptCountMax = 100
+
+    /// Makes the space `old` anew; `types` finds the schemas of its events.
+    ///
+    /// When it throws, the old space is as it was.
+    package static func run(
+        _ plan: Plan,
+        of old: SpaceID,
+        in store: LogStore,
+        types find: @escaping (TypeEntry) -> EventType?
+    ) throws(LogError) -> Outcome {
+        try store.removeRemains()
+        for _ in 0..<attemptCountMax {
+            let staged = try store.stage(inPlaceOf: old, epoch: plan.epoch)
+            do throws(LogError) {
+                let lock = try store.stagingLock(of: staged.space)
+                defer { lock.release() }
+                var renewal = try SpaceRenewal(plan, old, store, staged, find)
+                if let outcome = try renewal.run() { return outcome }
+            } catch {
+                try? store.remove(staged.space)
+                throw error
+            }
+            try store.remove(staged.space)
+        }
+        throw .outOfOrder(what: "other programs record into this space all the time")
+    }
+
+    private init(
+        _ plan: Plan,
+        _ old: SpaceID,
+        _ store: LogStore,
+        _ staged: (space: SpaceID, replica: ReplicaID),
+        _ find: @escaping (TypeEntry) -> EventType?
+    ) throws(LogError) {
+        self.plan = plan
+        self.old = old
+        self.store = store
+        self.find = find
+        new = staged.space
+        next = Origin(replica: staged.replica, sequence: 1)
+        own = Set(try store.ownReplicas(of: old))
+        lane = LaneBlocks(store, staged.space)
+    }
+
+    /// Nil if somebody recorded something meanwhile.
+    private mutating func run() throws(LogError) -> Outcome? {
+        let standing = store.standing(of: old)
+        let size = min(plan.size, standing.head)
+        try copyCanonical(through: size)
+        try sortInbox()
+        if size < standing.head { try copyOwn(size + 1...standing.head) }
+        for pending in standing.pending {
+            var cursor = store.cursor(old, pending)
+            while let events = try cursor.next() { try take(events.rows, of: events) }
+        }
+        for replica in waiting.keys.sorted() { try takeWaiting(of: replica, before: .max) }
+        try lane.flush()
+        try store.keepInInbox(kept, of: new)
+        guard try store.activate(new, inPlaceOf: old, ifStill: standing) else { return nil }
+        return Outcome(
+            space: new,
+            recordedAgain: UInt64(newOrigins.count),
+            movedBack: standing.head - size
+        )
+    }
+
+    private mutating func copyCanonical(through size: UInt64) throws(LogError) {
+        var position: UInt64 = 0
+        var unpacker: BlockUnpacker
+        do throws(FormatError) { unpacker = try BlockUnpacker() } catch { throw .format(error) }
+        while position < size {
+            let rest = Int(clamping: size - position)
+            let (pieces, end) = try store.news(of: old, after: position, own: [:], countMax: rest)
+            guard end > position, end <= size else {
+                throw .outOfOrder(what: "a batch goes beyond position \(size)")
+            }
+            var contents: [Append.Content] = []
+            for case .block(let packed) in pieces {
+                do throws(FormatError) {
+                    let (bytes, head) = try unpacker.unpack(packed)
+                    contents.append(.received(ReceivedRows(bytes, head)))
+                } catch {
+                    throw .format(error)
+                }
+            }
+            try store.append(contents, to: new)
+            position = end
+        }
+    }
+
+    /// What was refused behind the size is judged again; the rest stays in the inbox.
+    private mutating func sortInbox() throws(LogError) {
+        for entry in try store.inbox(of: old) {
+            let isKnown = entry.sequences.lowerBound < expectedSequence(of: entry.replica)
+            if isKnown || !own.contains(entry.replica) {
+                kept.append(entry)
+            } else {
+                waiting[entry.replica, default: []].append(entry)
+            }
+        }
+    }
+
+    /// Own events that have no position any more.
+    private mutating func copyOwn(_ positions: ClosedRange<UInt64>) throws(LogError) {
+        var cursor = try store.cursor(old, positions: positions, .canonical)
+        while let events = try cursor.next() {
+            let rows = events.rows.filter { own.contains($0.row.replica) && !$0.isAuthority }
+            try take(rows, of: events)
+        }
+    }
+
+    private mutating func takeWaiting(
+        of replica: ReplicaID,
+        before sequence: UInt64
+    ) throws(LogError) {
+        while let entry = waiting[replica]?.first, entry.sequences.lowerBound < sequence {
+            waiting[replica]?.removeFirst()
+            let bytes: [UInt8]
+            let head: BlockHead
+            var rows: [BlockRow] = []
+            do throws(FormatError) {
+                var unpacker = try BlockUnpacker()
+                (bytes, head) = try unpacker.unpack(entry.block)
+                var cursor = RowCursor(bytes.span, head.summary)
+                while let row = try cursor.next() { rows.append(row) }
+            } catch {
+                throw .format(error)
+            }
+            for row in rows {
+                let group = SaltSeed.group(of: row.sequence)
+                let node = head.saltNodes.first { $0.group == group }
+                try takeRow(row, bytes.span, head.types[row.typeIndex], node)
+            }
+        }
+    }
+
+    private mutating func take(
+        _ rows: [StoredRow],
+        of events: StoredEvents
+    ) throws(LogError) {
+        var seeds = Seeds(store: store.shared, space: old)
+        seeds.segment = events.salts
+        for stored in rows {
+            let row = stored.row
+            try takeWaiting(of: row.replica, before: row.sequence)
+            var node: SaltNode?
+            if case .present = row.personal {
+                node = seeds.node(of: row.replica, sequence: row.sequence)
+            }
+            try takeRow(row, events.bytes.span, events.types[row.typeIndex], node)
+        }
+    }
+
+    private mutating func expectedSequence(of replica: ReplicaID) -> UInt64 {
+        if let known = expected[replica] { return known }
+        let first = store.lastSequence(of: replica, in: new) + 1
+        expected[replica] = first
+        return first
+    }
+
+    /// Puts a row into the lane, under its origin or as a new event.
+    private mutating func takeRow(
+        _ row: BlockRow,
+        _ bytes: Span<UInt8>,
+        _ type: TypeEntry,
+        _ node: SaltNode?
+    ) throws(LogError) {
+        let part: PublicPart
+        do throws(FormatError) { part = try PublicPart.parse(bytes, row) } catch {
+            throw .format(error)
+        }
+        // The authority waits for each sequence: behind one that nobody has, all gets a new id.
+        if row.origin == plan.fork || row.sequence != expectedSequence(of: row.replica) {
+            isAgain = true
+        }
+        expected[row.replica] = row.sequence + 1
+        let isFirst = part.envelope.batchFirst == row.sequence
+        guard isAgain else {
+            return try lane.append(row, of: bytes, type, node: node, isFirst: isFirst)
+        }
+        try record(row, part, bytes, type)
+    }
+
+    /// Records an event again: all as it was but its origin, and ids that were made of such.
+    private mutating func record(
+        _ row: BlockRow,
+        _ part: PublicPart,
+        _ bytes: Span<UInt8>,
+        _ entry: TypeEntry
+    ) throws(LogError) {
+        guard let type = find(entry) else {
+            let name = String(decoding: entry.name, as: UTF8.self)
+            throw .unknownType(name: name, version: entry.version)
+        }
+        let origin = next
+        next = Origin(replica: next.replica, sequence: next.sequence + 1)
+        newOrigins[row.origin] = origin
+        var draft = DraftBatch()
+        do throws(FormatError) {
+            try PayloadCodec.decode(bytes, row, part, plan: PayloadPlan(type), into: &payload)
+            rename(in: type)
+            let actor = part.actor.map { Array(bytes, $0) }
+            var subject = part.subject.map { Array(bytes, $0) }
+            if let named = subject, let new = renamed(named) { subject = new }
+            try draft.append(
+                payload,
+                type: type,
+                at: part.envelope.at,
+                actor: actor?.span,
+                subject: subject?.span,
+                ifUnchanged: part.flags.contains(.ifUnchanged),
+                origin: origin
+            )
+        } catch {
+            throw .format(error)
+        }
+        var envelope = part.envelope
+        let offset = row.sequence - envelope.batchFirst
+        envelope.replica = origin.replica
+        envelope.sequence = origin.sequence
+        envelope.batchFirst = origin.sequence - offset
+        envelope.base = min(envelope.base, plan.size)
+        try lane.append(draft, envelope)
+    }
+
+    /// Gives ids in the payload at hand that are made of origins their new form.
+    private mutating func rename(in type: EventType) {
+        for (index, field) in type.fields.enumerated()
+        where field.isNewID || field.referenceKind != nil {
+            guard let bytes = payload.bytes(at: index), let new = renamed(bytes) else { continue }
+            payload.setBytes(new.span, at: index)
+        }
+        // A subject need not be marked as an id.
+        guard let index = type.subjectFieldIndex, type.fields[index].kind == .string,
+            let bytes = payload.bytes(at: index), let new = renamed(bytes)
+        else { return }
+        payload.setBytes(new.span, at: index)
+    }
+
+    private func renamed(_ id: some Collection<UInt8>) -> [UInt8]? {
+        guard let origin = Origin(text: String(decoding: id, as: UTF8.self)) else { return nil }
+        return newOrigins[origin].map { Array($0.text.utf8) }
+    }
+}

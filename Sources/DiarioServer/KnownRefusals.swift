@@ -1,0 +1,31 @@
+import DiarioCore
+import DiarioLog
+
+/// What a space's log says that its authority refused, as far as it was looked through.
+///
+/// Follows the log: the part that was read once is not read again.
+struct KnownRefusals: Sendable {
+    private var end: UInt64 = 0
+    /// Of each replica, in order of sequence, which is that of position.
+    private var runs: [ReplicaID: [RefusedRun]] = [:]
+
+    /// Reads what was appended since.
+    mutating func follow(_ space: SpaceID, in store: LogStore) throws(LogError) {
+        let head = store.standing(of: space).head
+        guard end < head else { return }
+        for run in try store.refusals(in: end + 1...head, of: space) {
+            runs[run.replica, default: []].append(run)
+        }
+        end = head
+    }
+
+    /// The refused batch that an event is of; nil if it was not refused.
+    func run(of origin: Origin) -> RefusedRun? {
+        guard let list = runs[origin.replica] else { return nil }
+        let index = list.sortedIndex(behindAll: { $0.sequences.upperBound < origin.sequence })
+        guard index < list.count, list[index].sequences.contains(origin.sequence) else {
+            return nil
+        }
+        return list[index]
+    }
+}

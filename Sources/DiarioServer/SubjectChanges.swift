@@ -1,0 +1,110 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSchema
+
+/// Where other replicas last wrote to the subjects that the events of a push ask about.
+struct SubjectChanges {
+    private var positions: [[UInt8]: UInt64] = [:]
+
+    /// With so many subjects, the log is looked through once for all of them, and not once for
+    /// each with the help of its indexes.
+    private static let singleCountMax = 8
+
+    /// Looks for writers behind the lowest base of an event that asks.
+    init(
+        askedBy events: PushedEvents,
+        _ types: SpaceTypes,
+        in store: LogStore,
+        _ space: SpaceID,
+        through head: UInt64
+    ) throws(LogError) {
+        let bases: [[UInt8]: UInt64]
+        do throws(FormatError) { bases = try Self.bases(askedBy: events, types) } catch {
+            throw .format(error)
+        }
+        let open = bases.filter { $0.value < head }
+        guard let lowest = open.values.min() else { return }
+        if open.count > Self.singleCountMax {
+            var rest = Set(open.keys)
+            let range = lowest + 1...head
+            try find(&rest, in: range, of: nil, besides: events.replica, types, store, space)
+        } else {
+            for (subject, base) in open {
+                var rest: Set = [subject]
+                let range = base + 1...head
+                try find(
+                    &rest,
+                    in: range,
+                    of: subject,
+                    besides: events.replica,
+                    types,
+                    store,
+                    space
+                )
+            }
+        }
+    }
+
+    /// The position of the last event about a subject that another replica wrote; nil if there is
+    /// none that matters.
+    func lastPosition(of subject: [UInt8]) -> UInt64? { positions[subject] }
+
+    /// The subjects that events of a push ask about, with the lowest base of each.
+    private static func bases(
+        askedBy events: PushedEvents,
+        _ types: SpaceTypes
+    ) throws(FormatError) -> [[UInt8]: UInt64] {
+        var bases: [[UInt8]: UInt64] = [:]
+        var payload = Payload()
+        for block in events.blocks {
+            for row in block.rows {
+                let part = try PublicPart.parse(block.bytes.span, row)
+                guard part.flags.contains(.ifUnchanged),
+                    let known = types[block.head.types[row.typeIndex]],
+                    let subject = try? known.subject(of: row, part, block.bytes.span, &payload)
+                else { continue }
+                bases[subject] = min(bases[subject] ?? .max, part.envelope.base)
+            }
+        }
+        return bases
+    }
+
+    /// Looks from the end for the last writer to each subject of `rest`.
+    private mutating func find(
+        _ rest: inout Set<[UInt8]>,
+        in range: ClosedRange<UInt64>,
+        of single: [UInt8]?,
+        besides replica: ReplicaID,
+        _ types: SpaceTypes,
+        _ store: LogStore,
+        _ space: SpaceID
+    ) throws(LogError) {
+        var filter = LogFilter()
+        filter.subject = single
+        var cursor = try store.cursor(
+            space,
+            positions: range,
+            .canonical,
+            filter: filter,
+            isReversed: true
+        )
+        var payload = Payload()
+        while !rest.isEmpty, let events = try cursor.next() {
+            let block = events.bytes.span
+            for stored in events.rows where stored.row.replica != replica && !stored.isAuthority {
+                guard let known = types[events.types[stored.row.typeIndex]] else { continue }
+                let subject: [UInt8]?
+                do throws(FormatError) {
+                    let part = try PublicPart.parse(block, stored.row)
+                    subject = try known.subject(of: stored.row, part, block, &payload)
+                } catch {
+                    throw .format(error)
+                }
+                if let subject, let position = stored.position, rest.remove(subject) != nil {
+                    positions[subject] = position
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioServer
+import DiarioStorage
+import DiarioSync
+import Testing
+
+/// What a replica does when the authority has another log: schema/format/sync.md, sections 7 and 9.
+struct RenewalTests {
+    @Test func twoDevicesUnderOneIDLoseNothing() throws {
+        var pair = try Pair()
+        try pair.sync()
+        try pair.replica.record("before")
+        try pair.sync()
+        // A snapshot of the machine: nothing shows that there are two now.
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record("one")
+        try pair.replica.record("two", subject: "s")
+        try twin.record("three")
+        try twin.record("four", subject: "s")
+        try twin.record("five")
+        try pair.sync()
+        try twin.sync(with: pair.authority, at: pair.now)
+        #expect(twin.pendingCount == 0)
+        #expect(twin.session.moved.recordedAgain == 3)
+        try pair.sync()
+        #expect(try twin.root == pair.authorityRoot)
+        #expect(try pair.replica.root == pair.authorityRoot)
+        let expected = ["before", "one", "two", "three", "four", "five"]
+        #expect(try twin.texts == expected)
+        // Both go on.
+        try twin.record("six")
+        try pair.replica.record("seven")
+        try twin.sync(with: pair.authority, at: pair.now)
+        try pair.sync()
+        try twin.sync(with: pair.authority, at: pair.now)
+        #expect(try pair.replica.texts == expected + ["six", "seven"])
+        #expect(try twin.root == pair.authorityRoot)
+        #expect(twin.session.moved.recordedAgain == 3)
+        #expect(twin.store.validate() == [])
+    }
+
+    @Test func aForkIsNoticedBeforeForeignPositionsAreTakenForOwnEvents() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record("one")
+        try pair.sync()
+        try twin.record("two")
+        // The pull comes first, and names an own event that has a position under this origin.
+        twin.session.heardOfNews()
+        try twin.sync(with: pair.authority, at: pair.now)
+        #expect(try twin.texts == ["one", "two"])
+        #expect(try twin.root == pair.authorityRoot)
+    }
+
+    @Test func whatWasTheSameStaysUnderItsOrigin() throws {
+        var pair = try Pair()
+        try pair.sync()
+        try pair.replica.record("same")
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record("one")
+        try twin.record("two")
+        try pair.sync()
+        try twin.sync(with: pair.authority, at: pair.now)
+        #expect(try twin.texts == ["same", "one", "two"])
+        #expect(twin.session.moved.recordedAgain == 1)
+        #expect(twin.pendingCount == 0)
+    }
+
+    @Test func idsMadeOfOriginsFollow() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record("other")
+        try pair.sync()
+        let made = try twin.record("made")
+        try twin.record("about it", subject: made.text)
+        try twin.sync(with: pair.authority, at: pair.now)
+        let subjects = try twin.subjects
+        #expect(subjects.count == 1)
+        let subject = try #require(Origin(text: subjects[0]))
+        #expect(subject.replica != made.replica)
+        #expect(try twin.origins.contains(subject))
+    }
+
+    @Test func aRestoredAuthorityWaitsAndNothingIsLost() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var other = try pair.makeReplica()
+        try pair.replica.record("old")
+        try pair.sync()
+        try other.sync(with: pair.authority, at: pair.now)
+        let backup = pair.authorityDisk.copy()
+        try pair.replica.record("mine")
+        try pair.sync()
+        try other.record("theirs")
+        try other.sync(with: pair.authority, at: pair.now)
+        try pair.sync()
+        try pair.replica.record("pending")
+        #expect(try pair.replica.texts == ["old", "mine", "theirs", "pending"])
+        // The server is restored from the backup.
+        try pair.restoreAuthority(from: backup)
+        try pair.sync()
+        guard case .backingOff = pair.replica.session.machine.state else {
+            return #expect(Bool(false), "it does not wait")
+        }
+        #expect(pair.replica.pendingCount == 1)
+        try pair.authorityStore.resumeAuthority(of: pair.replica.space)
+        pair.clock.advance(milliseconds: 100_000)
+        try pair.sync()
+        try other.sync(with: pair.authority, at: pair.now)
+        try pair.sync()
+        #expect(try pair.replica.texts.sorted() == ["mine", "old", "pending", "theirs"])
+        #expect(try pair.replica.root == pair.authorityRoot)
+        #expect(try other.root == pair.authorityRoot)
+        #expect(pair.replica.session.moved.movedBack == 2)
+        #expect(pair.replica.store.validate() == [])
+        #expect(pair.authorityStore.validate() == [])
+    }
+
+    @Test func aRefusalThatIsGoneIsJudgedAgain() throws {
+        var pair = try Pair()
+        try pair.sync()
+        let backup = pair.authorityDisk.copy()
+        let alice = Caller(rights: [.read, .append], actor: "alice")
+        try pair.replica.record("one")
+        try pair.replica.record("bad", actor: "mallory")
+        try pair.replica.record("two")
+        try pair.sync(as: alice)
+        #expect(try pair.replica.store.inbox(of: pair.replica.space).count == 1)
+        try pair.restoreAuthority(from: backup)
+        try pair.authorityStore.settleAndResume(pair.replica.space)
+        pair.clock.advance(milliseconds: 100_000)
+        try pair.sync(as: alice)
+        #expect(try pair.replica.texts == ["one", "two"])
+        #expect(try pair.replica.store.inbox(of: pair.replica.space).count == 1)
+        #expect(pair.replica.pendingCount == 0)
+        #expect(try pair.replica.root == pair.authorityRoot)
+    }
+
+    @Test func aSequenceThatNobodyHasDoesNotHoldUpTheOthers() throws {
+        var pair = try Pair()
+        try pair.sync()
+        let backup = pair.authorityDisk.copy()
+        let alice = Caller(rights: [.read, .append], actor: "alice")
+        try pair.replica.record("one")
+        try pair.replica.record("bad", actor: "mallory")
+        try pair.replica.record("two")
+        try pair.sync(as: alice)
+        let space = pair.replica.space
+        for entry in try pair.replica.store.inbox(of: space) {
+            try pair.replica.store.dropFromInbox(entry, of: space)
+        }
+        try pair.restoreAuthority(from: backup)
+        try pair.authorityStore.settleAndResume(space)
+        pair.clock.advance(milliseconds: 100_000)
+        try pair.sync(as: alice)
+        #expect(try pair.replica.texts == ["one", "two"])
+        #expect(pair.replica.pendingCount == 0)
+        #expect(try pair.replica.root == pair.authorityRoot)
+    }
+
+    /// A replica that was copied is made anew; the power goes at one disk operation after another.
+    @Test(arguments: zip([1, 2, 3], CrashDisk.CutMoment.allCases))
+    func aCrashLeavesTheOldSpaceOrTheNewOne(first: Int, moment: CrashDisk.CutMoment) throws {
+        var random = SeededRandom(seed: 5)
+        var operation = first
+        while true {
+            var pair = try Pair(seed: UInt64(operation))
+            try pair.sync()
+            var twin = try pair.replica.snapshot()
+            try pair.replica.record("one")
+            try pair.sync()
+            try twin.record("two")
+            try twin.record("three", subject: "s")
+            twin.disk.cutAfter(operations: operation, moment)
+            var wasCut = false
+            do {
+                try twin.sync(with: pair.authority, at: pair.now)
+            } catch let error as LogError {
+                guard error == .storage(.cut) else { throw error }
+                wasCut = true
+            }
+            twin.disk.crash(using: &random)
+            try twin.openAgain()
+            #expect(twin.store.validate() == [])
+            pair.clock.advance(milliseconds: 100_000)
+            try twin.sync(with: pair.authority, at: pair.now)
+            #expect(try twin.texts == ["one", "two", "three"])
+            #expect(try twin.root == pair.authorityRoot)
+            try pair.sync()
+            #expect(try pair.replica.root == pair.authorityRoot)
+            // Every third is enough: three moments share the work.
+            operation += 3
+            guard wasCut else { break }
+        }
+        #expect(operation > 40)
+    }
+
+    @Test func aPersonMayGoBackToWhatTheAuthorityHas() throws {
+        var pair = try Pair()
+        try pair.sync()
+        // The disk of the server forgets what it acknowledged, and its directory does not show it.
+        let earlier = pair.authorityDisk.snapshot()
+        try pair.replica.record("one")
+        try pair.sync()
+        try pair.restoreAuthority(from: earlier)
+        try pair.sync()
+        guard case .paused(let refusal) = pair.replica.session.machine.state else {
+            return #expect(Bool(false), "it does not pause")
+        }
+        #expect(refusal.reason == .ahead)
+        pair.replica.session.rejoin()
+        try pair.sync()
+        #expect(try pair.replica.texts == ["one"])
+        #expect(try pair.replica.root == pair.authorityRoot)
+    }
+}
+
+extension LogStore {
+    /// Notices that it was restored, and lets it go on.
+    fileprivate func settleAndResume(_ space: SpaceID) throws {
+        _ = try author(of: space)
+        try resumeAuthority(of: space)
+    }
+}
