@@ -26,8 +26,8 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioServer",
         [
-            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioLog", "DiarioSync",
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioSQLite",
+            "DiarioFormat", "DiarioLog", "DiarioSync",
         ]
     ),
     (
@@ -45,7 +45,7 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
         "DiarioCLI",
         [
             "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd", "DiarioCrypto",
-            "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection",
+            "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioServer",
         ]
     ),
     (
@@ -94,7 +94,7 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         "DiarioServerTests",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioLog", "DiarioSync", "DiarioServer", "Diario",
+            "DiarioSQLite", "DiarioLog", "DiarioSync", "DiarioServer", "Diario",
         ]
     ),
     ("DiarioSimulationTests", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),
@@ -201,7 +201,7 @@ package.targets.append(
         name: "DiarioFuzz",
         dependencies: [
             "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd", "DiarioFormat",
-            "DiarioLog", "DiarioSimulation",
+            "DiarioLog", "DiarioSync", "DiarioSimulation",
         ],
         path: "Tests/DiarioFuzz"
     )

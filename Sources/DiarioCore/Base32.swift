@@ -1,5 +1,5 @@
 /// Crockford's base32 in lower case, for 64 bits: 13 characters, the first of which has 4 bits.
-enum Base32 {
+package enum Base32 {
     private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
     /// By character: the digit it stands for, or `noDigit`.
     private static let values: [UInt8] = {
@@ -10,7 +10,7 @@ enum Base32 {
     private static let noDigit: UInt8 = 32
     private static let length = 13
 
-    static func encode(_ value: UInt64) -> String {
+    package static func encode(_ value: UInt64) -> String {
         let characters = (0..<length).map { index in
             digits[Int(value >> UInt64(5 * (length - 1 - index)) & 31)]
         }
@@ -18,7 +18,7 @@ enum Base32 {
     }
 
     /// Nil unless `characters` are exactly what `encode` writes: no upper case, no look-alikes.
-    static func decode(_ characters: Span<UInt8>) -> UInt64? {
+    package static func decode(_ characters: Span<UInt8>) -> UInt64? {
         guard characters.count == length else { return nil }
         let values = values.span
         var value: UInt64 = 0
@@ -30,7 +30,7 @@ enum Base32 {
         return value
     }
 
-    static func decode(text: some StringProtocol) -> UInt64? {
+    package static func decode(text: some StringProtocol) -> UInt64? {
         let characters = Array(text.utf8)
         return decode(characters.span)
     }

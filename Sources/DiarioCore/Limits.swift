@@ -146,6 +146,36 @@ public enum Limits {
     ///
     /// Above: the message is refused.
     package static let comparedSizeCountMax = 64
+    /// Bytes of the name of a space.
+    ///
+    /// Above: refused.
+    package static let spaceNameSizeMax = 64
+    /// Bytes of what a token is called by people.
+    ///
+    /// Above: refused.
+    package static let tokenLabelSizeMax = 128
+    /// Replicas that belong to one token or actor in a space.
+    ///
+    /// Above: the push is refused.
+    package static let holderReplicaCountMax = 10_000
+    /// Events of a space on a server, unless it has a quota of its own.
+    ///
+    /// Above: the push is refused.
+    public static let spaceEventCountMax = 1_000_000_000
+    /// Bytes of a space on a server, unless it has a quota of its own.
+    ///
+    /// Above: the push is refused.
+    public static let spaceSizeMax = 256 * 1024 * 1024 * 1024
+    /// Requests with one token in a second, unless it has a rate of its own.
+    ///
+    /// Above: refused for a while.
+    public static let tokenRequestRateMax = 1000
+    /// Events pushed with one token in a second, unless it has a rate of its own.
+    ///
+    /// Above: refused for a while.
+    public static let tokenEventRateMax = 100_000
+    /// Seconds of a rate that may be used up at once.
+    public static let rateBurstSecondsMax = 10
     /// Milliseconds by which a remote clock may run ahead and still be merged into ours.
     public static let clockLeadMillisecondsMax: Int64 = 5 * 60 * 1000
     /// Events whose salts come from one seed.

@@ -58,14 +58,15 @@ extension LogStore {
     /// Makes an empty space; durable when it returns.
     ///
     /// With `isAuthority`, positions are given here at once; else events are pending until
-    /// `promote` says where they stand.
+    /// `promote` says where they stand. Without `id`, one is drawn.
     package func makeSpace(
         isAuthority: Bool,
-        isStaging: Bool = false
+        isStaging: Bool = false,
+        id: SpaceID? = nil
     ) throws(LogError) -> Manifest {
         let entropy = shared.entropy
         let manifest = Manifest(
-            space: SpaceID(drawnFrom: entropy),
+            space: id ?? SpaceID(drawnFrom: entropy),
             lineage: Lineage(drawnFrom: entropy),
             epoch: 0,
             authority: isAuthority ? ReplicaID(drawnFrom: entropy) : nil,
@@ -109,6 +110,13 @@ extension LogStore {
             )
             // Last, because a space is there from then on.
             try directory.replace(LogPaths.manifest(manifest.space), with: manifest.encoded())
+        }
+    }
+
+    /// Whether a space is there, made to its end.
+    package func hasSpace(_ id: SpaceID) throws(LogError) -> Bool {
+        try storing { () throws(StorageError) in
+            try shared.directory.exists(LogPaths.manifest(id))
         }
     }
 

@@ -42,6 +42,16 @@ extension LogStore {
         _ space: SpaceID,
         _ visit: (VerifiedEvents) -> String?
     ) throws(LogError) -> Verification {
+        var result = try verifyEvents(of: space, visit)
+        // The root does not depend on it.
+        result.faults += try inboxFaults(of: space)
+        return result
+    }
+
+    private func verifyEvents(
+        of space: SpaceID,
+        _ visit: (VerifiedEvents) -> String?
+    ) throws(LogError) -> Verification {
         var result = Verification()
         if let fault = report.fault { result.faults.append(fault) }
         if let fault = try missingTail(of: space) { result.faults.append(fault) }

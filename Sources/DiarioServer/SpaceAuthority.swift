@@ -32,15 +32,21 @@ package final class SpaceAuthority: Sendable {
     }
 
     /// The answer to a request, whatever its bytes are.
-    package func answer(_ request: [UInt8], from caller: Caller) -> [UInt8] {
+    ///
+    /// `gate` says whether a push is let in at all; it is asked before any batch is judged.
+    package func answer(
+        _ request: [UInt8],
+        from caller: Caller,
+        gate: (PushFacts) throws(Refusal) -> Void = { _ in }
+    ) -> [UInt8] {
         do throws(Refusal) {
-            return try answer(try Self.read(request), from: caller).encoded()
+            return try answer(try Self.read(request), from: caller, gate: gate).encoded()
         } catch {
             return SyncMessage.refusal(error).encoded()
         }
     }
 
-    private static func read(_ request: [UInt8]) throws(Refusal) -> SyncMessage {
+    static func read(_ request: [UInt8]) throws(Refusal) -> SyncMessage {
         do throws(FormatError) { return try SyncMessage(request.span) } catch {
             if case .unknownVersion(let version, _) = error {
                 throw Refusal(
@@ -57,13 +63,14 @@ package final class SpaceAuthority: Sendable {
     /// The answer to a request.
     package func answer(
         _ request: SyncMessage,
-        from caller: Caller
+        from caller: Caller,
+        gate: (PushFacts) throws(Refusal) -> Void = { _ in }
     ) throws(Refusal) -> SyncMessage {
         switch request {
         case .push(let push):
             try require(.append, of: caller)
             try check(push.standing)
-            return .verdicts(try take(push, from: caller))
+            return .verdicts(try take(push, from: caller, gate))
         case .pull(let pull):
             try require(.read, of: caller)
             let status = try check(pull.standing)
@@ -174,7 +181,11 @@ package final class SpaceAuthority: Sendable {
 
     // MARK: Push
 
-    private func take(_ push: Push, from caller: Caller) throws(Refusal) -> Verdicts {
+    private func take(
+        _ push: Push,
+        from caller: Caller,
+        _ gate: (PushFacts) throws(Refusal) -> Void
+    ) throws(Refusal) -> Verdicts {
         let events: PushedEvents
         do throws(FormatError) { events = try PushedEvents(push) } catch {
             throw Refusal(.malformed, "The events cannot be read: \(error.message).")
@@ -183,6 +194,8 @@ package final class SpaceAuthority: Sendable {
         var outcome: Result<[Verdict], Refusal> = .success([])
         state.withLock { state in
             do throws(Refusal) {
+                let last = store.lastSequence(of: events.replica, in: space)
+                try gate(events.facts(seenThrough: last))
                 outcome = .success(try judge(events, from: caller, &state))
             } catch {
                 outcome = .failure(error)
@@ -409,7 +422,7 @@ package final class SpaceAuthority: Sendable {
 
 extension Refusal {
     /// What a replica is told when the log of the authority fails.
-    fileprivate init(_ error: LogError) {
+    init(_ error: LogError) {
         switch error {
         case .unknownSpace: self.init(.unknownSpace, "There is no such space.")
         case .storage(.full): self.init(.full, "The disk of the server is full.")

@@ -29,6 +29,9 @@ enum Subject: String, CaseIterable {
     case reference
     case lines
     case cloudEvents = "cloudevents"
+    case message
+    case inbox
+    case inboxNote = "inbox-note"
 
     /// Runs the parser once, and checks what it says about bytes that it takes.
     func run(_ bytes: [UInt8]) {
@@ -57,6 +60,9 @@ enum Subject: String, CaseIterable {
         case .reference: PackSubject.run(bytes, as: "reference/b.1.csv")
         case .lines: InputSubject.lines(bytes)
         case .cloudEvents: InputSubject.cloudEvents(bytes)
+        case .message: SyncSubject.message(bytes)
+        case .inbox: SyncSubject.inbox(bytes)
+        case .inboxNote: SyncSubject.note(bytes)
         }
     }
 

@@ -253,7 +253,7 @@ import Testing
         #expect(GoneRows(bytes.span) == rows)
         for count in bytes.indices { #expect(GoneRows(bytes.span.extracting(first: count)) == nil) }
         // No replica, no sequence, no events, too many, and an unknown reason.
-        for (offset, value) in [(0, UInt8(0)), (8, 0), (16, 0), (20, 1), (24, 3), (24, 0)] {
+        for (offset, value) in [(0, UInt8(0)), (8, 0), (16, 0), (20, 1), (24, 4), (24, 0)] {
             var changed = bytes
             changed[offset] = value
             #expect(GoneRows(changed.span) == nil, "offset \(offset)")

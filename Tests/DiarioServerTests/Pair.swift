@@ -228,11 +228,16 @@ struct TestReplica {
         as caller: Caller = Pair.anyone,
         at now: Timestamp
     ) throws {
+        try sync(at: now) { authority.answer($0, from: caller) }
+    }
+
+    /// The same, with whoever answers.
+    mutating func sync(at now: Timestamp, _ answer: ([UInt8]) -> [UInt8]) throws {
         session.goOn()
         session.heardOfNews()
         for _ in 0..<100 {
             guard case .send(let request) = try session.next(at: now) else { return }
-            try session.receive(authority.answer(request, from: caller), at: now)
+            try session.receive(answer(request), at: now)
         }
         preconditionFailure("a sync comes to an end")
     }

@@ -1,5 +1,5 @@
 public import DiarioCore
-import DiarioSchema
+package import DiarioSchema
 
 /// An event as it stands in the log.
 public struct RecordedEvent: Sendable {
@@ -62,7 +62,7 @@ public struct RecordedEvent: Sendable {
 
 extension RecordedEvent {
     /// The event that was read last, which stands in the log.
-    init?(_ line: EventLine) {
+    package init?(_ line: EventLine) {
         guard let origin = line.origin, let clock = line.clock else { return nil }
         eventType = line.type
         payload = line.payload

@@ -14,6 +14,8 @@ package struct SpaceStats: Sendable {
     package let segmentCount: Int
     /// Canonical events that are in no segment.
     package let tailCount: Int
+    /// Own events that the authority refused.
+    package let inboxCount: Int
 
     package var bytesPerEvent: Double {
         status.events == 0 ? 0 : Double(bytes) / Double(status.events)
@@ -27,7 +29,8 @@ extension Space {
     }
 
     package func stats() throws(DiarioError) -> SpaceStats {
-        try logging { () throws(LogError) in
+        let inboxCount = try inboxCount()
+        return try logging { () throws(LogError) in
             let status = try store.status(of: id)
             let root = try store.root(of: id)
             return SpaceStats(
@@ -36,7 +39,8 @@ extension Space {
                 bytes: status.liveBytes + (try store.fileBytes(of: id)),
                 logBytes: try store.logBytes(),
                 segmentCount: status.segmentCount,
-                tailCount: status.tailCount
+                tailCount: status.tailCount,
+                inboxCount: inboxCount
             )
         }
     }

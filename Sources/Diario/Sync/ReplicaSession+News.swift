@@ -50,7 +50,7 @@ extension ReplicaSession {
     }
 
     /// Puts own events that were refused into the inbox.
-    private mutating func keepRefused(_ refused: [RefusedRun]) throws(LogError) {
+    mutating func keepRefused(_ refused: [RefusedRun]) throws(LogError) {
         guard !refused.isEmpty else { return }
         let pending = store.standing(of: space).pending
         var entries: [InboxEntry] = []

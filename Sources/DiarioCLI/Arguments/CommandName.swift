@@ -16,11 +16,21 @@ package enum CommandName: String, CaseIterable, Sendable {
     case quarantineList = "quarantine list"
     case quarantineShow = "quarantine show"
     case quarantineRetry = "quarantine retry"
+    case inboxList = "inbox list"
+    case inboxShow = "inbox show"
+    case inboxRetry = "inbox retry"
+    case inboxDrop = "inbox drop"
     case export
     case importEvents = "import"
     case schemaCheck = "schema check"
     case schemaList = "schema list"
     case schemaAdopt = "schema adopt"
+    case tokenCreate = "token create"
+    case tokenList = "token list"
+    case tokenRevoke = "token revoke"
+    case spaceList = "space list"
+    case spaceName = "space name"
+    case spaceQuota = "space quota"
     case inspect
     case harness
     case completion
@@ -46,11 +56,21 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .quarantineList: .quarantineList
         case .quarantineShow: .quarantineShow
         case .quarantineRetry: .quarantineRetry
+        case .inboxList: .inboxList
+        case .inboxShow: .inboxShow
+        case .inboxRetry: .inboxRetry
+        case .inboxDrop: .inboxDrop
         case .export: .export
         case .importEvents: .importEvents
         case .schemaCheck: .schemaCheck
         case .schemaList: .schemaList
         case .schemaAdopt: .schemaAdopt
+        case .tokenCreate: .tokenCreate
+        case .tokenList: .tokenList
+        case .tokenRevoke: .tokenRevoke
+        case .spaceList: .spaceList
+        case .spaceName: .spaceName
+        case .spaceQuota: .spaceQuota
         case .inspect: .inspect
         case .harness: .harness
         case .completion: .completion

@@ -52,6 +52,7 @@ enum StatsCommand {
         json.add("events", status.events)
         json.add("head", status.head)
         json.add("pending", status.pending)
+        json.add("inbox", stats.inboxCount)
         json.add("bytes", stats.bytes)
         json.add("bytesPerEvent", hundredths(stats.bytesPerEvent))
         json.add("walBytes", stats.logBytes)
@@ -71,6 +72,7 @@ enum StatsCommand {
             ("events", grouped(status.events)),
             ("head", ProgressLine.grouped(status.head)),
             ("pending", grouped(status.pending)),
+            ("inbox", grouped(stats.inboxCount)),
             ("bytes", grouped(stats.bytes)),
             ("bytes per event", "\(hundredths(stats.bytesPerEvent))"),
             ("write-ahead log", "\(grouped(stats.logBytes)) bytes"),

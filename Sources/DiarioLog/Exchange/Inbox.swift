@@ -36,7 +36,7 @@ package struct InboxEntry: Equatable, Sendable {
         self.block = block
     }
 
-    func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: Self.magic)
         bytes.append(littleEndian: UInt32(1))
@@ -71,13 +71,36 @@ package struct InboxEntry: Equatable, Sendable {
         }
         block = reader.copy(try reader.nextRange(count: Int(size)))
         var unpacker = try BlockUnpacker()
-        let (_, head) = try unpacker.unpack(block)
-        guard !head.summary.isPositioned, let run = head.runs.first else {
-            throw .malformed(.inbox, at: Self.headerSize)
-        }
+        let (rows, head) = try unpacker.unpack(block)
+        guard !head.summary.isPositioned, let run = head.runs.first,
+            try Self.isOneBatch(rows, head)
+        else { throw .malformed(.inbox, at: Self.headerSize) }
         replica = run.replica
         sequences = run.firstSequence...run.lastSequence
     }
+
+    private static func isOneBatch(
+        _ block: [UInt8],
+        _ head: BlockHead
+    ) throws(FormatError) -> Bool {
+        var cursor = RowCursor(block.span, head.summary)
+        while let row = try cursor.next() {
+            let envelope = try PublicPart.parse(block.span, row).envelope
+            guard envelope.batchCount == head.summary.eventCount,
+                envelope.batchFirst == head.runs[0].firstSequence
+            else { return false }
+        }
+        return true
+    }
+
+    /// The events as they were before they were put here.
+    package func unpacked() throws(FormatError) -> (bytes: [UInt8], head: BlockHead) {
+        var unpacker = try BlockUnpacker()
+        return try unpacker.unpack(block)
+    }
+
+    /// The origin of the first of the events.
+    package var origin: Origin { Origin(replica: replica, sequence: sequences.lowerBound) }
 }
 
 extension LogStore {
@@ -100,40 +123,83 @@ extension LogStore {
     ///
     /// What is pending still was put there just before a crash, and means nothing.
     package func inbox(of space: SpaceID) throws(LogError) -> [InboxEntry] {
-        let folder = LogPaths.inbox(space)
-        let names = try storing { () throws(StorageError) -> [String] in
-            guard try directory.exists(folder) else { return [] }
-            return try directory.list(folder).filter(LogPaths.isInboxEntry)
-        }
+        let (entries, faults) = try readInbox(of: space)
+        if let fault = faults.first { throw .corrupt(fault) }
+        return entries
+    }
+
+    /// The same, with what is wrong with the files that cannot be read.
+    package func readInbox(
+        of space: SpaceID
+    ) throws(LogError) -> (entries: [InboxEntry], faults: [Fault]) {
         let pending = standing(of: space).pending
-        var entries: [InboxEntry] = []
-        for name in names {
-            let path = folder + "/" + name
-            let bytes = try storing { () throws(StorageError) in
-                try directory.contents(of: path, sizeMax: 2 * Limits.blockSizeMax)
+        var (entries, faults): ([InboxEntry], [Fault]) = ([], [])
+        for name in try inboxNames(of: space).filter(LogPaths.isInboxEntry) {
+            let path = LogPaths.inbox(space) + "/" + name
+            guard let bytes = try inboxFile(path) else { continue }
+            do throws(FormatError) {
+                let entry = try InboxEntry(bytes.span)
+                let first = entry.sequences.lowerBound
+                guard path == LogPaths.inboxEntry(entry.replica, first, of: space) else {
+                    throw .malformed(.inbox, at: 0)
+                }
+                let isPending = pending.contains {
+                    $0.replica == entry.replica && $0.sequences.overlaps(entry.sequences)
+                }
+                if !isPending { entries.append(entry) }
+            } catch {
+                faults.append(Fault(file: path, offset: error.inboxOffset, what: error.message))
             }
-            let entry: InboxEntry
-            do throws(FormatError) { entry = try InboxEntry(bytes.span) } catch {
-                throw .corrupt(Fault(file: path, offset: 0, what: error.message))
-            }
-            let isPending = pending.contains {
-                $0.replica == entry.replica && $0.sequences.overlaps(entry.sequences)
-            }
-            if !isPending { entries.append(entry) }
         }
-        return entries.sorted {
-            ($0.replica, $0.sequences.lowerBound) < ($1.replica, $1.sequences.lowerBound)
-        }
+        return (entries.sorted { $0.origin < $1.origin }, faults)
     }
 
     /// Removes an entry for good.
     package func dropFromInbox(_ entry: InboxEntry, of space: SpaceID) throws(LogError) {
+        let first = entry.sequences.lowerBound
+        try removeFromInbox([LogPaths.inboxEntry(entry.replica, first, of: space)], of: space)
+    }
+
+    func removeFromInbox(_ paths: [String], of space: SpaceID) throws(LogError) {
+        try storing { () throws(StorageError) in
+            var isThere = false
+            for path in paths where try directory.exists(path) {
+                try directory.remove(path)
+                isThere = true
+            }
+            if isThere { try directory.syncDirectory(LogPaths.inbox(space)) }
+        }
+    }
+
+    /// The names of the files of an inbox.
+    func inboxNames(of space: SpaceID) throws(LogError) -> [String] {
         try storing { () throws(StorageError) in
             let folder = LogPaths.inbox(space)
-            let path = LogPaths.inboxEntry(entry.replica, entry.sequences.lowerBound, of: space)
-            guard try directory.exists(path) else { return }
-            try directory.remove(path)
-            try directory.syncDirectory(folder)
+            return try directory.exists(folder) ? try directory.list(folder) : []
+        }
+    }
+
+    /// The bytes of a file of an inbox; nil if somebody has removed it meanwhile.
+    func inboxFile(_ path: String) throws(LogError) -> [UInt8]? {
+        do throws(StorageError) {
+            return try directory.contents(of: path, sizeMax: 2 * Limits.blockSizeMax)
+        } catch {
+            if case .notFound = error { return nil }
+            throw .storage(error)
+        }
+    }
+}
+
+extension FormatError {
+    /// Where in a file of an inbox it is; of what is wrong in the block where the block begins.
+    var inboxOffset: Int {
+        switch self {
+        case .malformed(.inbox, let offset), .malformed(.magic, let offset),
+            .unknownVersion(_, let offset):
+            offset
+        case .checksumMismatch: 20
+        case .truncated(let offset): min(offset, 24)
+        default: 24
         }
     }
 }

@@ -169,6 +169,30 @@ extension LogStore {
         return found
     }
 
+    /// Takes pending events out of their lane that the authority refused at positions which are
+    /// here already, and whose refusals are lost; durable when this returns.
+    ///
+    /// They are in the inbox before.
+    package func leaveOut(_ refused: [RefusedRun], of space: SpaceID) throws(LogError) {
+        let pending = standing(of: space).pending
+        let wrong = refused.filter { run in
+            pending.contains {
+                $0.replica == run.replica && $0.sequences.overlaps(run.sequences)
+            }
+        }
+        guard !wrong.isEmpty else { return }
+        let gone = wrong.map { run in
+            GoneRows(
+                replica: run.replica,
+                firstSequence: run.sequences.lowerBound,
+                count: UInt32(clamping: run.sequences.count),
+                reason: .refused,
+                since: shared.time.now
+            )
+        }
+        try withWriter { (writer) throws(LogError) in try writer.write(gone, of: space) }
+    }
+
     /// The last sequence of a replica that is known here, refused or not; 0 if it is not known.
     package func lastSequence(of replica: ReplicaID, in space: SpaceID) -> UInt64 {
         shared.index.withLock { $0.lastSequence(of: replica, in: space) }

@@ -1,7 +1,7 @@
 package import DiarioCore
 import DiarioFormat
 
-// What repair says of pending events that it cannot give back: schema/format/log.md, section 8.
+// Pending events that nothing gives back: schema/format/log.md, section 8.
 
 /// Consecutive events of one replica that are not pending any more, though nothing gave them
 /// positions here.
@@ -10,7 +10,7 @@ package struct GoneRows: Hashable, Sendable {
     package let firstSequence: UInt64
     package let count: UInt32
     package let reason: Reason
-    /// When that was found, by `diario repair`.
+    /// When that was found.
     package let since: Timestamp
 
     /// Why they are not pending; the raw values are on disk.
@@ -19,6 +19,8 @@ package struct GoneRows: Hashable, Sendable {
         case lost = 1
         /// They have positions, which were lost.
         case placed = 2
+        /// The authority refused them; nothing else in the log says so.
+        case refused = 3
     }
 
     private static let size = 40

@@ -76,7 +76,22 @@ package enum LogPaths {
 
     package static func isInboxEntry(_ name: String) -> Bool { name.hasSuffix(inboxSuffix) }
 
+    /// Says under which sequences a batch of the inbox was recorded again.
+    package static func inboxNote(
+        _ replica: ReplicaID,
+        _ first: UInt64,
+        of space: SpaceID
+    ) -> String {
+        "\(inbox(space))/\(replica.text)-\(hexadecimal(first))\(inboxNoteSuffix)"
+    }
+
+    package static func isInboxNote(_ name: String) -> Bool { name.hasSuffix(inboxNoteSuffix) }
+
+    /// Held by the one process that takes something out of an inbox.
+    package static func inboxLock(_ space: SpaceID) -> String { "\(inbox(space))/lock" }
+
     private static let inboxSuffix = ".dbox"
+    private static let inboxNoteSuffix = ".dnew"
 
     package static func segments(_ space: SpaceID) -> String { "spaces/\(space.text)/segments" }
 

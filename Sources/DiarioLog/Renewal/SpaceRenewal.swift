@@ -62,6 +62,9 @@ package struct SpaceRenewal: ~Copyable {
         types find: @escaping (TypeEntry) -> EventType?
     ) throws(LogError) -> Outcome {
         try store.removeRemains()
+        // Nobody takes anything out of the inbox while it is copied.
+        let inbox = try store.holdInbox(of: old)
+        defer { inbox.release() }
         for _ in 0..<attemptCountMax {
             let staged = try store.stage(inPlaceOf: old, epoch: plan.epoch)
             do throws(LogError) {
@@ -108,7 +111,7 @@ package struct SpaceRenewal: ~Copyable {
         }
         for replica in waiting.keys.sorted() { try takeWaiting(of: replica, before: .max) }
         try lane.flush()
-        try store.keepInInbox(kept, of: new)
+        try copyInbox()
         guard try store.activate(new, inPlaceOf: old, ifStill: standing) else { return nil }
         return Outcome(
             space: new,
@@ -150,6 +153,22 @@ package struct SpaceRenewal: ~Copyable {
             } else {
                 waiting[entry.replica, default: []].append(entry)
             }
+        }
+    }
+
+    private func copyInbox() throws(LogError) {
+        try store.keepInInbox(kept, of: new)
+        let (notes, faults) = try store.readInboxNotes(of: old)
+        if let fault = faults.first { throw .corrupt(fault) }
+        for note in notes {
+            try store.keepInInbox(
+                InboxNote(
+                    old: note.old,
+                    count: note.count,
+                    new: newOrigins[note.new] ?? note.new
+                ),
+                of: new
+            )
         }
     }
 

@@ -61,6 +61,8 @@ struct LaneWork {
 
     let replica: ReplicaID
     var pending = NumberRanges()
+    /// What the authority refused.
+    var refused = NumberRanges()
     var kept: [SegmentEntry] = []
     var parts: [LaneSources.Part] = []
     /// In order of sequence.

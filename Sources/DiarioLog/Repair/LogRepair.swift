@@ -302,6 +302,7 @@ package struct LogRepair {
                     hasLostFrames: hasLostFrames
                 )
                 try repair.run(&setAside, &report)
+                try mendInbox(of: space, in: store)
             }
         } catch {
             try? store.close()
@@ -309,6 +310,24 @@ package struct LogRepair {
         }
         try salvage.close()
         try store.close()
+    }
+
+    /// Takes files out of an inbox that cannot be read.
+    private mutating func mendInbox(
+        of space: SpaceID,
+        in store: LogStore
+    ) throws(LogError) {
+        for fault in try store.inboxFaults(of: space) {
+            report.found(fault, "set aside; what it says is known nowhere else")
+            if LogPaths.isInboxEntry(fault.file) {
+                report.remarks.append("refused events in \(fault.file)")
+            }
+            try setAside.keep(fault.file, because: fault.what)
+            try storing { () throws(StorageError) in
+                try directory.remove(fault.file)
+                try directory.syncDirectory(LogPaths.inbox(space))
+            }
+        }
     }
 
     // MARK: Afterwards

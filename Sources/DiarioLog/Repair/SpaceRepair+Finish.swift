@@ -67,6 +67,7 @@ extension SpaceRepair {
 
     /// The version of the format that the directory needs from now on.
     private func version(_ walk: borrowing SpaceWalk, _ lanes: MendedLanes) -> Int {
+        if !walk.refusals.isEmpty { return DirectoryFormat.refused }
         if !lanes.gone.isEmpty { return DirectoryFormat.gone }
         if !lanes.entries.isEmpty { return DirectoryFormat.lanes }
         if !walk.lost.isEmpty { return DirectoryFormat.lossy }
@@ -104,6 +105,20 @@ extension Writer {
         }
         try finishFrame(isSynced: true)
         store.hashes.remove(id)
+    }
+
+    /// Writes down which pending events are not pending any more; durable when this returns.
+    mutating func write(_ gone: [GoneRows], of id: SpaceID) throws(LogError) {
+        try begin()
+        defer { end() }
+        try syncPrevious()
+        try DirectoryFormat.upgrade(to: DirectoryFormat.refused, in: store.directory)
+        beginFrame()
+        for rows in gone {
+            try makeRoom(GoneRows.recordSize)
+            append(rows, of: id)
+        }
+        try finishFrame(isSynced: true)
     }
 
     /// Writes the state of a space as repair found it, and where its pending events are; durable

@@ -134,7 +134,10 @@ extension SpaceRepair {
         for replica in lanes.replicas.union(index.lanes.map(\.replica)).sorted() {
             let placed = old.placements.filter { $0.replica == replica }.map(\.lastSequence)
             let end = max(walk.lastSequences[replica] ?? 0, placed.max() ?? 0)
-            let work = work(of: replica, after: end, index, old)
+            let refused = NumberRanges(
+                walk.refusals.filter { $0.replica == replica }.map(\.sequences)
+            )
+            let work = work(of: replica, after: end, refused, index, old)
             let pieces = work.pieces
             try writeSeeds(for: pieces, of: replica, &report)
             let made = try seal(pieces, of: replica)
@@ -146,26 +149,58 @@ extension SpaceRepair {
                     RepairReport.Loss(space: space, place: .sequences(replica), numbers: numbers)
                 )
             }
-            for run in index.lanes.first(where: { $0.replica == replica })?.runs.runs ?? []
-            where run.first <= end {
-                let numbers = run.first...min(run.last, end)
-                try keep(run, of: replica, &setAside)
-                mended.gone += GoneRows.all(numbers, of: replica, .placed, since: shared.time.now)
-            }
+            try leaveOut(work, upTo: end, index, &mended, &setAside)
             note(work, pieces, made, index, &mended)
         }
         mended.entries.sort(by: Manifest.areInOrder)
         return mended
     }
 
+    /// Takes out of a lane of the log what is not pending: what was refused, and what comes before
+    /// events with positions.
+    private func leaveOut(
+        _ work: LaneWork,
+        upTo end: UInt64,
+        _ index: SpaceIndex,
+        _ mended: inout MendedLanes,
+        _ setAside: inout SetAside
+    ) throws(LogError) {
+        let (replica, now) = (work.replica, shared.time.now)
+        // Where the log has none of it, the lane has a gap that is to be told of.
+        var refused = NumberRanges()
+        if let first = work.pending.first, let last = work.pending.last {
+            refused = work.refused.clamped(to: first...last)
+        }
+        for run in index.lanes.first(where: { $0.replica == replica })?.runs.runs ?? [] {
+            var placed = NumberRanges(run.first <= end ? [run.first...min(run.last, end)] : [])
+            for range in work.refused.clamped(to: run.first...run.last).ranges {
+                // They are in the inbox, unless their author has dealt with them.
+                let why = "events of \(replica.text) that were refused"
+                try keep(run, of: replica, because: why, &setAside)
+                refused.insert(range)
+                placed.remove(range)
+            }
+            for range in placed.ranges {
+                let why = "events of \(replica.text) that have positions, which were lost"
+                try keep(run, of: replica, because: why, &setAside)
+                mended.gone += GoneRows.all(range, of: replica, .placed, since: now)
+            }
+        }
+        for range in refused.ranges {
+            mended.gone += GoneRows.all(range, of: replica, .refused, since: now)
+        }
+    }
+
     /// What is pending of a replica whose events up to `end` have positions.
     private func work(
         of replica: ReplicaID,
         after end: UInt64,
+        _ refused: NumberRanges,
         _ index: SpaceIndex,
         _ old: SpaceIndex
     ) -> LaneWork {
         var work = LaneWork(replica: replica)
+        work.refused = refused
         work.kept = lanes.kept.filter { $0.replica == replica }
         work.parts = lanes.parts.filter { $0.replica == replica }
         let runs = index.lanes.first { $0.replica == replica }?.runs.runs ?? []
@@ -180,6 +215,7 @@ extension SpaceRepair {
         }
         work.pending = NumberRanges(found.sorted { $0.lowerBound < $1.lowerBound })
         if end > 0 { work.pending.remove(1...end) }
+        for range in refused.ranges { work.pending.remove(range) }
         for entry in index.gone where entry.rows.replica == replica {
             work.pending.remove(entry.rows.sequences)
         }
@@ -265,7 +301,7 @@ extension SpaceRepair {
         let last = max(work.pending.last ?? 0, index.lastSequence(of: work.replica))
         guard let first, first <= last else { return lost }
         var missing = NumberRanges([first...last])
-        for range in work.pending.ranges { missing.remove(range) }
+        for range in work.pending.ranges + work.refused.ranges { missing.remove(range) }
         for entry in index.gone where entry.rows.replica == work.replica {
             missing.remove(entry.rows.sequences)
         }
@@ -277,9 +313,9 @@ extension SpaceRepair {
     private func keep(
         _ run: Run,
         of replica: ReplicaID,
+        because why: String,
         _ setAside: inout SetAside
     ) throws(LogError) {
-        let why = "events of \(replica.text) that have positions, which were lost"
         guard run.isSealed else {
             let start = Int(run.offset)
             let part = start..<start + Int(run.blockSize)

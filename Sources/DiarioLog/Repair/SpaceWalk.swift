@@ -17,6 +17,8 @@ struct SpaceWalk: ~Copyable {
     private(set) var adoptions: [Adoption]
     /// The last sequence of each replica among those that were read.
     private(set) var lastSequences: [ReplicaID: UInt64] = [:]
+    /// What the authority refused, in order of position.
+    private(set) var refusals: [RefusedRun] = []
     private var clock: HybridTime
     private var acceptedAt: Int64 = 0
 
@@ -115,7 +117,9 @@ struct SpaceWalk: ~Copyable {
                 let time = stored.acceptedAt?.milliseconds ?? 0
                 range.append(hasher.leaf(hash, acceptedAt: time), &hasher)
                 acceptedAt = max(time, range.size == 1 ? time : acceptedAt)
-                for found in try engine.facts(of: stored, in: block, type).adoptions { note(found) }
+                let facts = try engine.facts(of: stored, in: block, type)
+                for found in facts.adoptions { note(found) }
+                for found in facts.refusals { note(found) }
             } catch {
                 throw .corrupt(Fault(file: events.file, offset: 0, what: error.message))
             }
@@ -131,6 +135,17 @@ struct SpaceWalk: ~Copyable {
             replica: stored.row.replica,
             lastSequence: max(known?.lastSequence ?? 0, stored.row.sequence),
             isAuthority: stored.isAuthority || known?.isAuthority ?? false
+        )
+    }
+
+    /// Sequences of refused events count as used.
+    private mutating func note(_ found: RefusedRun) {
+        refusals.append(found)
+        let known = tallies[found.replica]
+        tallies[found.replica] = ReplicaTally(
+            replica: found.replica,
+            lastSequence: max(known?.lastSequence ?? 0, found.sequences.upperBound),
+            isAuthority: known?.isAuthority ?? false
         )
     }
 

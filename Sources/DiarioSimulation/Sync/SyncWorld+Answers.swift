@@ -47,7 +47,7 @@ extension SyncWorld {
             counts.pushes += 1
             try checkVerdicts(verdicts, push)
         case (.pull(let pull), .news(let news)): try checkNews(news, pull)
-        case (.packWanted, .pack): break
+        case (.packWanted, .pack), (.compare, .common): break
         default: throw Broken(.answered, "the answer is of another kind than the request")
         }
     }

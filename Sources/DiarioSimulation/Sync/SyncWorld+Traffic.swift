@@ -190,6 +190,8 @@ extension SyncWorld {
         case .common(let common): return "common up to \(common.size)"
         case .packWanted: return "pack wanted"
         case .pack: return "pack"
+        case .compare(let compare): return "compare at \(compare.points.map(\.size))"
+        case .common(let common): return "common to \(common.size) of \(common.head)"
         case .refusal(let refusal): return "refusal \(refusal.reason): \(refusal.message)"
         }
     }

@@ -5,6 +5,7 @@ import os
 
 from .directory import Directory, segment_name
 from .export import export_line
+from .inbox import check_inbox
 from .ledger import KIND_DROPPED, KIND_LOST, Ledger
 from .primitives import FormatError, id_text
 from .proofs import check_tiles
@@ -29,6 +30,7 @@ class DataDirectory:
             self.catalogue.add(pack.types)
         self.row_files = RowFiles(self.directory)
         self.ledgers = {}
+        self.inboxes = {}       # space: batches in the inbox
         self.read_log()
         for space in self.directory.spaces:
             self.read_segments(space)
@@ -101,6 +103,9 @@ class DataDirectory:
             self.problems.append("moved records below format 7")
         if ledger.gone and self.directory.format_version < 6:
             self.problems.append("gone records below format 6")
+        if ledger.refused and self.directory.format_version < 8:
+            self.problems.append("refused events below format 8")
+        self.inboxes[space] = check_inbox(self.directory, space, ledger, self.problems)
         self.problems[before:] = [f"space {name}: {text}" for text in self.problems[before:]]
         return None if current is None else current.root().hex()
 
@@ -136,6 +141,7 @@ class DataDirectory:
                 "events": ledger.head + pending,
                 "head": ledger.head,
                 "pending": pending,
+                "inbox": sum(len(entry.events) for entry in self.inboxes.get(space, ())),
                 "root": root,
             })
         return {"spaces": spaces}

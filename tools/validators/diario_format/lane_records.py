@@ -5,6 +5,7 @@ from .primitives import FormatError, Reader
 COUNT_MAX = (1 << 32) - 1
 GONE_LOST = 1
 GONE_PLACED = 2
+GONE_REFUSED = 3
 
 
 class SealedRows:
@@ -32,7 +33,7 @@ class GoneRows:
         reader.end()
         if self.first == 0 or not 1 <= self.count <= COUNT_MAX:
             raise FormatError(f"a gone record of {self.count} events from {self.first} on")
-        if self.reason not in (GONE_LOST, GONE_PLACED):
+        if self.reason not in (GONE_LOST, GONE_PLACED, GONE_REFUSED):
             raise FormatError(f"a gone record with reason {self.reason}")
 
     @property

@@ -7,6 +7,7 @@ from bisect import bisect_left
 
 from .block import COMPRESSION_ROWS, COMPRESSION_ZSTD, parse_block
 from .hashes import HASH_SIZE, CompactRange, commitment_of, leaf_of, salt_group, salt_of, stand_in
+from .inbox import REFUSAL_TYPE, Refusal
 from .lane_records import GONE_LOST, GoneRows, SealedRows
 from .primitives import FormatError, Reader, id_text, origin_text
 from .row import check_subject, encode_public_part, event_hash
@@ -79,6 +80,7 @@ class Ledger:
         self.private = []       # (where, segment), in order of replica and sequence
         self.sealed_rows = []   # what sealed records say, in order
         self.gone = []          # what gone records say, in order
+        self.refused = []       # what refusals at positions say
         self.lost = []          # ranges of positions whose events are gone
         self.has_condensed = False
 
@@ -241,7 +243,7 @@ class Ledger:
         return same and ours.personal == sealed.personal
 
     def is_gone(self, key):
-        return any(rows.holds(key) for rows in self.gone)
+        return any(rows.holds(key) for rows in self.gone + self.refused)
 
     def lost_pending(self):
         """Replica, first and last sequence of what was pending and is lost."""
@@ -289,6 +291,7 @@ class Ledger:
         self.take_moved()
         self.apply_private()
         self.promote()
+        self.take_refused()
         self.take_gone()
         self.check_private()
         self.check_positions()
@@ -310,6 +313,23 @@ class Ledger:
                 self.put((replica, sequence), position + sequence - first, accepted_at)
             if len(known) < length and position + length - 1 > self.released:
                 self.problem(where, f"promotes {length} events, of which {len(known)} are here")
+
+    def take_refused(self):
+        """Takes out what the authority refused; such events never have positions."""
+        for key, (position, _) in sorted(self.place.items()):
+            if key not in self.events or self.events[key].type_name != REFUSAL_TYPE:
+                continue
+            try:
+                self.refused.append(Refusal(self.events[key].payload(self.types[key])))
+            except (FormatError, KeyError) as error:
+                self.problem(f"the refusal at position {position}", error)
+        refused = {(rows.replica, sequence) for rows in self.refused
+                   for sequence in range(rows.first, rows.last + 1)}
+        for key in sorted(refused & set(self.place)):
+            self.problem(origin_text(*key), "refused, but it has a position")
+        for key in refused & set(self.events) - set(self.place):
+            self.events.pop(key)
+            self.types.pop(key, None)
 
     def take_gone(self):
         """Takes out what is not pending any more; then W5: no promotion stands before that."""
@@ -435,7 +455,7 @@ class Ledger:
     def check_replicas_of_state(self, state):
         """The last sequences known lie between those of the positions and those of all events."""
         known, within = {}, {}
-        for rows in self.gone:
+        for rows in self.gone + self.refused:
             known[rows.replica] = max(known.get(rows.replica, 0), rows.last)
         for replica, sequence in self.events:
             known[replica] = max(known.get(replica, 0), sequence)

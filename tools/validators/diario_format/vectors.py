@@ -18,6 +18,7 @@ from .message_vectors import compare_messages
 from .payload import with_new_id
 from .proof_vectors import compare_proofs
 from .primitives import FormatError, id_text, parse_id
+from .refused_vectors import compare_refused
 from .row import Event, canonical_row, check_subject, decode_row, encode_public_part
 from .schemas import Catalogue, EventType
 from .segment_vectors import compare_segments
@@ -235,6 +236,7 @@ def compare_fingerprints(compare, vectors):
 COMPARISONS = {
     "blocks": compare_blocks,
     "fingerprints": compare_fingerprints,
+    "refused": compare_refused,
     "rows": compare_rows,
     "crc32c": compare_crc32c,
     "layout": compare_layout,

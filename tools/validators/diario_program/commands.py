@@ -11,7 +11,9 @@ from .checks import Checks
 
 COMMANDS = ("init", "record", "log", "show", "stats", "verify", "repair", "seal", "prove", "check",
             "query", "sql", "rebuild", "quarantine list", "quarantine show", "quarantine retry",
-            "export", "import", "schema check", "schema list", "schema adopt", "inspect", "harness",
+            "inbox list", "inbox show", "inbox retry", "inbox drop", "export", "import",
+            "schema check", "schema list", "schema adopt", "token create", "token list",
+            "token revoke", "space list", "space name", "space quota", "inspect", "harness",
             "completion", "man", "help")
 PAYLOAD = '{"day":"2026-03-02","weightG":78400,"source":"manual"}'
 
@@ -30,6 +32,7 @@ def check(diario, folder):
     check_follow(checks)
     check_inspect(checks, space)
     check_harness(checks, diario)
+    check_served(checks, diario, folder)
     return checks.count
 
 
@@ -286,3 +289,29 @@ def check_harness(checks, diario):
         require({"ok", "message", "field", "rule"} <= set(answer), f"a refusal: {answer}")
     process.stdout.close()
     process.stderr.close()
+
+
+def check_served(checks, diario, folder):
+    data = ("--data", str(folder / "served"))
+    made = diario.good("token", "create", *data, "--space", "home", "--rights", "read,append,relay",
+                       "--actor", "user-1", "--json").json
+    checks.true(re.fullmatch(r"diario_[0-9a-z]{13}_[0-9a-z]{52}", made["token"]), "the token")
+    checks.equal(made["rights"], ["read", "append", "relay"], "the rights")
+    plain = diario.good("token", "create", *data, "--space", "home", "--replaces", made["id"],
+                        "--actor", "user-1").lines
+    checks.true(len(plain) == 1 and plain[0].startswith("diario_"), "a token for scripts")
+    listed = diario.good("token", "list", *data, "--json").json
+    checks.equal([token["revoked"] is None for token in listed], [False, True], "a replaced token")
+    text = json.dumps(listed)
+    checks.true(made["token"] not in text and plain[0] not in text, "no token is listed")
+    revoked = diario.good("token", "revoke", listed[1]["id"], *data, "--json").json
+    checks.equal(revoked["changed"], True, "revoking")
+    quota = diario.good("space", "quota", "home", *data, "--events", "7", "--json").json
+    checks.equal(quota["eventsMax"], 7, "a quota")
+    spaces = diario.good("space", "list", *data, "--json").json
+    checks.equal([space["space"] for space in spaces], ["home"], "the spaces that are served")
+    notebook = ("-C", str(folder / "notebook"), "space")
+    unnamed = diario.good(*notebook, "list", "--json").json
+    checks.equal(unnamed[0]["space"], None, "a space without a name")
+    diario.good(*notebook, "name", unnamed[0]["id"], "notes")
+    checks.equal(diario.good(*notebook, "list", "--json").json[0]["space"], "notes", "its name")

@@ -1,0 +1,108 @@
+public import DiarioCore
+import DiarioLog
+import DiarioSchema
+
+/// A batch in the inbox: own events that the authority refused, or that another copy of this
+/// replica got ahead of.
+public struct InboxBatch: Sendable {
+    /// Why the authority refused a batch.
+    public struct Refusal: Hashable, Sendable {
+        /// Where the log says so.
+        public let position: UInt64
+        /// When the authority said so.
+        public let refusedAt: Timestamp
+        /// The rule that one of the events broke, such as `changed`.
+        public let rule: String
+        /// What is wrong, and what can be done.
+        public let message: String
+        /// The event that broke the rule.
+        public let origin: Origin?
+        /// The position of the event that got in between, if there is one.
+        public let conflict: UInt64?
+    }
+
+    /// The replica that recorded the events.
+    public let replica: ReplicaID
+    /// Their sequences.
+    public let sequences: ClosedRange<UInt64>
+    /// When they were put into the inbox.
+    public let keptAt: Timestamp
+    /// Why they were refused; nil if they were not, but forked.
+    public let refusal: Refusal?
+    /// The events as they were recorded, without positions.
+    public let events: [RecordedEvent]
+    /// The first of the new events, if these were recorded again already and only the removal of
+    /// this batch is missing.
+    public let recordedAgain: Origin?
+
+    /// The origin of the first event, which names the batch.
+    public var origin: Origin { Origin(replica: replica, sequence: sequences.lowerBound) }
+
+    /// Whether no refusal is known: another copy of this replica recorded other events under the
+    /// same origins.
+    public var isForked: Bool { refusal == nil }
+}
+
+/// What became of a batch that was to be recorded again.
+public struct InboxRetry: Hashable, Sendable {
+    /// The first event of the batch as it was in the inbox.
+    public let old: Origin
+    /// The first of the new events.
+    public let new: Origin
+    /// How many events they are.
+    public let count: Int
+    /// Whether they had been recorded before, and a crash had kept the batch in the inbox.
+    public let wasRecorded: Bool
+}
+
+extension Diary {
+    /// The batches in the inbox, in order of replica and sequence.
+    ///
+    /// - Throws: ``DiarioError`` if the disk refuses, or a file of the inbox is damaged.
+    public func inbox() throws -> [InboxBatch] { try space.inbox() }
+
+    /// What others recorded about the subjects of a batch while its author did not know it: behind
+    /// its base, and before it was refused.
+    ///
+    /// - Parameters:
+    ///   - batch: A batch of the inbox.
+    ///   - limit: How many events at most, the last ones.
+    /// - Returns: The events in order of position.
+    /// - Throws: ``DiarioError`` if the disk refuses, or the log is damaged.
+    public func concurrentEvents(
+        with batch: InboxBatch,
+        limit: Int = 100
+    ) throws -> [RecordedEvent] {
+        try space.concurrentLines(with: batch, limit: limit).compactMap { RecordedEvent($0) }
+    }
+
+    /// Records the events of a batch in the inbox once more, as new events, and takes the batch out
+    /// of the inbox.
+    ///
+    /// The new events have the same types, payloads, times, actors and subjects, and the head as
+    /// their base. Ids that the events make are new; the batch, and those that are retried later,
+    /// then refer to the new ones. When this returns, the events are on disk. When it throws, the
+    /// batch is still in the inbox. If a crash comes in between, it is there and says that it was
+    /// recorded; retrying it again only removes it.
+    ///
+    /// - Parameters:
+    ///   - origin: An event of the batch.
+    ///   - evenIfChanged: Whether to leave out that an event is to be refused if another replica
+    ///     wrote to its subject. A batch that is forked needs it, since a sync records such events
+    ///     again by itself.
+    /// - Returns: What became of it.
+    /// - Throws: ``DiarioError`` if no batch in the inbox has this event, if it refers to another
+    ///   one in the inbox, if an event does not fit its schema, or if the disk refuses.
+    @discardableResult
+    public func retry(_ origin: Origin, evenIfChanged: Bool = false) throws -> InboxRetry {
+        let retried = try space.retry(origin, evenIfChanged: evenIfChanged)
+        changes.raise()
+        return retried
+    }
+
+    /// Removes a batch from the inbox for good: nothing of its events is anywhere then.
+    ///
+    /// - Parameter origin: An event of the batch.
+    /// - Throws: ``DiarioError`` if no batch in the inbox has this event, or if the disk refuses.
+    public func drop(_ origin: Origin) throws { _ = try space.drop(origin) }
+}

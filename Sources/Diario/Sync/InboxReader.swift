@@ -1,0 +1,187 @@
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSchema
+
+/// The inbox of a space with its events taken apart: schema/format/sync.md, section 8.
+struct InboxReader {
+    /// A batch of the inbox.
+    struct Batch {
+        let entry: InboxEntry
+        /// The events; those of a type that the space does not have come without their payloads.
+        let lines: [EventLine]
+        var refusal: InboxBatch.Refusal?
+        var note: InboxNote?
+        var recordedAgain: Origin?
+
+        func contains(_ origin: Origin) -> Bool {
+            origin.replica == entry.replica && entry.sequences.contains(origin.sequence)
+        }
+    }
+
+    private let space: Space
+    private(set) var batches: [Batch] = []
+    /// What became of the ids of batches that were recorded again and are not here any more.
+    private(set) var ids = RewrittenIDs()
+    /// What is wrong with files that cannot be read.
+    let faults: [Fault]
+
+    init(_ space: Space) throws(DiarioError) {
+        self.space = space
+        let (entries, damaged) = try logging { () throws(LogError) in
+            try space.store.readInbox(of: space.id)
+        }
+        let (notes, damagedNotes) = try logging { () throws(LogError) in
+            try space.store.readInboxNotes(of: space.id)
+        }
+        faults = damaged + damagedNotes
+        let catalog = space.catalog
+        for entry in entries {
+            var batch = Batch(entry: entry, lines: try Self.lines(of: entry, catalog))
+            batch.note = notes.first { $0.old == entry.origin }
+            batches.append(batch)
+        }
+        for note in notes where !batches.contains(where: { $0.entry.origin == note.old }) {
+            ids.add(note)
+        }
+        guard !batches.isEmpty else { return }
+        try findRefusals()
+        for index in batches.indices {
+            guard let note = batches[index].note,
+                try isRecorded(batches[index], note)
+            else { continue }
+            batches[index].recordedAgain = note.new
+        }
+    }
+
+    // MARK: Events
+
+    private static func lines(
+        of entry: InboxEntry,
+        _ catalog: TypeCatalog
+    ) throws(DiarioError) -> [EventLine] {
+        do throws(FormatError) {
+            let (bytes, head) = try entry.unpacked()
+            let plans = head.types.map { plan($0, catalog) }
+            var lines: [EventLine] = []
+            let block = bytes.span
+            var cursor = RowCursor(block, head.summary)
+            while let row = try cursor.next() {
+                lines.append(try line(row, block, plans[row.typeIndex]))
+            }
+            return lines
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    /// How events of a type are read: with another schema than theirs they would say other things.
+    private static func plan(_ entry: TypeEntry, _ catalog: TypeCatalog) -> PayloadPlan {
+        let name = String(decoding: entry.name, as: UTF8.self)
+        guard let type = catalog.type(name, version: entry.version),
+            Fingerprint.schema(type) == entry.fingerprint
+        else { return PayloadPlan(.unknown(name, version: entry.version)) }
+        return PayloadPlan(type)
+    }
+
+    private static func line(
+        _ row: BlockRow,
+        _ block: Span<UInt8>,
+        _ plan: PayloadPlan
+    ) throws(FormatError) -> EventLine {
+        var line = EventLine(type: plan.type)
+        let part = try PublicPart.parse(block, row)
+        line.actor = part.actor.map { line.keep(block.extracting($0)) }
+        line.subject = part.subject.map { line.keep(block.extracting($0)) }
+        if !plan.type.isUnknown {
+            try PayloadCodec.decode(block, row, part, plan: plan, into: &line.payload)
+        }
+        line.at = part.envelope.at
+        line.ifUnchanged = part.flags.contains(.ifUnchanged)
+        line.origin = row.origin
+        line.base = part.envelope.base
+        line.clock = part.envelope.clock
+        return line
+    }
+
+    // MARK: What the log says
+
+    /// Finds what the log says against the batches.
+    private mutating func findRefusals() throws(DiarioError) {
+        let wanted = EventFilter(types: [EngineReader.refusalName], authorityOnly: true)
+        var reader = try EventReader(space, wanted, for: .use, isReversed: true)
+        var missing = batches.count
+        while missing > 0, try reader.advance() {
+            let line = reader.line
+            guard let replica = line.text("replica").flatMap({ ReplicaID(text: $0) }),
+                let first = line.integer("first"), let position = line.position
+            else { continue }
+            let origin = Origin(replica: replica, sequence: first)
+            for index in batches.indices
+            where batches[index].entry.origin == origin && batches[index].refusal == nil {
+                missing -= 1
+                batches[index].refusal = InboxBatch.Refusal(
+                    position: position,
+                    refusedAt: line.acceptedAt ?? Timestamp(milliseconds: 0),
+                    rule: line.text("rule") ?? "",
+                    message: line.text("message") ?? "",
+                    origin: line.integer("sequence").map { Origin(replica: replica, sequence: $0) },
+                    conflict: line.integer("position")
+                )
+            }
+        }
+    }
+
+    /// Whether the events that a note names are those of the batch, recorded again.
+    private func isRecorded(_ batch: Batch, _ note: InboxNote) throws(DiarioError) -> Bool {
+        let last = note.new.sequence + note.count - 1
+        guard note.count == batch.lines.count,
+            space.store.lastSequence(of: note.new.replica, in: space.id) >= last
+        else { return false }
+        var new = batches.first { $0.entry.origin == note.new }?.lines
+        if new == nil { new = try recorded(note.new.sequence...last, of: note.new.replica) }
+        guard let new, new.count == batch.lines.count else { return false }
+        var ids = ids
+        ids.add(note)
+        return zip(batch.lines, new).allSatisfy { ids.isSame($0, as: $1) }
+    }
+
+    /// The events of a replica with these sequences that are in the log.
+    private func recorded(
+        _ sequences: ClosedRange<UInt64>,
+        of replica: ReplicaID
+    ) throws(DiarioError) -> [EventLine] {
+        var filter = LogFilter()
+        filter.sequences = LogFilter.Sequences(sequences, of: replica)
+        let cursor = try logging { () throws(LogError) in
+            try space.store.cursor(space.id, filter: filter)
+        }
+        var reader = EventReader(space, cursor, types: [])
+        var found: [EventLine] = []
+        while found.count < sequences.count, try reader.advance() {
+            guard let origin = reader.line.origin, origin.replica == replica,
+                sequences.contains(origin.sequence)
+            else { continue }
+            found.append(reader.line)
+        }
+        return found
+    }
+}
+
+extension EventLine {
+    /// The text of a field; nil if there is none.
+    fileprivate func text(_ name: String) -> String? {
+        guard let index = type.fields.firstIndex(where: { $0.name == name }),
+            let bytes = payload.bytes(at: index)
+        else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// A number from 0 that a field holds; nil if there is none.
+    fileprivate func integer(_ name: String) -> UInt64? {
+        guard let index = type.fields.firstIndex(where: { $0.name == name }),
+            case .integer(let value) = payload.slots[index]
+        else { return nil }
+        return UInt64(exactly: value)
+    }
+}

@@ -1,0 +1,135 @@
+// The commands about spaces that are served, and who may use them. Help and parser both read this.
+
+extension Command {
+    private static let data = CommandOption.value(
+        "data",
+        "DIR",
+        "the folder of the server's data; else the one of -C",
+        .folder
+    )
+
+    static let tokenCreate = Command(
+        name: "token create",
+        operands: "",
+        operandCount: 0...0,
+        summary: "make a token, and its space if there is none",
+        details: [
+            "Makes a token for the space NAME and prints it, this once: only its hash is kept. "
+                + "If there is no space of that name, it is made, and the folder as well. Works "
+                + "beside a running server, which knows the token at the next request.",
+            "Rights, with commas between: read, append, relay (events of other actors and for "
+                + "replicas of others), admin (all of these, and publishing). With --actor, events "
+                + "that are pushed with it may name that actor only, unless it may relay.",
+            "A replica belongs to the actor of the token with which it was first pushed, or to the "
+                + "token if it names none. --replaces gives what belongs to an old token to the "
+                + "new one, and revokes the old one.",
+        ],
+        options: [
+            data,
+            .value("space", "NAME", "the space that it is for"),
+            .value("rights", "LIST", "what it gives: read,append if this is left out"),
+            .value("actor", "ID", "who bears it: an opaque id, never a name"),
+            .value("label", "TEXT", "what people call it"),
+            .value("expires", "TIME", "when it ends: RFC 3339, a date, or milliseconds"),
+            .value("replaces", "TOKEN", "the id of the token whose place it takes"),
+            .value("requests-per-second", "N", "how many requests may come with it"),
+            .value("events-per-second", "N", "how many events may be pushed with it"),
+            .json, .help,
+        ],
+        examples: [
+            Example(
+                text: "diario token create --data ./served --space home --rights read,append",
+                meaning: "for a device"
+            ),
+            Example(
+                text: "diario token create --space home --rights admin --label laptop --json",
+                meaning: "for whoever looks after the space"
+            ),
+        ]
+    )
+
+    static let tokenList = Command(
+        name: "token list",
+        operands: "",
+        operandCount: 0...0,
+        summary: "list the tokens of a server",
+        details: [
+            "Lists tokens by their ids, revoked and expired ones among them; the tokens themselves "
+                + "are kept nowhere. When one was used is known to the hour."
+        ],
+        options: [data, .value("space", "NAME", "only those of one space"), .json, .help],
+        examples: [Example(text: "diario token list --data ./served", meaning: "all of them")]
+    )
+
+    static let tokenRevoke = Command(
+        name: "token revoke",
+        operands: "TOKEN",
+        operandCount: 1...1,
+        summary: "let a token be valid no more",
+        details: [
+            "TOKEN is its id, as `token list` shows it. A running server refuses it from the next "
+                + "request on. What was pushed with it stays."
+        ],
+        options: [data, .json, .help],
+        examples: [
+            Example(
+                text: "diario token revoke 7zk3m9q2c1f4a --data ./served",
+                meaning: "one that was lost"
+            )
+        ]
+    )
+
+    static let spaceList = Command(
+        name: "space list",
+        operands: "",
+        operandCount: 0...0,
+        summary: "list the spaces of a server",
+        details: [
+            "Lists the spaces that have names, with how many events they hold and what they may "
+                + "hold; then those of the folder that have no name yet."
+        ],
+        options: [data, .json, .help],
+        examples: [Example(text: "diario space list --data ./served", meaning: "all of them")]
+    )
+
+    static let spaceName = Command(
+        name: "space name",
+        operands: "SPACE NAME",
+        operandCount: 2...2,
+        summary: "give a name to a space, to serve it",
+        details: [
+            "SPACE is an id, as `space list` shows it: of a space that was made by `init` in the "
+                + "folder that is to be served. NAME has 1 to 64 lower-case letters, digits, '-', "
+                + "'_' or '.', the first a letter or a digit."
+        ],
+        options: [data, .json, .help],
+        examples: [
+            Example(
+                text: "diario space name 7zk3m9q2c1f4a home --data ./notebook",
+                meaning: "what was a notebook can be served as home"
+            )
+        ]
+    )
+
+    static let spaceQuota = Command(
+        name: "space quota",
+        operands: "NAME",
+        operandCount: 1...1,
+        summary: "show or set what a space may hold",
+        details: [
+            "Shows what the space NAME may hold, after setting what is given. Pushes that would "
+                + "take it beyond are refused, and the replicas try again later; other spaces do "
+                + "not notice. Works beside a running server."
+        ],
+        options: [
+            data,
+            .value("events", "N", "at most so many events"),
+            .value("bytes", "N", "at most so many bytes on disk"),
+            .flag("default", "what is not given is as if it had never been set"),
+            .json, .help,
+        ],
+        examples: [
+            Example(text: "diario space quota home --events 1000000", meaning: "a bound of its own")
+        ]
+    )
+}

@@ -1,0 +1,74 @@
+import DiarioCore
+import DiarioLog
+import DiarioSQLite
+import DiarioServer
+import DiarioStorage
+
+/// The folder of a server's data, for commands that work beside the server.
+struct ServedFolder {
+    /// With `.diario` at its end.
+    private let path: String
+    /// As it was named.
+    let name: String
+
+    /// The folder that a command is about: that of `--data`, else the one that holds `.diario`.
+    init(_ call: Invocation) throws(Failure) {
+        if let named = call.arguments.value("data") {
+            name = named
+        } else {
+            name = try call.location.find()
+        }
+        path = name + "/" + SpaceLocation.marker
+    }
+
+    /// Opens the control file; with `isMade`, it and the folder are made if they are missing.
+    func control(isMade: Bool = false) throws(Failure) -> ControlFile {
+        if isMade {
+            try reportingStorage { () throws(StorageError) in
+                _ = try POSIXDirectory(path: path, access: .create)
+            }
+            let directory = try directory(.readWrite)
+            try reportingLog { () throws(LogError) in try LogStore.create(in: directory) }
+        } else {
+            _ = try directory(.read)
+        }
+        do throws(ControlError) {
+            return try ControlFile(folder: path, isMade ? .create : .readWrite)
+        } catch {
+            throw .failed(error.message)
+        }
+    }
+
+    func directory(_ access: POSIXDirectory.Access) throws(Failure) -> POSIXDirectory {
+        do throws(StorageError) { return try POSIXDirectory(path: path, access: access) } catch {
+            guard case .notFound = error else { throw .failed(LogError.storage(error).message) }
+            throw .failed(
+                "there is no data of a server in \(CellText.oneLine(name)). Check the path, or "
+                    + "make some: diario token create"
+            )
+        }
+    }
+
+    private func reportingStorage(_ body: () throws(StorageError) -> Void) throws(Failure) {
+        do throws(StorageError) { try body() } catch {
+            throw .failed(LogError.storage(error).message)
+        }
+    }
+}
+
+/// Runs calls of the control file and turns their errors into ours.
+func reportingControl<Value>(
+    _ body: () throws(ControlError) -> Value
+) throws(Failure) -> Value {
+    do throws(ControlError) { return try body() } catch { throw .failed(error.message) }
+}
+
+extension Invocation {
+    /// A name of a space that was typed.
+    func spaceName(_ text: String) throws(Failure) -> SpaceName {
+        guard let name = SpaceName(text) else {
+            throw .usage("\(CellText.oneLine(text)) is no name of a space: \(SpaceName.rules)")
+        }
+        return name
+    }
+}

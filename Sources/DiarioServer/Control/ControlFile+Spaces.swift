@@ -1,0 +1,97 @@
+package import DiarioCore
+import DiarioLog
+import DiarioSQLite
+
+// Names of spaces: schema/format/control.md, section 4.
+
+extension ControlFile {
+    /// The space that has a name; nil if none has it.
+    package func space(_ name: SpaceName) throws(ControlError) -> NamedSpace? {
+        try reading { (state) throws(ControlError) in
+            if let known = state.spaces[name] { return known }
+            let found = try Self.spaces(state.connection, "WHERE name = ?", [.text(name.text)])
+            state.spaces[name] = found.first
+            return found.first
+        }
+    }
+
+    /// All spaces that have names, in their order.
+    package func spaces() throws(ControlError) -> [NamedSpace] {
+        try reading { (state) throws(ControlError) in
+            try Self.spaces(state.connection, "ORDER BY name", [])
+        }
+    }
+
+    /// Gives a name to a space that is there already.
+    package func name(
+        _ id: SpaceID,
+        _ name: SpaceName,
+        at now: Timestamp
+    ) throws(ControlError) {
+        try writing { (connection) throws(ControlError) in
+            guard try Self.spaces(connection, "WHERE name = ?", [.text(name.text)]).isEmpty else {
+                throw .taken("The name \(name.text)")
+            }
+            let known = try Self.spaces(connection, "WHERE id = ?", [.text(id.text)])
+            if let other = known.first {
+                throw .taken("The space \(id.text) has the name \(other.name.text), which")
+            }
+            try Self.insert(name, id, at: now, connection)
+        }
+    }
+
+    /// Sets what a space may hold.
+    package func setQuota(
+        of name: SpaceName,
+        _ quota: SpaceQuota
+    ) throws(ControlError) {
+        try writing { (connection) throws(ControlError) in
+            guard try !Self.spaces(connection, "WHERE name = ?", [.text(name.text)]).isEmpty else {
+                throw .unknownSpace(name.text)
+            }
+            try connection.run(
+                "UPDATE space SET eventsMax = ?, bytesMax = ? WHERE name = ?",
+                [Value(quota.eventsMax), Value(quota.bytesMax), .text(name.text)]
+            )
+        }
+    }
+
+    static func insert(
+        _ name: SpaceName,
+        _ id: SpaceID,
+        at now: Timestamp,
+        _ connection: borrowing Connection
+    ) throws(ControlError) {
+        try connection.run(
+            "INSERT INTO space (name, id, created) VALUES (?, ?, ?)",
+            [.text(name.text), .text(id.text), Value(now)]
+        )
+    }
+
+    static func spaces(
+        _ connection: borrowing Connection,
+        _ condition: String,
+        _ values: [Value]
+    ) throws(ControlError) -> [NamedSpace] {
+        let rows = try connection.rows(
+            "SELECT name, id, created, eventsMax, bytesMax FROM space " + condition,
+            values
+        )
+        var spaces: [NamedSpace] = []
+        for row in rows {
+            guard let name = row[0].asText.flatMap({ SpaceName($0) }),
+                let id = row[1].asText.flatMap({ SpaceID(text: $0) }),
+                let created = row[2].asTime
+            else { throw .damaged(what: "a row of `space` is none") }
+            spaces.append(
+                NamedSpace(
+                    name: name,
+                    id: id,
+                    created: created,
+                    quota: SpaceQuota(eventsMax: row[3].asCount, bytesMax: row[4].asCount)
+                )
+            )
+        }
+        return spaces
+    }
+}

@@ -1,0 +1,24 @@
+package import DiarioCore
+
+/// A space that has a name: schema/format/control.md, sections 4 and 6.
+package struct NamedSpace: Hashable, Sendable {
+    package let name: SpaceName
+    package let id: SpaceID
+    package let created: Timestamp
+    package var quota: SpaceQuota
+}
+
+/// How much a space may hold.
+package struct SpaceQuota: Hashable, Sendable {
+    /// Nil for the default.
+    package var eventsMax: Int?
+    package var bytesMax: Int?
+
+    package init(eventsMax: Int? = nil, bytesMax: Int? = nil) {
+        self.eventsMax = eventsMax
+        self.bytesMax = bytesMax
+    }
+
+    package var events: Int { eventsMax ?? Limits.spaceEventCountMax }
+    package var bytes: Int { bytesMax ?? Limits.spaceSizeMax }
+}

@@ -1,0 +1,31 @@
+package import DiarioCore
+
+/// What is known of a push before its batches are judged.
+package struct PushFacts: Equatable, Sendable {
+    package let replica: ReplicaID
+    /// Whether the space has seen events of the replica, accepted or refused.
+    package let isSeen: Bool
+    package let eventCount: Int
+    /// Of these, events that the space has not seen.
+    package let newCount: Int
+    /// Bytes of the blocks before compression.
+    package let size: Int
+}
+
+extension PushedEvents {
+    /// What a gate is told, of a space that has seen the sequences of the replica up to `last`.
+    func facts(seenThrough last: UInt64) -> PushFacts {
+        let count = batches.reduce(0) { $0 + $1.count }
+        let seen = batches.reduce(0) { sum, batch in
+            guard batch.firstSequence <= last else { return sum }
+            return sum + Int(min(last, batch.lastSequence) - batch.firstSequence) + 1
+        }
+        return PushFacts(
+            replica: replica,
+            isSeen: last > 0,
+            eventCount: count,
+            newCount: count - seen,
+            size: blocks.reduce(0) { $0 + $1.bytes.count }
+        )
+    }
+}

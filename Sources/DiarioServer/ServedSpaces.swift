@@ -1,0 +1,206 @@
+package import DiarioCore
+package import DiarioLog
+package import DiarioSync
+import Synchronization
+
+/// The spaces of a data directory as they are served: who asks is known by a token, and every
+/// bound of schema/format/control.md is kept.
+///
+/// Safe to use from any thread. Spaces are opened when they are first asked for.
+package final class ServedSpaces: Sendable {
+    private let store: LogStore
+    private let control: ControlFile
+    private let authorities = Mutex<[SpaceID: SpaceAuthority]>([:])
+    /// Only of tokens that are valid, which an administrator made.
+    private let rates = Mutex<[TokenID: Rates]>([:])
+
+    private struct Rates: Sendable {
+        let of: TokenRates
+        var requests: RateBucket
+        var events: RateBucket
+
+        init(_ rates: TokenRates, at now: Timestamp) {
+            of = rates
+            requests = RateBucket(perSecond: rates.requestsPerSecond, at: now)
+            events = RateBucket(
+                perSecond: rates.eventsPerSecond,
+                atOnceMin: Limits.exchangeCountMax,
+                at: now
+            )
+        }
+    }
+
+    package init(_ store: LogStore, _ control: ControlFile) {
+        self.store = store
+        self.control = control
+    }
+
+    /// The answer to a request to the space that is called `name`, from who bears `token`.
+    package func answer(
+        _ request: [UInt8],
+        to name: String,
+        with token: String,
+        at now: Timestamp
+    ) -> [UInt8] {
+        do throws(Refusal) {
+            let (token, space) = try admit(token, to: name, at: now)
+            let authority = try authority(of: space)
+            return authority.answer(request, from: Caller(token)) { (push) throws(Refusal) in
+                try admit(push, with: token, to: space, at: now)
+            }
+        } catch {
+            return SyncMessage.refusal(error).encoded()
+        }
+    }
+
+    /// Who asks, and for what: a valid token, and the space that it is for.
+    package func admit(
+        _ text: String,
+        to name: String,
+        at now: Timestamp
+    ) throws(Refusal) -> (Token, NamedSpace) {
+        let found = try reading { () throws(ControlError) in try control.token(text, at: now) }
+        guard let token = found else {
+            throw Refusal(.unauthorized, "The token is not known. Ask for a new one.")
+        }
+        guard token.space.text == name,
+            let space = try reading({ () throws(ControlError) in try control.space(token.space) })
+        else {
+            throw Refusal(.unknownSpace, "There is no such space, or not for this token.")
+        }
+        try take(1, of: \.requests, token, at: now)
+        // When a token was last used is worth no refusal.
+        try? control.noteUse(of: token, at: now)
+        return (token, space)
+    }
+
+    /// The authority of a space, which is made if it has only a name so far.
+    private func authority(of space: NamedSpace) throws(Refusal) -> SpaceAuthority {
+        // Carried out as a value, because the lock's closure is not generic over the error.
+        let result: Result<SpaceAuthority, LogError> = authorities.withLock { authorities in
+            if let open = authorities[space.id] { return .success(open) }
+            do throws(LogError) {
+                if try !store.hasSpace(space.id) {
+                    _ = try store.makeSpace(isAuthority: true, id: space.id)
+                }
+            } catch {
+                return .failure(error)
+            }
+            let authority = SpaceAuthority(store, space.id)
+            authorities[space.id] = authority
+            return .success(authority)
+        }
+        do throws(LogError) { return try result.get() } catch { throw Refusal(error) }
+    }
+
+    // MARK: Bounds
+
+    private func take(
+        _ count: Int,
+        of bucket: any WritableKeyPath<Rates, RateBucket> & Sendable,
+        _ token: Token,
+        at now: Timestamp
+    ) throws(Refusal) {
+        let wait = rates.withLock { all in
+            var rates = all[token.id] ?? Rates(token.rates, at: now)
+            if rates.of != token.rates { rates = Rates(token.rates, at: now) }
+            defer { all[token.id] = rates }
+            return rates[keyPath: bucket].take(count, at: now)
+        }
+        guard let wait else { return }
+        throw Refusal(
+            .tooFast,
+            number: UInt64(wait),
+            "The token is used too fast. Try again in \(wait) s."
+        )
+    }
+
+    private func admit(
+        _ push: PushFacts,
+        with token: Token,
+        to space: NamedSpace,
+        at now: Timestamp
+    ) throws(Refusal) {
+        try take(push.eventCount, of: \.events, token, at: now)
+        try checkQuota(of: space, push)
+        try checkHolder(of: push, with: token, in: space, at: now)
+    }
+
+    private func checkQuota(of space: NamedSpace, _ push: PushFacts) throws(Refusal) {
+        guard push.newCount > 0 else { return }
+        let status: SpaceStatus
+        do throws(LogError) { status = try store.status(of: space.id) } catch {
+            throw Refusal(error)
+        }
+        let events = UInt64(space.quota.events)
+        guard status.head + UInt64(push.newCount) <= events else {
+            throw Refusal(
+                .full,
+                "The space holds \(status.head) events and may hold \(events). Ask its "
+                    + "administrator for more."
+            )
+        }
+        guard status.size + push.size <= space.quota.bytes else {
+            throw Refusal(
+                .full,
+                "The space takes \(status.size) bytes and may take \(space.quota.bytes). Ask its "
+                    + "administrator for more."
+            )
+        }
+    }
+
+    private func checkHolder(
+        of push: PushFacts,
+        with token: Token,
+        in space: NamedSpace,
+        at now: Timestamp
+    ) throws(Refusal) {
+        let own = token.holder
+        let known = try reading { () throws(ControlError) in
+            try control.holder(of: push.replica, in: space.name)
+        }
+        if known == own || token.rights.mayRelay && (known != nil || push.isSeen) { return }
+        guard known != nil || push.isSeen else {
+            let holder = try reading { () throws(ControlError) in
+                try control.bind(push.replica, in: space.name, to: own, at: now)
+            }
+            if holder == own { return }
+            guard holder == nil else { throw Self.foreign(push.replica) }
+            throw Refusal(
+                .full,
+                "More than \(Limits.holderReplicaCountMax) replicas belong to the token or its "
+                    + "actor. Use another token."
+            )
+        }
+        throw Self.foreign(push.replica)
+    }
+
+    private static func foreign(_ replica: ReplicaID) -> Refusal {
+        Refusal(
+            .forbidden,
+            "The replica \(replica.text) belongs to somebody else. Use a token of the same actor, "
+                + "or one that may relay."
+        )
+    }
+
+    private func reading<Value>(
+        _ body: () throws(ControlError) -> Value
+    ) throws(Refusal) -> Value {
+        do throws(ControlError) { return try body() } catch {
+            throw Refusal(
+                .unavailable,
+                number: 5,
+                "The server cannot do this now: \(error.message)"
+            )
+        }
+    }
+}
+
+extension SpaceStatus {
+    /// Bytes of the space on disk, as far as they grow with its events.
+    fileprivate var size: Int {
+        (manifest.segments + manifest.lanes).reduce(liveBytes) {
+            $0 + $1.segmentSize + $1.sidecarSize
+        }
+    }
+}
