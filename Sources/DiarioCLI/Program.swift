@@ -144,6 +144,8 @@ enum Program {
         case .spaceList: try SpaceCommand.list(call)
         case .spaceName: try SpaceCommand.name(call)
         case .spaceQuota: try SpaceCommand.quota(call)
+        case .authorityStatus: try AuthorityCommand.status(call)
+        case .authorityResume: try AuthorityCommand.resume(call)
         case .inspect: try InspectCommand.run(call)
         case .query: try QueryCommand.run(call)
         case .sql: try QueryCommand.sql(call)

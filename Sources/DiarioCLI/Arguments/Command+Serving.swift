@@ -132,4 +132,42 @@ extension Command {
             Example(text: "diario space quota home --events 1000000", meaning: "a bound of its own")
         ]
     )
+
+    static let authorityStatus = Command(
+        name: "authority status",
+        operands: "",
+        operandCount: 0...0,
+        summary: "show which spaces get their positions here",
+        details: [
+            "Lists the spaces whose events get their positions in this folder, with their epoch, "
+                + "and whether they wait since they were restored from a backup."
+        ],
+        options: [data, .json, .help],
+        examples: [
+            Example(text: "diario authority status --data ./served", meaning: "all of them")
+        ]
+    )
+
+    static let authorityResume = Command(
+        name: "authority resume",
+        operands: "",
+        operandCount: 0...0,
+        summary: "let a restored server give positions again",
+        details: [
+            "A folder that was restored from a backup, or copied, may lack events that others know "
+                + "already, so it gives no positions. This lets it go on with what it has: "
+                + "replicas go back to what they have in common with it, and send their own events "
+                + "behind that again. Events of replicas that never come back are lost then; a "
+                + "newer backup would have them.",
+            "Do not run it for a copy that is served beside the original: both would give the same "
+                + "positions to different events.",
+        ],
+        options: [data, .value("space", "NAME", "only this one"), .json, .help],
+        examples: [
+            Example(
+                text: "diario authority resume --data ./served --space home",
+                meaning: "after a backup was restored"
+            )
+        ]
+    )
 }

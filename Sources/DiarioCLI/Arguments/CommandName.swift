@@ -31,6 +31,8 @@ package enum CommandName: String, CaseIterable, Sendable {
     case spaceList = "space list"
     case spaceName = "space name"
     case spaceQuota = "space quota"
+    case authorityStatus = "authority status"
+    case authorityResume = "authority resume"
     case inspect
     case harness
     case completion
@@ -71,6 +73,8 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .spaceList: .spaceList
         case .spaceName: .spaceName
         case .spaceQuota: .spaceQuota
+        case .authorityStatus: .authorityStatus
+        case .authorityResume: .authorityResume
         case .inspect: .inspect
         case .harness: .harness
         case .completion: .completion

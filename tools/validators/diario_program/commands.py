@@ -13,8 +13,8 @@ COMMANDS = ("init", "record", "log", "show", "stats", "verify", "repair", "seal"
             "query", "sql", "rebuild", "quarantine list", "quarantine show", "quarantine retry",
             "inbox list", "inbox show", "inbox retry", "inbox drop", "export", "import",
             "schema check", "schema list", "schema adopt", "token create", "token list",
-            "token revoke", "space list", "space name", "space quota", "inspect", "harness",
-            "completion", "man", "help")
+            "token revoke", "space list", "space name", "space quota", "authority status",
+            "authority resume", "inspect", "harness", "completion", "man", "help")
 PAYLOAD = '{"day":"2026-03-02","weightG":78400,"source":"manual"}'
 
 
@@ -315,3 +315,10 @@ def check_served(checks, diario, folder):
     checks.equal(unnamed[0]["space"], None, "a space without a name")
     diario.good(*notebook, "name", unnamed[0]["id"], "notes")
     checks.equal(diario.good(*notebook, "list", "--json").json[0]["space"], "notes", "its name")
+    authority = ("-C", str(folder / "notebook"), "authority")
+    status = diario.good(*authority, "status", "--json").json
+    checks.equal([(space["space"], space["waiting"]) for space in status], [("notes", False)],
+                 "who gives positions")
+    checks.equal(diario.good(*authority, "resume", "--json").json, [], "nobody waits")
+    checks.equal(diario.run(*authority, "resume", "--space", "other").code, 1,
+                 "a space that is not there")

@@ -1,0 +1,140 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioServer
+import DiarioStorage
+
+/// The commands `diario authority status` and `resume`.
+enum AuthorityCommand {
+    /// A space whose positions are given in the folder.
+    private struct Entry {
+        let id: SpaceID
+        let name: SpaceName?
+        let epoch: UInt64
+        let head: UInt64
+        let isWaiting: Bool
+    }
+
+    static func status(_ call: Invocation) throws(Failure) {
+        let folder = try ServedFolder(call)
+        let store = try open(folder, .readOnly)
+        let entries = try entries(of: store, folder)
+        if call.arguments.has("json") {
+            try call.output.jsonList(entries.map { json($0) })
+        } else {
+            if entries.isEmpty { try call.output.line("no positions are given here") }
+            for entry in entries {
+                let state =
+                    entry.isWaiting
+                    ? "restored from a backup: waits for diario authority resume"
+                    : "gives positions"
+                try call.output.line(
+                    "\(name(of: entry))  \(Show.count(entry.head, "event")), epoch \(entry.epoch)"
+                        + "  \(state)"
+                )
+            }
+        }
+        try reportingLog { () throws(LogError) in try store.close() }
+    }
+
+    static func resume(_ call: Invocation) throws(Failure) {
+        let folder = try ServedFolder(call)
+        let store = try open(folder, .readWrite)
+        var wanted: SpaceName?
+        if let text = call.arguments.value("space") { wanted = try call.spaceName(text) }
+        let known = try entries(of: store, folder)
+        if let wanted, !known.contains(where: { $0.name == wanted }) {
+            throw .failed(
+                "there is no space called \(wanted.text). They are listed by: diario space list"
+            )
+        }
+        let chosen = known.filter { entry in
+            guard let wanted else { return true }
+            return entry.name == wanted
+        }
+        let waiting = chosen.filter(\.isWaiting)
+        try reportingLog { () throws(LogError) in
+            for entry in waiting { try store.resumeAuthority(of: entry.id) }
+            try store.close()
+        }
+        if call.arguments.has("json") {
+            return try call.output.jsonList(
+                waiting.map { entry in
+                    json(
+                        Entry(
+                            id: entry.id,
+                            name: entry.name,
+                            epoch: entry.epoch,
+                            head: entry.head,
+                            isWaiting: false
+                        )
+                    )
+                }
+            )
+        }
+        guard !waiting.isEmpty else { return try call.output.line("nothing waits here") }
+        for entry in waiting {
+            try call.output.line(
+                "\(name(of: entry)) gives positions again, from \(entry.head + 1) on"
+            )
+        }
+    }
+
+    private static func open(
+        _ folder: ServedFolder,
+        _ access: LogStore.Access
+    ) throws(Failure) -> LogStore {
+        let directory = try folder.directory(access == .readWrite ? .readWrite : .read)
+        return try reporting { () throws(DiarioError) in
+            try Space.openStore(directory, access: access)
+        }
+    }
+
+    private static func entries(
+        of store: LogStore,
+        _ folder: ServedFolder
+    ) throws(Failure) -> [Entry] {
+        let directory = try folder.directory(.read)
+        let isNamed = try reportingLog { () throws(LogError) in
+            do throws(StorageError) { return try directory.exists(ControlFile.name) } catch {
+                throw .storage(error)
+            }
+        }
+        let named =
+            isNamed
+            ? try reportingControl { [control = try folder.control()] () throws(ControlError) in
+                try control.spaces()
+            } : []
+        return try reportingLog { () throws(LogError) in
+            if store.access == .readWrite {
+                // A copy that nobody has written to yet finds out now that it is one.
+                for manifest in try store.manifests() where manifest.authority != nil {
+                    _ = try store.author(of: manifest.space)
+                }
+            }
+            return try store.manifests()
+                .filter { !$0.isStaging && $0.authority != nil }
+                .map { manifest in
+                    Entry(
+                        id: manifest.space,
+                        name: named.first { $0.id == manifest.space }?.name,
+                        epoch: manifest.epoch,
+                        head: store.standing(of: manifest.space).head,
+                        isWaiting: manifest.isWaiting
+                    )
+                }
+        }
+    }
+
+    private static func name(of entry: Entry) -> String { entry.name?.text ?? entry.id.text }
+
+    private static func json(_ entry: Entry) -> [UInt8] {
+        JSONText.object { json in
+            if let name = entry.name { json.add("space", name.text) } else { json.addNull("space") }
+            json.add("id", entry.id.text)
+            json.add("epoch", entry.epoch)
+            json.add("events", entry.head)
+            json.add("waiting", entry.isWaiting)
+        }
+    }
+}
