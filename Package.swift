@@ -52,7 +52,7 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
         "DiarioBench",
         [
             "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog",
-            "DiarioProjection", "CBaseline",
+            "DiarioProjection", "DiarioSync", "DiarioServer", "CBaseline",
         ]
     ),
     ("DiarioSim", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),

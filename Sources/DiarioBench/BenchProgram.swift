@@ -30,6 +30,13 @@ enum BenchProgram {
             try await TypedBench.run(&arguments)
         },
         Command(
+            name: "sync",
+            summary: "replicas and the authority of their space, in process",
+            help: SyncBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await SyncBench.run(&arguments)
+        },
+        Command(
             name: "import",
             summary: "lines of an export, checked, hashed and on disk",
             help: ImportBench.help

@@ -146,6 +146,10 @@ public enum Limits {
     ///
     /// Above: the message is refused.
     package static let comparedSizeCountMax = 64
+    /// Packs that an authority asks for at once, of a space that is being published.
+    ///
+    /// Above: the others are asked for later.
+    package static let wantedPackCountMax = 64
     /// Bytes of the name of a space.
     ///
     /// Above: refused.

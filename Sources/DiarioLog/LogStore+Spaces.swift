@@ -113,6 +113,9 @@ extension LogStore {
         }
     }
 
+    /// An id that no space has.
+    package func drawSpaceID() -> SpaceID { SpaceID(drawnFrom: shared.entropy) }
+
     /// Whether a space is there, made to its end.
     package func hasSpace(_ id: SpaceID) throws(LogError) -> Bool {
         try storing { () throws(StorageError) in

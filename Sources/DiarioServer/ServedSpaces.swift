@@ -11,6 +11,8 @@ package final class ServedSpaces: Sendable {
     private let store: LogStore
     private let control: ControlFile
     private let authorities = Mutex<[SpaceID: SpaceAuthority]>([:])
+    /// Held while a part of a space that is published is taken.
+    private let adopting = Mutex<Void>(())
     /// Only of tokens that are valid, which an administrator made.
     private let rates = Mutex<[TokenID: Rates]>([:])
 
@@ -44,13 +46,83 @@ package final class ServedSpaces: Sendable {
     ) -> [UInt8] {
         do throws(Refusal) {
             let (token, space) = try admit(token, to: name, at: now)
-            let authority = try authority(of: space)
-            return authority.answer(request, from: Caller(token)) { (push) throws(Refusal) in
-                try admit(push, with: token, to: space, at: now)
+            let message = try SpaceAuthority.read(request)
+            switch message {
+            case .publish, .abandon:
+                return try publish(message, to: space, with: token, at: now).encoded()
+            default: break
             }
+            let authority = try authority(of: space)
+            return try authority.answer(message, from: Caller(token)) { (push) throws(Refusal) in
+                try admit(push, with: token, to: space, at: now)
+            }.encoded()
         } catch {
             return SyncMessage.refusal(error).encoded()
         }
+    }
+
+    // MARK: Publishing
+
+    /// Takes a part of a space that is published, or gives an attempt up.
+    private func publish(
+        _ message: SyncMessage,
+        to space: NamedSpace,
+        with token: Token,
+        at now: Timestamp
+    ) throws(Refusal) -> SyncMessage {
+        guard token.rights.contains(.admin) else {
+            throw Refusal(.forbidden, "The token does not give the right admin.")
+        }
+        // Carried out as a value, because the lock's closure is not generic over the error.
+        let result: Result<Publication, Refusal> = adopting.withLock { _ in
+            do throws(Refusal) {
+                // Looked at under the lock: another attempt may have got the name meanwhile.
+                let found = try reading { () throws(ControlError) in
+                    try control.space(space.name)
+                }
+                guard let space = found else {
+                    throw Refusal(.unknownSpace, "There is no such space.")
+                }
+                let adoption = Adoption(
+                    store: store,
+                    control: control,
+                    space: space,
+                    holder: token.holder,
+                    now: now,
+                    whileQuiet: { (body) throws(Refusal) in try self.whileQuiet(space, body) }
+                )
+                switch message {
+                case .publish(let publish): return .success(try adoption.answer(publish))
+                case .abandon(let abandon): return .success(try adoption.answer(abandon))
+                default: preconditionFailure("only these come here")
+                }
+            } catch {
+                return .failure(error)
+            }
+        }
+        return .publication(try result.get())
+    }
+
+    /// Runs `body` while the space that has a name takes no push; it says whether that is over for
+    /// good, and is told whether the space holds nothing of replicas.
+    private func whileQuiet(
+        _ space: NamedSpace,
+        _ body: (Bool) throws(Refusal) -> Bool
+    ) throws(Refusal) {
+        let authority = try authority(of: space)
+        var isOver = false
+        try authority.retire { () throws(Refusal) in
+            let status: SpaceStatus
+            do throws(LogError) { status = try store.status(of: space.id) } catch {
+                throw Refusal(error)
+            }
+            isOver = try body(!Adoption.isUsed(status))
+            return isOver
+        }
+        guard isOver else { return }
+        authorities.withLock { $0[space.id] = nil }
+        // It held nothing that anybody recorded; what is left of it if this fails has no name.
+        try? store.remove(space.id)
     }
 
     /// Who asks, and for what: a valid token, and the space that it is for.
@@ -187,12 +259,19 @@ package final class ServedSpaces: Sendable {
         _ body: () throws(ControlError) -> Value
     ) throws(Refusal) -> Value {
         do throws(ControlError) { return try body() } catch {
-            throw Refusal(
-                .unavailable,
-                number: 5,
-                "The server cannot do this now: \(error.message)"
-            )
+            throw Refusal(error)
         }
+    }
+}
+
+extension Refusal {
+    /// What a replica is told when the control file fails.
+    init(_ error: ControlError) {
+        self.init(
+            .unavailable,
+            number: 5,
+            "The server cannot do this now: \(error.message)"
+        )
     }
 }
 

@@ -21,6 +21,8 @@ package final class SpaceAuthority: Sendable {
         var types: SpaceTypes?
         var refusals = KnownRefusals()
         var isSettled = false
+        /// Whether another space has its name by now.
+        var isRetired = false
     }
 
     /// So long a replica waits at least before it asks an authority again that waits itself.
@@ -82,7 +84,9 @@ package final class SpaceAuthority: Sendable {
         case .compare(let compare):
             try require(.read, of: caller)
             return .common(try common(compare))
-        case .verdicts, .news, .pack, .refusal, .common:
+        case .publish, .abandon:
+            throw Refusal(.forbidden, "Nothing can be published here.")
+        case .verdicts, .news, .pack, .refusal, .common, .publication:
             throw Refusal(.malformed, "This message is an answer, and not a request.")
         }
     }
@@ -194,6 +198,7 @@ package final class SpaceAuthority: Sendable {
         var outcome: Result<[Verdict], Refusal> = .success([])
         state.withLock { state in
             do throws(Refusal) {
+                guard !state.isRetired else { throw Self.retired }
                 let last = store.lastSequence(of: events.replica, in: space)
                 try gate(events.facts(seenThrough: last))
                 outcome = .success(try judge(events, from: caller, &state))
@@ -204,6 +209,27 @@ package final class SpaceAuthority: Sendable {
         let verdicts = try outcome.get()
         let status = try logging { () throws(LogError) in try store.status(of: space) }
         return Verdicts(epoch: status.manifest.epoch, head: status.head, list: verdicts)
+    }
+
+    private static let retired = Refusal(
+        .unavailable,
+        number: 1,
+        "Another space takes the place of this one. Try again."
+    )
+
+    /// Runs `body`, and takes no push meanwhile; if it does not throw, there will be none any more.
+    func retire(_ body: () throws(Refusal) -> Bool) throws(Refusal) {
+        // Carried out as a value, because the lock's closure is not generic over the error.
+        var failure: Refusal?
+        state.withLock { state in
+            do throws(Refusal) {
+                let isRetired = try body()
+                state.isRetired = state.isRetired || isRetired
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
     }
 
     private func judge(

@@ -1,6 +1,7 @@
 import Diario
 import DiarioCore
 import DiarioLog
+import DiarioSQLite
 import DiarioServer
 import DiarioStorage
 import DiarioTestSupport
@@ -131,6 +132,47 @@ struct DiarySyncTests {
         #expect(last.rows.count == 3)
         try await again.close()
         try await one.close()
+    }
+
+    @Test func aDiaryIsPublishedAndThenSyncs() async throws {
+        /// Carries messages to spaces that are served.
+        struct Served: Transport {
+            let spaces: ServedSpaces
+            let key: TokenKey
+
+            func exchange(_ request: [UInt8]) async throws -> [UInt8] {
+                spaces.answer(request, to: "home", with: key.text, at: SystemClock().now)
+            }
+        }
+        let folder = try TemporaryFolder()
+        let directory = try POSIXDirectory(path: folder.path + "/served", access: .create)
+        try LogStore.create(in: directory)
+        let store = try Space.openStore(directory, access: .readWrite)
+        let control = try ControlFile(folder: folder.path + "/served", .create)
+        let home = try #require(SpaceName("home"))
+        let key = try control.makeToken(
+            TokenDraft(space: home, rights: .all),
+            drawnFrom: SystemEntropy(),
+            at: SystemClock().now
+        ).key
+        let transport = Served(spaces: ServedSpaces(store, control), key: key)
+        let space = try Space.create(
+            at: folder.path + "/device",
+            packs: try PackSource.builtIn()
+        )
+        let diary = Diary(space: space)
+        try await Self.weigh(diary, "2026-03-02", 78_400)
+        try await diary.publish(with: transport)
+        try await Self.weigh(diary, "2026-03-03", 78_100)
+        let report = try await diary.sync(with: transport)
+        #expect(report.pushed == 1)
+        #expect(report.pending == 0)
+        let id = try #require(try control.space(home)).id
+        #expect(store.standing(of: id).head == report.head)
+        let answer = try await diary.sql("SELECT day FROM weight ORDER BY day")
+        #expect(answer.rows.count == 2)
+        try await diary.close()
+        try store.close()
     }
 
     @Test func theStatusFollowsASyncThatGoesOn() async throws {

@@ -35,12 +35,18 @@ struct Pair {
         let manifest = try authorityStore.makeSpace(isAuthority: true)
         space = manifest.space
         lineage = manifest.lineage
-        let owner = try Space(store: authorityStore, id: space)
+        try Self.adopt(in: authorityStore, space)
+        authority = SpaceAuthority(authorityStore, space)
+        replica = try TestReplica(space, lineage, clock, entropy)
+    }
+
+    /// Lets a space use the pack of these tests.
+    static func adopt(in store: LogStore, _ space: SpaceID) throws {
         let pack = try Pack(
             files: [
                 PackFile(
                     path: "events/note.made.1.json",
-                    bytes: Array(Self.schema.utf8)
+                    bytes: Array(schema.utf8)
                 ),
                 PackFile(
                     path: "pack.json",
@@ -48,9 +54,7 @@ struct Pair {
                 ),
             ]
         )
-        _ = try owner.adopt([pack]) { _, _ in }
-        authority = SpaceAuthority(authorityStore, space)
-        replica = try TestReplica(space, lineage, clock, entropy)
+        _ = try Space(store: store, id: space).adopt([pack]) { _, _ in }
     }
 
     var now: Timestamp { clock.now }
@@ -114,7 +118,14 @@ struct TestReplica {
         _ clock: ManualClock,
         _ entropy: SeededEntropy
     ) throws -> LogStore {
-        let process = disk.process(0)
+        try open(disk.process(0), clock, entropy)
+    }
+
+    static func open(
+        _ process: any LogDirectory,
+        _ clock: ManualClock,
+        _ entropy: SeededEntropy
+    ) throws -> LogStore {
         try LogStore.create(in: process)
         let engine = try PackSource.engine()
         guard let reader = EngineReader(engine.types) else {
@@ -161,21 +172,13 @@ struct TestReplica {
         subject: String? = nil,
         ifUnchanged: Bool = false
     ) throws -> Origin {
-        let catalog = try Space(store: store, id: space).catalog
-        guard let type = catalog.newest("test.note.made") else {
-            preconditionFailure("the replica has the pack")
-        }
-        var line = EventLine(type: type)
-        var reader = PayloadReader()
-        let payload = #"{"secret":"s \#(text)","text":"\#(text)"}"#
-        try reader.read(Array(payload.utf8).span, as: type, into: &line.payload)
-        line.actor = line.keep(Array(actor.utf8).span)
-        line.subject = subject.map { line.keep(Array($0.utf8).span) }
-        line.ifUnchanged = ifUnchanged
-        var batch = DraftBatch()
-        try batch.append(line)
-        let append = Append(space: space, content: .batch(batch), durability: .synced)
-        return try store.append(append)[0].firstOrigin
+        try store.recordNote(
+            text,
+            in: space,
+            actor: actor,
+            subject: subject,
+            ifUnchanged: ifUnchanged
+        )
     }
 
     /// What the events say, in the order in which they are applied.
@@ -259,5 +262,33 @@ struct TestReplica {
             if random.oneIn(6) { answer.removeLast(1 + random.below(answer.count)) }
             try session.receive(answer, at: now)
         }
+    }
+}
+
+extension LogStore {
+    /// Records a note, if the space knows notes.
+    @discardableResult
+    func recordNote(
+        _ text: String,
+        in space: SpaceID,
+        actor: String = "alice",
+        subject: String? = nil,
+        ifUnchanged: Bool = false
+    ) throws -> Origin {
+        let catalog = try Space(store: self, id: space).catalog
+        guard let type = catalog.newest("test.note.made") else {
+            preconditionFailure("the replica has the pack")
+        }
+        var line = EventLine(type: type)
+        var reader = PayloadReader()
+        let payload = #"{"secret":"s \#(text)","text":"\#(text)"}"#
+        try reader.read(Array(payload.utf8).span, as: type, into: &line.payload)
+        line.actor = line.keep(Array(actor.utf8).span)
+        line.subject = subject.map { line.keep(Array($0.utf8).span) }
+        line.ifUnchanged = ifUnchanged
+        var batch = DraftBatch()
+        try batch.append(line)
+        let append = Append(space: space, content: .batch(batch), durability: .synced)
+        return try self.append(append)[0].firstOrigin
     }
 }

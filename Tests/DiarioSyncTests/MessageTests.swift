@@ -82,7 +82,39 @@ struct MessageTests {
                 )
             ),
             .common(Common(epoch: 3, head: 400, size: 300)),
-        ]
+        ] + publishing
+    }
+
+    private static var publishing: [SyncMessage] {
+        let attempt = AttemptID(high: 3, low: 4)
+        let block = [UInt8](repeating: 6, count: 40)
+        let pack = PackFiles(files: [PackFiles.File(path: "pack.json", content: [1, 2])])
+        let wanted = [standing.root, SHA256.hash([2].span)]
+        func publication(_ outcome: Publication.Outcome, _ text: String) -> SyncMessage {
+            .publication(Publication(attempt: attempt, outcome: outcome, text))
+        }
+        return [
+            .publish(
+                Publish(
+                    attempt: attempt,
+                    standing: standing,
+                    acceptedAt: Timestamp(milliseconds: -7)
+                )
+            ),
+            .publish(
+                Publish(
+                    attempt: attempt,
+                    standing: standing,
+                    acceptedAt: Timestamp(milliseconds: 1_700_000_000_000),
+                    before: 200,
+                    blocks: [block, block],
+                    pack: Publish.NamedPack(fingerprint: standing.root, pack: pack)
+                )
+            ),
+            .abandon(Abandon(attempt: attempt, standing: standing)),
+            publication(.goesOn(taken: 250, wanted: wanted), ""),
+            publication(.adopted, "The space is published."),
+        ] + Publication.Reason.allCases.map { publication(.ended($0), "No.") }
     }
 
     @Test func aMessageComesBackAsItWas() throws {

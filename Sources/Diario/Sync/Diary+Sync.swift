@@ -74,6 +74,16 @@ extension Diary {
     private var now: Timestamp { space.store.now }
 
     private func beginSync() throws -> ReplicaSession {
+        let publishing: PublishingFile?
+        do throws(LogError) { publishing = try space.store.publishing(of: space.id) } catch {
+            throw DiarioError(error)
+        }
+        guard publishing == nil else {
+            throw DiarioError(
+                .busy,
+                "This diary is being published. Go on with that, or abandon it, before it syncs."
+            )
+        }
         guard syncing.begin() else {
             throw DiarioError(.busy, "This diary is being synced already.")
         }
@@ -159,7 +169,7 @@ extension Diary {
 
 extension DiarioError {
     /// Why the authority does nothing about what was asked.
-    fileprivate init(_ refusal: Refusal) {
+    init(_ refusal: Refusal) {
         let kind: Kind =
             switch refusal.reason {
             case .unauthorized, .forbidden: .unauthorized

@@ -108,8 +108,7 @@ extension ReplicaSession {
         decided[replica] = sequences.upperBound
         moved.pushed += UInt64(sequences.count)
         try promote(promoted)
-        try keepRefused(refused)
-        try store.leaveOut(refused, of: space)
+        try store.leaveOut(try keepRefused(refused), of: space)
         machine.pushed(isWhole: isWhole)
     }
 

@@ -49,9 +49,11 @@ extension ReplicaSession {
         machine.pulled(through: news.end, of: news.head, unsent: rest)
     }
 
-    /// Puts own events that were refused into the inbox.
-    mutating func keepRefused(_ refused: [RefusedRun]) throws(LogError) {
-        guard !refused.isEmpty else { return }
+    /// Puts pending events that were refused into the inbox, and gives those that are there now.
+    @discardableResult
+    mutating func keepRefused(_ refused: [RefusedRun]) throws(LogError) -> [RefusedRun] {
+        guard !refused.isEmpty else { return [] }
+        var kept: [RefusedRun] = []
         let pending = store.standing(of: space).pending
         var entries: [InboxEntry] = []
         for refusal in refused
@@ -64,6 +66,7 @@ extension ReplicaSession {
             let (blocks, count) = try store.pendingBlocks(of: space, events)
             guard let block = blocks.first, blocks.count == 1, count > 0 else { continue }
             moved.refused += UInt64(count)
+            kept.append(refusal)
             entries.append(
                 InboxEntry(
                     replica: refusal.replica,
@@ -74,5 +77,6 @@ extension ReplicaSession {
             )
         }
         try store.keepInInbox(entries, of: space)
+        return kept
     }
 }

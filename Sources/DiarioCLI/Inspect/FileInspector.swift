@@ -29,6 +29,7 @@ package struct FileInspector {
         case "DWAL": return "file of the write-ahead log"
         case "DMAN": return "manifest of a space"
         case "DREP": return "replica file"
+        case "DPUB": return "attempt to publish"
         case "DSYN": return "synced mark"
         case "DBLK": return "block"
         case "DFRM": return "frames"
@@ -50,6 +51,7 @@ package struct FileInspector {
         case "reserve": return "reserve"
         case "manifest": return "manifest of a space"
         case "replica": return "replica file"
+        case "publishing": return "attempt to publish"
         case "synced": return "synced mark"
         case "size": return "mark of the tiles"
         case "lost": return "list of lost positions"
@@ -80,6 +82,7 @@ package struct FileInspector {
         case "row file": try RowFileInspector(bytes, showsRows: showsRows).inspect(take)
         case "manifest of a space": try take(SmallFiles.manifest(bytes))
         case "replica file": try take(SmallFiles.replica(bytes))
+        case "attempt to publish": try take(SmallFiles.publishing(bytes))
         case "synced mark": try take(SmallFiles.syncedMark(bytes))
         case "format of the directory": try take(SmallFiles.format(bytes))
         case "segment": try take(SegmentInspector(bytes: bytes, file: .segment).inspect())

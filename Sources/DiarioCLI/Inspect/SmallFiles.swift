@@ -132,6 +132,26 @@ enum SmallFiles {
         }
     }
 
+    static func publishing(_ bytes: [UInt8]) -> [InspectLine] {
+        read(bytes, size: 80, section: "7") { (reader) throws(InspectStop) in
+            try reader.magic("DPUB")
+            try version(&reader)
+            try reader.number(
+                "what is done",
+                size: 1,
+                show: { $0 == 2 ? "the authority is taken back" : "the other side is asked" },
+                problem: { 1...2 ~= $0 ? nil : "unknown" }
+            )
+            try reader.zeros(2)
+            try reader.raw("attempt", count: 16)
+            try reader.number("size", size: 8)
+            try reader.raw("root", count: 32)
+            try reader.number("last event accepted at", size: 8, show: Show.time)
+            try reader.zeros(4)
+            try reader.checksum(of: 0..<76)
+        }
+    }
+
     static func syncedMark(_ bytes: [UInt8]) -> [InspectLine] {
         let isFirst = bytes.count < 5 || bytes[4] == 1
         return read(bytes, size: isFirst ? 32 : 40, section: "8") {

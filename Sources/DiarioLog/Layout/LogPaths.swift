@@ -55,6 +55,10 @@ package enum LogPaths {
     package static func space(_ space: SpaceID) -> String { "spaces/\(space.text)" }
     package static func manifest(_ space: SpaceID) -> String { "spaces/\(space.text)/manifest" }
     package static func replica(_ space: SpaceID) -> String { "spaces/\(space.text)/replica" }
+    /// What is known of an attempt to publish the space.
+    package static func publishing(_ space: SpaceID) -> String {
+        "spaces/\(space.text)/publishing"
+    }
     /// The list of positions whose events were lost.
     package static func lost(_ space: SpaceID) -> String { "spaces/\(space.text)/lost" }
     package static func stagingLock(_ space: SpaceID) -> String { "spaces/\(space.text)/staging" }

@@ -38,12 +38,23 @@ extension ControlFile {
             guard let count = count.first?.first?.asInteger,
                 count < Limits.holderReplicaCountMax
             else { return nil }
-            try connection.run(
-                "INSERT INTO replica (space, replica, actor, token, bound) VALUES (?, ?, ?, ?, ?)",
-                [.text(space.text), .text(replica.text), actor, token, Value(now)]
-            )
+            try Self.insert(replica, space, holder, at: now, connection)
             return holder
         }
+    }
+
+    static func insert(
+        _ replica: ReplicaID,
+        _ space: SpaceName,
+        _ holder: Holder,
+        at now: Timestamp,
+        _ connection: borrowing Connection
+    ) throws(ControlError) {
+        let (actor, token) = columns(of: holder)
+        try connection.run(
+            "INSERT INTO replica (space, replica, actor, token, bound) VALUES (?, ?, ?, ?, ?)",
+            [.text(space.text), .text(replica.text), actor, token, Value(now)]
+        )
     }
 
     private static func columns(of holder: Holder) -> (actor: Value, token: Value) {

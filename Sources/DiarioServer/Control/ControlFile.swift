@@ -146,6 +146,11 @@ package final class ControlFile: Sendable {
             bound INTEGER NOT NULL,
             PRIMARY KEY (space, replica)
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE publication (
+            attempt TEXT NOT NULL PRIMARY KEY, space TEXT NOT NULL REFERENCES space (name),
+            outcome INTEGER NOT NULL, reason INTEGER NOT NULL, staging TEXT,
+            began INTEGER NOT NULL
+        ) STRICT;
         """
 
     /// Runs `body` with what is known, which is up to date.

@@ -90,9 +90,13 @@ struct Book {
         if let device = entry.device { open[device]?.removeAll { $0 == token } }
     }
 
-    /// A device was put back to what it was at some time.
-    mutating func abandon(_ device: Int) {
-        for token in open[device, default: []] { entries[token]?.promise = .abandoned }
+    /// A device was put back to what it was at some time: what it recorded may be anywhere, unless
+    /// it has a position.
+    mutating func abandon(_ device: Int, _ ledger: Ledger) {
+        for (token, entry) in entries
+        where entry.device == device && entry.promise != .lost && ledger.tokens[token] == nil {
+            entries[token]?.promise = .abandoned
+        }
         open[device] = []
     }
 

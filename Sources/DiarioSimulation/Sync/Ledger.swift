@@ -29,7 +29,8 @@ struct Ledger {
     private(set) var adoptions: [Int: UInt64] = [:]
     /// Who wrote about a subject, and where.
     private var writers: [[UInt8]: [(replica: ReplicaID, position: UInt64)]] = [:]
-    /// Ids that events made which were refused, and where that was said.
+    /// Origins of events that were refused, as ids that these may have made, and where that was
+    /// said.
     private var refusedIDs: [[UInt8]: UInt64] = [:]
     private let fingerprints: [Hash32]
 
@@ -179,7 +180,8 @@ struct Ledger {
             refusedTokens[token] = position
             let found = objection(to: entry, origin, base: entry.base, before: position)
             if let found { reasons.insert(found) }
-            if entry.event.kind == .thing { refusedIDs[Array(origin.text.utf8)] = position }
+            // Nobody can tell any more what it would have made.
+            refusedIDs[Array(origin.text.utf8)] = position
         }
         guard reasons.contains(rule) else {
             throw Broken(

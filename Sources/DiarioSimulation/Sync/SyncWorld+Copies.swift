@@ -48,7 +48,7 @@ extension SyncWorld {
         device.request = nil
         device.wakeNumber += 1
         // What was recorded since may be with the server, or on its way to it, or nowhere.
-        book.abandon(device.number)
+        book.abandon(device.number, ledger)
         try start(device)
     }
 }

@@ -13,6 +13,8 @@ extension SyncWorld {
     /// The longest wait is a minute, and each of a few rounds may begin with one.
     private static let healingTime: Int64 = 15 * 60_000
     private static let healingCount = 20_000
+    /// How much larger the blocks of these worlds are when they are unpacked, at most.
+    private static let expansionMax = 16
 
     /// Ends all faults, and waits until every event has its verdict everywhere.
     func heal() throws {
@@ -141,11 +143,12 @@ extension SyncWorld {
         }
     }
 
-    /// A session holds no more than one answer, and a little for each replica that it speaks for.
+    /// A session holds no more than one answer with what is in its blocks, and a little for each
+    /// replica that it speaks for.
     func checkMemory(_ device: Device) throws(Broken) {
         guard let session = device.session else { return }
         let size = Reach.size(of: session)
-        guard size <= 2 * device.answerSizeMax + 4096 else {
+        guard size <= Self.expansionMax * device.answerSizeMax + 16_384 else {
             throw Broken(
                 .bounded,
                 "the session of \(device.name) holds \(size) bytes, and the largest answer has "

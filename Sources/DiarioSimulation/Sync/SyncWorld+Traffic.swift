@@ -186,10 +186,13 @@ extension SyncWorld {
                 .joined(separator: ", ")
         case .pull(let pull): return "pull behind \(pull.standing.size)"
         case .news(let news): return "news to \(news.end) of \(news.head)"
-        case .packWanted: return "pack wanted"
-        case .pack: return "pack"
         case .compare(let compare): return "compare at \(compare.points.map(\.size))"
         case .common(let common): return "common to \(common.size) of \(common.head)"
+        case .packWanted: return "pack wanted"
+        case .pack: return "pack"
+        case .publish: return "publish"
+        case .abandon: return "abandon"
+        case .publication: return "publication"
         case .refusal(let refusal): return "refusal \(refusal.reason): \(refusal.message)"
         }
     }

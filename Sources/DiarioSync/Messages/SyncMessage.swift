@@ -24,6 +24,9 @@ package enum SyncMessage: Equatable, Sendable {
     case refusal(Refusal)
     case compare(Compare)
     case common(Common)
+    case publish(Publish)
+    case abandon(Abandon)
+    case publication(Publication)
 
     package static let version: UInt8 = 1
     static let magic: UInt32 = 0x4753_4d44
@@ -39,6 +42,9 @@ package enum SyncMessage: Equatable, Sendable {
         case refusal = 7
         case compare = 8
         case common = 9
+        case publish = 10
+        case abandon = 11
+        case publication = 12
     }
 
     package var kind: Kind {
@@ -52,6 +58,9 @@ package enum SyncMessage: Equatable, Sendable {
         case .refusal: .refusal
         case .compare: .compare
         case .common: .common
+        case .publish: .publish
+        case .abandon: .abandon
+        case .publication: .publication
         }
     }
 
@@ -73,6 +82,9 @@ package enum SyncMessage: Equatable, Sendable {
         case .refusal(let refusal): refusal.write(into: &bytes)
         case .compare(let compare): compare.write(into: &bytes)
         case .common(let common): common.write(into: &bytes)
+        case .publish(let publish): publish.write(into: &bytes)
+        case .abandon(let abandon): abandon.write(into: &bytes)
+        case .publication(let publication): publication.write(into: &bytes)
         }
         let size = bytes.count - Self.headerSize
         precondition(bytes.count <= Limits.messageSizeMax, "who writes a message keeps its limits")
@@ -111,6 +123,9 @@ package enum SyncMessage: Equatable, Sendable {
         case .refusal: self = .refusal(try Refusal(&reader))
         case .compare: self = .compare(try Compare(&reader))
         case .common: self = .common(try Common(&reader))
+        case .publish: self = .publish(try Publish(&reader))
+        case .abandon: self = .abandon(try Abandon(&reader))
+        case .publication: self = .publication(try Publication(&reader))
         }
         guard reader.isAtEnd else { throw .trailingBytes(at: reader.offset) }
     }

@@ -120,9 +120,7 @@ package struct ReplicaMachine: Sendable {
         let jittered = delay - Int64(random.below(Int(delay / 2) + 1))
         let least = Int64(min(secondsMin, Self.secondsMax)) * 1000
         lastWait = max(jittered, least)
-        state = .backingOff(
-            until: Timestamp(milliseconds: now.milliseconds + lastWait)
-        )
+        state = .backingOff(until: Timestamp(milliseconds: now.milliseconds + lastWait))
     }
 
     /// The authority does nothing about a request.

@@ -8,17 +8,18 @@ from .primitives import BLOCK_COUNT_MAX, MIB, FormatError, Reader, id_text, pars
 from .schemas import read_pack
 
 FORMAT_LINE = re.compile(r"diario format ([0-9]+) readable by ([0-9]+)\n?")
-FORMAT_VERSIONS = ("1", "2", "3", "4", "5", "6", "7", "8")
+FORMAT_VERSIONS = ("1", "2", "3", "4", "5", "6", "7", "8", "9")
 MANIFEST_SIZE = 64
 MANIFEST_SIZE_MAX = 8 * MIB
 SEGMENT_SIZE = 72
 RETIRED_SIZE = 24
-MANIFEST_FLAGS_ALL = 7
+MANIFEST_FLAGS_ALL = 31
 MANIFEST_AUTHORITY = 1
 MANIFEST_STAGING = 2
 MANIFEST_LOST = 4
 HASH_SIZE = 32
 REPLICA_FILE_SIZE = 72
+FORMER_COUNT_MAX = 64
 LOCK_SIZE = 16
 
 
@@ -161,13 +162,28 @@ def read_lost(data):
 
 class ReplicaFile:
     def __init__(self, data):
-        reader = sized_reader(data, REPLICA_FILE_SIZE, b"DREP")
+        version = data[4] if len(data) > REPLICA_FILE_SIZE else 1
+        reader = sized_reader(data, len(data), b"DREP", version)
         reader.zeros(3)
         self.replica = reader.id()
         self.inode = reader.u64()
         self.created = reader.u64()
         self.machine = reader.raw(32)
+        self.former = self.read_former(reader) if version == 2 else []
         reader.zeros(4)
+        reader.raw(4)
+        reader.end()
+        if version > 2:
+            raise FormatError(f"a replica file of version {version}")
+
+    @staticmethod
+    def read_former(reader):
+        """The ids that this replica had before, the oldest first."""
+        count = reader.u32()
+        if not 1 <= count <= FORMER_COUNT_MAX:
+            raise FormatError(f"{count} former ids")
+        reader.zeros(4)
+        return [reader.id() for _ in range(count)]
 
 
 def sized_reader(data, size, magic, version=1):
@@ -260,6 +276,8 @@ class Directory:
                 self.problems.append(f"spaces/{name}: lost positions below format 3")
             manifest.lost = read_lost(self.read("spaces", name, "lost"))
         replica_file = ReplicaFile(self.read("spaces", name, "replica"))
+        if replica_file.former and self.format_version < 9:
+            self.problems.append(f"spaces/{name}: former ids below format 9")
         self.spaces[manifest.space] = Space(manifest, replica_file)
 
     def shown_spaces(self):

@@ -5,7 +5,8 @@ from .primitives import Writer, parse_id
 
 MAGIC = b"DMSG"
 VERSION = 1
-PUSH, VERDICTS, PULL, NEWS, PACK_WANTED, PACK, REFUSAL, COMPARE, COMMON = range(1, 10)
+(PUSH, VERDICTS, PULL, NEWS, PACK_WANTED, PACK, REFUSAL, COMPARE, COMMON, PUBLISH, ABANDON,
+ PUBLICATION) = range(1, 13)
 
 
 def compare_messages(compare, vectors):
@@ -28,8 +29,8 @@ def message(fields):
     return head.done() + body.done()
 
 
-def write_lineage(body, fields):
-    high, low = fields["lineage"][:16], fields["lineage"][16:]
+def write_lineage(body, fields, name="lineage"):
+    high, low = fields[name][:16], fields[name][16:]
     body.u64(int(high, 16))
     body.u64(int(low, 16))
 
@@ -96,8 +97,12 @@ def write_pack_wanted(body, fields):
 
 
 def write_pack(body, fields):
-    body.varint(len(fields["files"]))
-    for path, content in fields["files"]:
+    write_files(body, fields["files"])
+
+
+def write_files(body, files):
+    body.varint(len(files))
+    for path, content in files:
         body.text(path)
         body.bytes(bytes.fromhex(content))
 
@@ -123,6 +128,36 @@ def write_common(body, fields):
         body.varint(int(fields[name]))
 
 
+def write_publish(body, fields):
+    write_abandon(body, fields)
+    body.zigzag(int(fields["acceptedAt"]))
+    body.varint(int(fields["before"]))
+    body.varint(len(fields["blocks"]))
+    for block in fields["blocks"]:
+        body.bytes(bytes.fromhex(block))
+    pack = fields.get("pack")
+    body.varint(1 if pack else 0)
+    if pack:
+        body.raw(bytes.fromhex(pack[0][0]))
+        write_files(body, pack[1:])
+
+
+def write_abandon(body, fields):
+    write_lineage(body, fields, "attempt")
+    write_standing(body, fields)
+
+
+def write_publication(body, fields):
+    write_lineage(body, fields, "attempt")
+    body.u8(fields["outcome"])
+    body.varint(fields["reason"])
+    body.varint(int(fields["taken"]))
+    body.varint(len(fields["wanted"]))
+    for fingerprint in fields["wanted"]:
+        body.raw(bytes.fromhex(fingerprint))
+    body.text(fields["text"])
+
+
 BODIES = {
     PUSH: write_push,
     VERDICTS: write_verdicts,
@@ -133,4 +168,7 @@ BODIES = {
     REFUSAL: write_refusal,
     COMPARE: write_compare,
     COMMON: write_common,
+    PUBLISH: write_publish,
+    ABANDON: write_abandon,
+    PUBLICATION: write_publication,
 }

@@ -1,0 +1,83 @@
+import DiarioCore
+import DiarioLog
+import DiarioSync
+public import DiarioTransport
+
+extension Diary {
+    /// Hands the space over to the server at the other end: from then on that gives the positions,
+    /// and other devices can sync with it.
+    ///
+    /// Can be recorded in and read meanwhile; what is recorded is sent by the next sync. When this
+    /// returns, the server has every event that was there when it began, and the same history. When
+    /// it throws, the attempt goes on with the next call, on this device or after a restart, unless
+    /// the error is of kind ``DiarioError/Kind/exists`` or ``DiarioError/Kind/diverged``: then the
+    /// server will never take the space under this name, and all is as it was before.
+    ///
+    /// - Throws: ``DiarioError`` if the server cannot be reached or refuses, or the disk fails.
+    public func publish(with transport: some Transport) async throws {
+        switch try await publish(with: transport, isAbandoning: false) {
+        case .published: return
+        case .kept(let reason, let message): throw DiarioError(Self.kind(of: reason), message)
+        }
+    }
+
+    /// Gives up an attempt to publish, once the server has confirmed that it never will take it.
+    ///
+    /// True if the space stays here; false if the server has it already, which is then published.
+    ///
+    /// - Throws: ``DiarioError`` if the server cannot be asked: then the attempt is as it was.
+    public func abandonPublishing(with transport: some Transport) async throws -> Bool {
+        try await publish(with: transport, isAbandoning: true) != .published
+    }
+
+    private static func kind(of reason: Publication.Reason?) -> DiarioError.Kind {
+        switch reason {
+        case .taken: .exists
+        case .diverged: .diverged
+        case .aheadOfTime, .root, .malformed, .abandoned, nil: .invalid
+        }
+    }
+
+    private func publish(
+        with transport: some Transport,
+        isAbandoning: Bool
+    ) async throws -> PublishSession.Result {
+        guard syncing.begin() else {
+            throw DiarioError(.busy, "This diary is being synced already.")
+        }
+        defer { syncing.end(SyncStatus()) }
+        var session = PublishSession(
+            space.store,
+            space.id,
+            seed: UInt64.random(in: .min ... .max),
+            isAbandoning: isAbandoning
+        )
+        while true {
+            try Task.checkCancellation()
+            let action: PublishSession.Action
+            do throws(LogError) {
+                action = try session.next(at: space.store.now)
+            } catch {
+                throw DiarioError(error)
+            }
+            switch action {
+            case .send(let request):
+                let answer: [UInt8]
+                do { answer = try await transport.exchange(request) } catch {
+                    if error is CancellationError { throw error }
+                    let what = (error as? TransportError)?.message ?? "\(error)"
+                    session.failed(what, at: space.store.now)
+                    continue
+                }
+                do throws(LogError) { try session.receive(answer, at: space.store.now) } catch {
+                    throw DiarioError(error)
+                }
+                changes.raise()
+            case .wait:
+                throw DiarioError(.offline, session.machine.failure ?? "There was no answer.")
+            case .stop(let refusal): throw DiarioError(refusal)
+            case .done(let result): return result
+            }
+        }
+    }
+}

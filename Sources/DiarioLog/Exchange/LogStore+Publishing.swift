@@ -1,0 +1,84 @@
+package import DiarioCore
+package import DiarioCrypto
+import DiarioFormat
+import DiarioStorage
+
+// A space gets its authority elsewhere: schema/format/sync.md, section 10.
+
+extension LogStore {
+    /// The attempt to publish a space that goes on; nil if there is none.
+    package func publishing(of space: SpaceID) throws(LogError) -> PublishingFile? {
+        guard let file = try PublishingFile.read(of: space, in: shared.directory),
+            // Beside an authority it was left by a crash.
+            try SpaceHome.readManifest(space, in: shared.directory).authority == nil
+        else { return nil }
+        return file
+    }
+
+    /// Gives the authority away: from now on new events are pending.
+    ///
+    /// Durable when it returns. If that was done before, it says so again.
+    package func beginPublishing(_ space: SpaceID) throws(LogError) -> PublishingFile {
+        try withWriter { (writer) throws(LogError) in try writer.beginPublishing(space) }
+    }
+
+    /// The space has its authority elsewhere now; durable when it returns.
+    package func endPublishing(_ space: SpaceID) throws(LogError) {
+        try storing { () throws(StorageError) in
+            guard try shared.directory.exists(LogPaths.publishing(space)) else { return }
+            try shared.directory.remove(LogPaths.publishing(space))
+            try shared.directory.syncDirectory(LogPaths.space(space))
+        }
+    }
+
+    /// Gives positions to all that is pending, and is the authority again; durable when it returns.
+    ///
+    /// Goes on with what was begun before it was cut off.
+    package func takeBack(_ space: SpaceID) throws(LogError) {
+        try withWriter { (writer) throws(LogError) in try writer.takeBack(space) }
+    }
+
+    /// Makes a space that is to be filled from elsewhere, and is not shown until `show`.
+    package func makeStagingSpace(
+        _ id: SpaceID,
+        lineage: Lineage,
+        epoch: UInt64
+    ) throws(LogError) {
+        try makeSpace(
+            Manifest(
+                space: id,
+                lineage: lineage,
+                epoch: epoch,
+                authority: nil,
+                isStaging: true,
+                replaces: nil
+            )
+        )
+    }
+
+    /// Takes over the authority of a space that was filled from elsewhere; durable when it returns.
+    package func takeAuthority(of space: SpaceID) throws(LogError) {
+        try withWriter { (writer) throws(LogError) in try writer.takeAuthority(of: space) }
+    }
+
+    /// Shows a space that was staging; durable when it returns.
+    package func show(_ space: SpaceID) throws(LogError) {
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            try writer.syncPrevious()
+            // Under the lock, since whoever seals writes the manifest too.
+            var manifest = try SpaceHome.readManifest(space, in: shared.directory)
+            guard manifest.isStaging else { return }
+            manifest.isStaging = false
+            try writer.replaceManifest(manifest)
+        }
+    }
+
+    /// Whether a pack is kept here.
+    package func hasPack(_ fingerprint: Hash32) throws(LogError) -> Bool {
+        try storing { () throws(StorageError) in
+            try shared.directory.exists(LogPaths.pack(fingerprint))
+        }
+    }
+}

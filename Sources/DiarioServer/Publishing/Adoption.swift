@@ -1,0 +1,373 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+import DiarioSchema
+import DiarioSync
+
+/// Takes over spaces that were their own authority: schema/format/sync.md, section 10.
+///
+/// Used by one thread at a time. All that lasts is in the log and in the control file, and is
+/// looked at anew with each message.
+struct Adoption {
+    let store: LogStore
+    let control: ControlFile
+    let space: NamedSpace
+    let holder: Holder
+    let now: Timestamp
+    /// Runs what it is given while the space that has the name takes no push.
+    ///
+    /// That is told whether the space holds nothing of replicas, and says whether it takes none any
+    /// more.
+    let whileQuiet: ((Bool) throws(Refusal) -> Bool) throws(Refusal) -> Void
+
+    /// Why a message does not lead to what it is meant for.
+    private enum Stop: Error {
+        /// The attempt will never be adopted.
+        case ended(Publication.Reason, String)
+        /// Not now, or not in this way.
+        case refused(Refusal)
+    }
+
+    // MARK: Messages
+
+    func answer(_ abandon: Abandon) throws(Refusal) -> Publication {
+        try answer(abandon.attempt) { () throws(Stop) in
+            guard try isPublished(abandon.standing) else {
+                throw .ended(.abandoned, "The space was not published, and will not be.")
+            }
+            return try noteAdopted(abandon.attempt)
+        }
+    }
+
+    func answer(_ publish: Publish) throws(Refusal) -> Publication {
+        try answer(publish.attempt) { () throws(Stop) in
+            guard try isPublished(publish.standing) else { return try take(publish) }
+            return try noteAdopted(publish.attempt)
+        }
+    }
+
+    /// The space was published by another attempt, and this one is adopted as well.
+    private func noteAdopted(_ attempt: AttemptID) throws(Stop) -> Publication {
+        try dropStaging(of: attempt)
+        try controlling { () throws(ControlError) in
+            try control.settle(attempt, of: space.name, nil, at: now)
+        }
+        return adopted(attempt)
+    }
+
+    private func answer(
+        _ attempt: AttemptID,
+        _ body: () throws(Stop) -> Publication
+    ) throws(Refusal) -> Publication {
+        do throws(Stop) {
+            if let known = try settled(attempt) { return known }
+            do throws(Stop) { return try body() } catch {
+                guard case .ended(let reason, let message) = error else { throw error }
+                return try end(attempt, reason, message)
+            }
+        } catch {
+            switch error {
+            case .refused(let refusal): throw refusal
+            case .ended(_, let message): throw Refusal(.unavailable, number: 5, message)
+            }
+        }
+    }
+
+    /// The outcome that an attempt has; nil if it has none.
+    private func settled(_ attempt: AttemptID) throws(Stop) -> Publication? {
+        let known = try controlling { () throws(ControlError) in try control.attempt(attempt) }
+        guard let known else { return nil }
+        guard known.space == space.name else {
+            throw .refused(Refusal(.forbidden, "This attempt to publish is under another name."))
+        }
+        switch known.outcome {
+        case .goesOn: return nil
+        case .adopted: return adopted(attempt)
+        case .ended(let reason):
+            return Publication(
+                attempt: attempt,
+                outcome: .ended(reason),
+                "The space was not published: \(reason.text)."
+            )
+        }
+    }
+
+    private func adopted(_ attempt: AttemptID) -> Publication {
+        Publication(attempt: attempt, outcome: .adopted, "The space is published.")
+    }
+
+    private func end(
+        _ attempt: AttemptID,
+        _ reason: Publication.Reason,
+        _ message: String
+    ) throws(Stop) -> Publication {
+        // The events first: a space without a row would never be found again.
+        try dropStaging(of: attempt)
+        try controlling { () throws(ControlError) in
+            try control.settle(attempt, of: space.name, reason, at: now)
+        }
+        return Publication(attempt: attempt, outcome: .ended(reason), message)
+    }
+
+    private func staging(of attempt: AttemptID) throws(Stop) -> SpaceID? {
+        let known = try controlling { () throws(ControlError) in try control.attempt(attempt) }
+        guard case .goesOn(let staging) = known?.outcome else { return nil }
+        return staging
+    }
+
+    private func dropStaging(of attempt: AttemptID) throws(Stop) {
+        guard let staging = try staging(of: attempt) else { return }
+        try logging { () throws(LogError) in try store.remove(staging) }
+    }
+
+    // MARK: What has the name
+
+    /// Whether the space that has the name is the one that is to be published; throws if it is one
+    /// that cannot give way.
+    private func isPublished(_ standing: Standing) throws(Stop) -> Bool {
+        guard try logging({ () throws(LogError) in try store.hasSpace(space.id) }) else {
+            return false
+        }
+        let status = try logging { () throws(LogError) in try store.status(of: space.id) }
+        if status.manifest.lineage == standing.lineage {
+            let root =
+                standing.size > status.head
+                ? nil
+                : try logging { () throws(LogError) in
+                    try store.root(of: space.id, size: standing.size)
+                }
+            guard root == standing.root else {
+                throw .ended(
+                    .diverged,
+                    "A copy of this space was published under the name, and holds other "
+                        + "events. Export the events that it lacks, and import them there."
+                )
+            }
+            return true
+        }
+        guard !Self.isUsed(status) else { throw Self.taken }
+        return false
+    }
+
+    static func isUsed(_ status: SpaceStatus) -> Bool {
+        status.pending > 0 || status.tallies.contains { !$0.isAuthority }
+    }
+
+    private static let taken = Stop.ended(
+        .taken,
+        "Another space has this name. Choose another name; or export the events, and "
+            + "import them there."
+    )
+
+    // MARK: Taking events
+
+    private func take(_ publish: Publish) throws(Stop) -> Publication {
+        let (ahead, overflows) = now.milliseconds
+            .addingReportingOverflow(Limits.clockLeadMillisecondsMax)
+        guard overflows || publish.acceptedAt.milliseconds <= ahead else {
+            throw .ended(
+                .aheadOfTime,
+                "The last event was accepted more than 5 minutes ahead of this server's "
+                    + "clock. Check both clocks and try later; or export and import."
+            )
+        }
+        try checkQuota(publish)
+        let staging = try staging(for: publish)
+        try keep(publish.pack, for: staging)
+        var status = try logging { () throws(LogError) in try store.status(of: staging) }
+        if status.manifest.authority == nil {
+            try append(publish, to: staging, behind: status.head)
+            status = try logging { () throws(LogError) in try store.status(of: staging) }
+            let wanted = try missingPacks(status)
+            guard status.head == publish.standing.size, wanted.isEmpty else {
+                return Publication(
+                    attempt: publish.attempt,
+                    outcome: .goesOn(taken: status.head, wanted: wanted),
+                    ""
+                )
+            }
+            try check(status, publish)
+        }
+        return try takeOver(staging, publish)
+    }
+
+    private func checkQuota(_ publish: Publish) throws(Stop) {
+        guard publish.standing.size <= UInt64(space.quota.events) else {
+            throw .refused(
+                Refusal(
+                    .full,
+                    "The space has \(publish.standing.size) events, and may have "
+                        + "\(space.quota.events) here. Ask the administrator of the server."
+                )
+            )
+        }
+    }
+
+    /// The space that the attempt fills, which is made if it is not there.
+    private func staging(for publish: Publish) throws(Stop) -> SpaceID {
+        let staging: SpaceID
+        if let known = try self.staging(of: publish.attempt) {
+            staging = known
+        } else {
+            staging = store.drawSpaceID()
+            try controlling { () throws(ControlError) in
+                try control.begin(publish.attempt, of: space.name, filling: staging, at: now)
+            }
+        }
+        try logging { () throws(LogError) in
+            guard try !store.hasSpace(staging) else { return }
+            try store.makeStagingSpace(
+                staging,
+                lineage: publish.standing.lineage,
+                epoch: publish.standing.epoch
+            )
+        }
+        return staging
+    }
+
+    private func append(
+        _ publish: Publish,
+        to staging: SpaceID,
+        behind head: UInt64
+    ) throws(Stop) {
+        guard !publish.blocks.isEmpty, publish.before == head else { return }
+        do throws(LogError) {
+            let contents: [Append.Content]
+            do throws(FormatError) { contents = try PublishedEvents(publish).contents } catch {
+                throw .format(error)
+            }
+            try store.append(contents, to: staging)
+        } catch .format(let error) {
+            throw .ended(
+                .malformed,
+                "The events behind position \(head) cannot be read: \(error.message)."
+            )
+        } catch .outOfOrder(let what) {
+            throw .ended(
+                .malformed,
+                "The events do not fit: \(what)."
+            )
+        } catch {
+            throw .refused(Refusal(error))
+        }
+    }
+
+    private func check(_ status: SpaceStatus, _ publish: Publish) throws(Stop) {
+        let root = try logging { () throws(LogError) in try store.root(of: status.manifest.space) }
+        guard root == publish.standing.root,
+            status.head == 0 || status.acceptedAt == publish.acceptedAt
+        else {
+            throw .ended(
+                .root,
+                "What arrived is not what was sent. Verify the space: diario verify"
+            )
+        }
+    }
+
+    // MARK: Packs
+
+    private func missingPacks(_ status: SpaceStatus) throws(Stop) -> [Hash32] {
+        var missing: [Hash32] = []
+        for adoption in status.adoptions
+        where missing.count < Limits.wantedPackCountMax && !missing.contains(adoption.fingerprint) {
+            let isKept = try logging { () throws(LogError) in
+                try store.hasPack(adoption.fingerprint)
+            }
+            if !isKept { missing.append(adoption.fingerprint) }
+        }
+        return missing
+    }
+
+    /// Keeps a pack that the space adopted; others are left.
+    private func keep(_ named: Publish.NamedPack?, for staging: SpaceID) throws(Stop) {
+        guard let named else { return }
+        let adoptions = try logging { () throws(LogError) in try store.adoptions(of: staging) }
+        guard adoptions.contains(where: { $0.fingerprint == named.fingerprint }) else { return }
+        let files = named.pack.files.map { PackFile(path: $0.path, bytes: $0.content) }
+        guard Fingerprint.pack(files) == named.fingerprint, (try? Pack(files: files)) != nil else {
+            throw .ended(
+                .malformed,
+                "What came as the pack \(named.fingerprint.text) is not that one."
+            )
+        }
+        try logging { () throws(LogError) in
+            try store.keep(files, fingerprint: named.fingerprint)
+        }
+    }
+
+    // MARK: Taking over
+
+    private func takeOver(_ staging: SpaceID, _ publish: Publish) throws(Stop) -> Publication {
+        try logging { () throws(LogError) in
+            try store.takeAuthority(of: staging)
+            // Whoever published it has all of it: a copy of this one must not go on by itself.
+            try store.markServed(staging)
+            let status = try store.status(of: staging)
+            if status.head == publish.standing.size {
+                _ = try store.append(
+                    Append(
+                        space: staging,
+                        content: .authority([try MovedEvent.draft(publish, of: store)]),
+                        durability: .synced
+                    )
+                )
+            }
+            try store.show(staging)
+        }
+        let status = try logging { () throws(LogError) in try store.status(of: staging) }
+        let replicas = status.tallies.filter { !$0.isAuthority }.map(\.replica)
+        var isTaken = false
+        do throws(Refusal) {
+            try whileQuiet { (isUnused) throws(Refusal) in
+                isTaken = !isUnused
+                guard isUnused else { return false }
+                do throws(ControlError) {
+                    try control.adopt(
+                        staging,
+                        as: space.name,
+                        by: publish.attempt,
+                        replicas,
+                        of: holder,
+                        at: now
+                    )
+                } catch {
+                    throw Refusal(error)
+                }
+                return true
+            }
+        } catch {
+            throw .refused(error)
+        }
+        guard !isTaken else { throw Self.taken }
+        return adopted(publish.attempt)
+    }
+
+    // MARK: Errors
+
+    private func logging<Value>(
+        _ body: () throws(LogError) -> Value
+    ) throws(Stop) -> Value {
+        do throws(LogError) { return try body() } catch { throw .refused(Refusal(error)) }
+    }
+
+    private func controlling<Value>(
+        _ body: () throws(ControlError) -> Value
+    ) throws(Stop) -> Value {
+        do throws(ControlError) { return try body() } catch { throw .refused(Refusal(error)) }
+    }
+}
+
+extension Publication.Reason {
+    /// What was the matter, as a clause.
+    fileprivate var text: String {
+        switch self {
+        case .abandoned: "it was abandoned"
+        case .taken: "another space has the name"
+        case .diverged: "a copy of it was published, and holds other events"
+        case .aheadOfTime: "its last event was accepted ahead of the server's clock"
+        case .root: "what arrived was not what was sent"
+        case .malformed: "what arrived could not be read"
+        }
+    }
+}

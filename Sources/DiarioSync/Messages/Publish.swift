@@ -1,0 +1,118 @@
+package import DiarioCore
+package import DiarioCrypto
+import DiarioFormat
+
+// Publishing a space: schema/format/sync.md, section 10.
+
+/// Brings a part of a space that is to get its authority elsewhere, and asks what is missing.
+package struct Publish: Equatable, Sendable {
+    /// A pack with the name under which it was adopted.
+    package struct NamedPack: Equatable, Sendable {
+        package var fingerprint: Hash32
+        package var pack: PackFiles
+
+        package init(fingerprint: Hash32, pack: PackFiles) {
+            self.fingerprint = fingerprint
+            self.pack = pack
+        }
+    }
+
+    package var attempt: AttemptID
+    /// Of the whole space.
+    package var standing: Standing
+    /// Of its last event.
+    package var acceptedAt: Timestamp
+    /// How many events come before those of the blocks.
+    package var before: UInt64
+    /// Blocks with positions.
+    package var blocks: [[UInt8]]
+    package var pack: NamedPack?
+
+    package init(
+        attempt: AttemptID,
+        standing: Standing,
+        acceptedAt: Timestamp,
+        before: UInt64 = 0,
+        blocks: [[UInt8]] = [],
+        pack: NamedPack? = nil
+    ) {
+        self.attempt = attempt
+        self.standing = standing
+        self.acceptedAt = acceptedAt
+        self.before = before
+        self.blocks = blocks
+        self.pack = pack
+    }
+}
+
+/// Asks to end an attempt to publish.
+package struct Abandon: Equatable, Sendable {
+    package var attempt: AttemptID
+    package var standing: Standing
+
+    package init(attempt: AttemptID, standing: Standing) {
+        self.attempt = attempt
+        self.standing = standing
+    }
+}
+
+extension Publish {
+    init(_ reader: inout ByteReader) throws(FormatError) {
+        attempt = try reader.nextAttempt()
+        standing = try Standing(&reader)
+        acceptedAt = try reader.nextTime()
+        let start = reader.offset
+        before = try reader.nextNumber(.position)
+        guard before <= standing.size else { throw .malformed(.position, at: start) }
+        let count = try reader.nextCount(entrySizeMin: 1 + BlockHeader.size, .message)
+        blocks = []
+        for _ in 0..<count { blocks.append(try reader.nextBlob()) }
+        let place = reader.offset
+        switch try reader.nextVarint() {
+        case 0: pack = nil
+        case 1:
+            let fingerprint = try reader.nextHash()
+            pack = NamedPack(fingerprint: fingerprint, pack: try PackFiles(&reader))
+        default: throw .malformed(.message, at: place)
+        }
+    }
+
+    func write(into output: inout [UInt8]) {
+        output.append(attempt)
+        standing.write(into: &output)
+        output.append(zigzag: acceptedAt.milliseconds)
+        output.append(varint: before)
+        output.append(varint: UInt64(blocks.count))
+        for block in blocks { output.append(counted: block.span.raw) }
+        output.append(varint: pack == nil ? 0 : 1)
+        guard let pack else { return }
+        output.append(pack.fingerprint)
+        pack.pack.write(into: &output)
+    }
+}
+
+extension Abandon {
+    init(_ reader: inout ByteReader) throws(FormatError) {
+        attempt = try reader.nextAttempt()
+        standing = try Standing(&reader)
+    }
+
+    func write(into output: inout [UInt8]) {
+        output.append(attempt)
+        standing.write(into: &output)
+    }
+}
+
+extension ByteReader {
+    @_lifetime(self: copy self)
+    mutating func nextAttempt() throws(FormatError) -> AttemptID {
+        AttemptID(high: try next(UInt64.self), low: try next(UInt64.self))
+    }
+}
+
+extension [UInt8] {
+    mutating func append(_ attempt: AttemptID) {
+        append(littleEndian: attempt.high)
+        append(littleEndian: attempt.low)
+    }
+}

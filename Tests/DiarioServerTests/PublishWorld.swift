@@ -1,0 +1,150 @@
+import Diario
+import DiarioCore
+import DiarioCrypto
+import DiarioLog
+import DiarioSQLite
+import DiarioServer
+import DiarioStorage
+import DiarioSync
+import DiarioTestSupport
+import Testing
+
+/// A device whose space is its own authority, and a server that shall take it over; each has a disk
+/// of its own, which can be cut.
+final class PublishWorld {
+    let clock = ManualClock(milliseconds: 1_700_000_000_000)
+    let deviceDisk = CrashDisk(machineID: "device")
+    let serverDisk = CrashDisk(machineID: "server")
+    private(set) var device: LogStore
+    private(set) var server: LogStore
+    private(set) var control: ControlFile
+    private(set) var served: ServedSpaces
+    /// The space on the device.
+    let space: SpaceID
+    let key: TokenKey
+    /// Events whose recording was acknowledged, and those that were tried.
+    private(set) var recorded = 0
+    private(set) var tried = 0
+    var random: SeededRandom
+    let entropy: SeededEntropy
+    private let folder: TemporaryFolder
+
+    init(
+        seed: UInt64 = 1,
+        events: Int = 3,
+        rights: Caller.Rights = [.read, .append, .admin]
+    ) throws {
+        entropy = SeededEntropy(seed: seed)
+        random = SeededRandom(seed: seed)
+        folder = try TemporaryFolder()
+        device = try TestReplica.open(deviceDisk, clock, entropy)
+        server = try TestReplica.open(serverDisk, clock, entropy)
+        control = try ControlFile(folder: folder.path, .create)
+        served = ServedSpaces(server, control)
+        space = try device.makeSpace(isAuthority: true).space
+        var draft = TokenDraft(space: try Self.home(), rights: rights)
+        draft.actor = "alice"
+        key = try control.makeToken(draft, drawnFrom: entropy, at: clock.now).key
+        try Pair.adopt(in: device, space)
+        for _ in 0..<events { try record() }
+    }
+
+    static func home() throws -> SpaceName { try #require(SpaceName("home")) }
+
+    /// The space on the server that has the name.
+    var home: SpaceID {
+        get throws { try #require(try control.space(try Self.home())).id }
+    }
+
+    func record() throws {
+        tried += 1
+        try device.recordNote("\(tried)", in: space)
+        recorded += 1
+    }
+
+    func token(_ rights: Caller.Rights) throws -> TokenKey {
+        let draft = TokenDraft(space: try Self.home(), rights: rights)
+        return try control.makeToken(draft, drawnFrom: entropy, at: clock.now).key
+    }
+
+    func answer(_ request: [UInt8]) -> [UInt8] {
+        served.answer(request, to: "home", with: key.text, at: clock.now)
+    }
+
+    /// The power of the server goes, and comes back.
+    func restartServer() throws {
+        serverDisk.crash(using: &random)
+        server = try TestReplica.open(serverDisk, clock, entropy)
+        control = try ControlFile(folder: folder.path, .readWrite)
+        served = ServedSpaces(server, control)
+    }
+
+    func restartDevice() throws {
+        deviceDisk.crash(using: &random)
+        device = try TestReplica.open(deviceDisk, clock, entropy)
+    }
+
+    func session(isAbandoning: Bool = false) -> PublishSession {
+        PublishSession(device, space, seed: 1, isAbandoning: isAbandoning)
+    }
+
+    /// Carries messages until the attempt has come to its end, or somebody must do something.
+    @discardableResult
+    func publish(isAbandoning: Bool = false) throws -> PublishSession.Result? {
+        var session = session(isAbandoning: isAbandoning)
+        for _ in 0..<50 {
+            switch try session.next(at: clock.now) {
+            case .send(let request): try session.receive(answer(request), at: clock.now)
+            case .wait, .stop: return nil
+            case .done(let result): return result
+            }
+        }
+        preconditionFailure("an attempt comes to its end")
+    }
+
+    /// Syncs the device with what the server has by now.
+    func sync() throws {
+        var session = ReplicaSession(device, space, seed: 1)
+        for _ in 0..<50 {
+            guard case .send(let request) = try session.next(at: clock.now) else { return }
+            try session.receive(answer(request), at: clock.now)
+        }
+        preconditionFailure("a sync comes to an end")
+    }
+
+    /// The server gives the positions, and both have the same: everything that was acknowledged.
+    func checkPublished(_ where: String = "") throws {
+        let comment = Comment(rawValue: `where`)
+        #expect(try device.publishing(of: space) == nil, comment)
+        #expect(try device.status(of: space).manifest.authority == nil, comment)
+        try sync()
+        let home = try home
+        let (there, here) = (try server.status(of: home), try device.status(of: space))
+        #expect(here.pending == 0, comment)
+        #expect(there.manifest.authority != nil, comment)
+        #expect(!there.manifest.isStaging, comment)
+        #expect(there.manifest.lineage == here.manifest.lineage, comment)
+        #expect(try server.root(of: home) == (try device.root(of: space)), comment)
+        #expect((recorded...tried).contains(there.events), comment)
+        try checkLogs(comment)
+    }
+
+    /// The device gives the positions, and has everything that was acknowledged.
+    func checkKept(_ where: String = "") throws {
+        let comment = Comment(rawValue: `where`)
+        let here = try device.status(of: space)
+        #expect(try device.publishing(of: space) == nil, comment)
+        #expect(here.manifest.authority != nil, comment)
+        #expect(here.pending == 0, comment)
+        #expect((recorded...tried).contains(here.events), comment)
+        let head = here.head
+        try record()
+        #expect(try device.status(of: space).head == head + 1, comment)
+        try checkLogs(comment)
+    }
+
+    private func checkLogs(_ comment: Comment) throws {
+        #expect(server.validate() == [], comment)
+        #expect(device.validate() == [], comment)
+    }
+}
