@@ -75,7 +75,34 @@ extension RuleSample {
     )
     private static let rows = "| `aSizeMax` | 64 KiB | x |\n| bCountMax | 65,536 | x |\n"
 
+    private static let tests = [
+        SourceFile("Tests/DiarioLogTests/LaneTests.swift", "struct A { @Test func one() {} }"),
+        SourceFile("schema/scenarios/lost.txt", "Lost"),
+    ]
+
     static let documents = [
+        RuleSample(
+            "tests that decisions name",
+            { DecisionRules.missingTests($0, among: tests) },
+            path: "schema/decisions/0001-a.md",
+            good: "# A\n`LaneTests.one`, `lost.txt`, `LogError.format`, `tools/bench`",
+            bad: "# A\n`LaneTests.two`",
+            line: 2
+        ),
+        RuleSample(
+            "suites that decisions name",
+            { DecisionRules.missingTests($0, among: tests) },
+            path: "schema/decisions/0001-a.md",
+            good: "`LaneTests.one`",
+            bad: "`ShedTests.one`"
+        ),
+        RuleSample(
+            "scenarios that decisions name",
+            { DecisionRules.missingTests($0, among: tests) },
+            path: "schema/decisions/0001-a.md",
+            good: "`lost.txt`",
+            bad: "`found.txt`"
+        ),
         RuleSample(
             "titles",
             DocumentRules.titles,

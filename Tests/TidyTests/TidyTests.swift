@@ -34,6 +34,10 @@ import Testing
         let source = SourceTree.file("Sources/DiarioCore/Limits.swift")
         report(DocumentRules.limits(source, readme: SourceTree.file("README.md")))
     }
+    @Test func decisionsNameTestsThatExist() {
+        let decisions = SourceTree.files.filter { $0.path.hasPrefix("schema/decisions/") }
+        report(decisions.flatMap { DecisionRules.missingTests($0, among: SourceTree.files) })
+    }
     @Test func everyFileIsUsed() {
         report(PlacementRules.unusedFiles(SourceTree.files, SourceTree.manifest))
     }

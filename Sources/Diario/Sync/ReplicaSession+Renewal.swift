@@ -75,7 +75,11 @@ extension ReplicaSession {
     ) throws(LogError) {
         let range = missing.sequence...missing.sequence
         let first = Origin(replica: missing.replica, sequence: sequence)
-        if missing.sequence >= sequence {
+        let isPending = store.standing(of: space).pending.contains {
+            $0.replica == missing.replica && $0.sequences.contains(missing.sequence)
+        }
+        if missing.sequence >= sequence || isPending {
+            // Also what was accepted before, by an authority that does not know of it any more.
             decided[missing.replica] = missing.sequence - 1
             machine.pushed(isWhole: false)
         } else if try store.known(range, of: missing.replica, in: space).isEmpty {
