@@ -37,6 +37,8 @@ extension ScenarioWorld {
 
     private func runCommon(_ words: [String]) throws -> Bool {
         switch (words.count, words[0]) {
+        case (6, "replica") where words[2...] == ["that", "gives", "the", "positions"]:
+            try addAuthority(words[1])
         case (3..., "replica"): try makeReplica(words)
         case (2, "replica"):
             try addReplica(words[1], actor: nil, [.read, .append])
@@ -104,6 +106,7 @@ extension ScenarioWorld {
         switch words[1] {
         case "records": try record(name, words, texts)
         case "syncs": try sync(name, rest)
+        case "publishes": try publish(name, rest)
         case "sends": try send(name)
         case "hears": try hear(name)
         case "shows": return try show(name, rest)

@@ -27,7 +27,13 @@ extension ScenarioWorld {
         case .compare(let compare):
             let sizes = compare.points.map { "\($0.size)" }.joined(separator: ", ")
             return "\(name) -> compare at \(sizes)"
-        case .verdicts, .news, .pack, .refusal, .common: return "\(name) -> ?"
+        case .publish(let publish):
+            let events = try runs(in: publish.blocks)
+            let packs = publish.pack == nil ? [] : ["a pack"]
+            let parts = (events + packs).joined(separator: ", ")
+            return "\(name) -> publish \(parts.isEmpty ? "nothing yet" : parts)"
+        case .abandon: return "\(name) -> abandon"
+        case .verdicts, .news, .pack, .refusal, .common, .publication: return "\(name) -> ?"
         }
     }
 
@@ -51,7 +57,16 @@ extension ScenarioWorld {
             let number = refusal.number > 0 ? " \(refusal.number)" : ""
             return "\(name) <- refused: \(refusal.reason)\(number)"
         case .common(let common): return "\(name) <- the same up to \(common.size)"
-        case .push, .pull, .packWanted, .compare: return "\(name) <- ?"
+        case .publication(let publication): return "\(name) <- \(told(publication))"
+        case .push, .pull, .packWanted, .compare, .publish, .abandon: return "\(name) <- ?"
+        }
+    }
+
+    private func told(_ publication: Publication) -> String {
+        switch publication.outcome {
+        case .goesOn(let taken, let wanted): "has \(taken) events, wants \(wanted.count) packs"
+        case .adopted: "adopted"
+        case .ended(let reason): "ended: \(reason)"
         }
     }
 

@@ -18,6 +18,8 @@ final class ScenarioWorld {
         var store: LogStore
         var session: ReplicaSession
         var key: TokenKey
+        /// The name of its space on the server.
+        var home = Server.name
         /// What was sent and not answered.
         var request: [UInt8]?
         /// What was answered and not heard.
@@ -43,7 +45,7 @@ final class ScenarioWorld {
         var disk: CrashDisk
         var store: LogStore
         var served: ServedSpaces
-        let space: SpaceID
+        var space: SpaceID
         let lineage: Lineage
         var backup: CrashDisk?
     }
@@ -97,9 +99,15 @@ final class ScenarioWorld {
     // MARK: The server
 
     func adopt(_ pack: String) throws {
-        let space = try Space(store: server.store, id: server.space)
+        try adopt(pack, in: Space(store: server.store, id: server.space))
+    }
+
+    func adopt(_ pack: String, in space: Space) throws {
         _ = try space.adopt([try Self.pack(pack)]) { _, _ in }
     }
+
+    /// The server's space is the one that was published from now on.
+    func followPublished(_ space: SpaceID) { server.space = space }
 
     func backUpServer() { server.backup = server.disk.snapshot() }
 
@@ -128,7 +136,7 @@ final class ScenarioWorld {
     }
 
     func answer(_ request: [UInt8], to device: Device) -> [UInt8] {
-        server.served.answer(request, to: Server.name, with: device.key.text, at: clock.now)
+        server.served.answer(request, to: device.home, with: device.key.text, at: clock.now)
     }
 
     // MARK: Replicas
@@ -174,7 +182,10 @@ final class ScenarioWorld {
     func noteNames() {
         note("server", try? server.store.status(of: server.space).manifest.authority)
         for (name, device) in devices.sorted(by: { $0.key < $1.key }) {
-            note(name, try? device.store.status(of: device.session.space).replica)
+            let status = try? device.store.status(of: device.session.space)
+            note(name, status?.replica)
+            // Who gives positions writes what it says under an id of its own.
+            note("\(name)'s authority", status?.manifest.authority)
         }
     }
 
