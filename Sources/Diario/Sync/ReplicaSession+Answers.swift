@@ -105,6 +105,7 @@ extension ReplicaSession {
         guard next == sequences.upperBound + 1 else {
             return machine.failed("The verdicts do not cover what was sent.", at: now)
         }
+        lastGap = nil
         decided[replica] = sequences.upperBound
         moved.pushed += UInt64(sequences.count)
         try promote(promoted)

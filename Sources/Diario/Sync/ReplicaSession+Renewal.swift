@@ -80,6 +80,14 @@ extension ReplicaSession {
         }
         if missing.sequence >= sequence || isPending {
             // Also what was accepted before, by an authority that does not know of it any more.
+            guard lastGap != missing else {
+                lastGap = nil
+                return machine.failed(
+                    "The authority asks for \(missing.text) again, which was sent to it.",
+                    at: now
+                )
+            }
+            lastGap = missing
             decided[missing.replica] = missing.sequence - 1
             machine.pushed(isWhole: false)
         } else if try store.known(range, of: missing.replica, in: space).isEmpty {

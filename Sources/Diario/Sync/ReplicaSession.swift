@@ -26,6 +26,8 @@ package struct ReplicaSession: Sendable {
     /// Replicas of which the authority has other events than are pending here.
     var suspects: Set<ReplicaID> = []
     var search: CommonSearch?
+    /// The event that the authority waited for when it last found a gap.
+    var lastGap: Origin?
     /// Of the authority, when it last answered.
     package internal(set) var authorityHead: UInt64 = 0
 
