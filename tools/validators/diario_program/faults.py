@@ -66,9 +66,9 @@ def check_foreign(checks, data):
     (data / "format").write_text("diario format 99 readable by 2\n")
     checks.run("log", "--limit", "1")
     checks.failing("-C", checks.space, *RECORD, has=["newer"])
-    (data / "format").write_text("diario format 9 readable by 9\n")
+    (data / "format").write_text("diario format 99 readable by 99\n")
     for words in (["log"], ["verify"], RECORD):
-        checks.failing("-C", checks.space, *words, has=["format 9", "newer"])
+        checks.failing("-C", checks.space, *words, has=["format 99", "newer"])
     (data / "format").write_text("what is this\n")
     checks.failing("-C", checks.space, "log", has=["format"])
     (data / "format").unlink()
