@@ -37,6 +37,14 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
             "DiarioLog", "DiarioProjection", "DiarioSync", "DiarioServer", "Diario",
         ]
     ),
+    (
+        "DiarioHTTP",
+        [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+            "DiarioLog", "DiarioProjection", "DiarioSQLite", "DiarioSync", "DiarioServer",
+            "Diario",
+        ]
+    ),
 ]
 
 // What stands on the libraries and is no library itself.
@@ -46,6 +54,7 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
         [
             "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd", "DiarioCrypto",
             "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioServer",
+            "DiarioHTTP",
         ]
     ),
     (
@@ -95,6 +104,13 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
             "DiarioSQLite", "DiarioLog", "DiarioSync", "DiarioServer", "Diario",
+        ]
+    ),
+    (
+        "DiarioHTTPTests",
+        [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog",
+            "DiarioSync", "DiarioServer", "Diario", "DiarioHTTP",
         ]
     ),
     ("DiarioSimulationTests", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),

@@ -26,7 +26,10 @@ enum ImportRules {
         "DiarioMusic": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
         "DiarioZones": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
         "DiarioMaps": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
-        "DiarioHTTP": ["DiarioCore", "DiarioServer", "CMicrohttpd"],
+        // The edge: requests are answered with all that a diary and its authority can do.
+        "DiarioHTTP": above.subtracting(["DiarioHTTP", "DiarioSimulation"]).union([
+            "CMicrohttpd"
+        ]),
         "DiarioTestSupport": ["DiarioCore", "DiarioStorage"],
         "DiarioBench": above.union(["CBaseline"]),
     ]

@@ -1,0 +1,80 @@
+/// What is answered to a request.
+package struct HTTPAnswer: Sendable {
+    package var status: Int
+    /// Without those that follow from the body and the connection: Content-Length, Date.
+    package var headers: [(name: String, value: String)]
+    package var body: Body
+
+    package enum Body: Sendable {
+        case bytes([UInt8])
+        /// A part of a file that never changes; the kernel sends it.
+        case file(SentFile)
+        /// Piece by piece, as long as the reader stays.
+        case stream(any LiveStream)
+    }
+
+    package init(
+        _ status: Int,
+        headers: [(name: String, value: String)] = [],
+        _ body: Body = .bytes([])
+    ) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// A part of a file.
+package struct SentFile: Hashable, Sendable {
+    /// From the root of the file system.
+    package var path: String
+    package var offset: Int
+    package var count: Int
+
+    package init(path: String, offset: Int, count: Int) {
+        self.path = path
+        self.offset = offset
+        self.count = count
+    }
+}
+
+/// What a handler says about a request.
+package enum HTTPReply: Sendable {
+    case answer(HTTPAnswer)
+    /// Not yet: ask again when the bell rings, and for the last time at `until`.
+    case wait(for: Bell, until: ContinuousClock.Instant)
+}
+
+/// Sends pieces to a reader that stays; used by one thread at a time.
+package protocol LiveStream: AnyObject, Sendable {
+    /// Rings when there may be more.
+    var bell: Bell { get }
+
+    /// What comes next. Asked when the reader took the last piece, when the bell rings, and when
+    /// the time that it gave is over.
+    func next(at now: ContinuousClock.Instant) -> LivePiece
+}
+
+/// What a live stream sends next.
+package enum LivePiece: Sendable {
+    case bytes([UInt8])
+    /// Nothing before the bell rings or this time comes.
+    case nothing(until: ContinuousClock.Instant)
+    case end
+}
+
+/// Answers requests. Called by several threads at once, which it may block while the disk works.
+package protocol HTTPHandler: Sendable {
+    /// How large a body may be, by what stands in front of it; or an answer instead, such as that
+    /// the token is not known, for which the body is not read.
+    func admit(_ head: HTTPRequest) -> BodyAdmission
+
+    /// With `isLast` there is no more waiting.
+    func reply(to request: HTTPRequest, isLast: Bool) -> HTTPReply
+}
+
+/// Whether the body of a request is read.
+package enum BodyAdmission: Sendable {
+    case bytes(max: Int)
+    case refused(HTTPAnswer)
+}
