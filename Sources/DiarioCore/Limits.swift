@@ -180,6 +180,22 @@ public enum Limits {
     public static let tokenEventRateMax = 100_000
     /// Seconds of a rate that may be used up at once.
     public static let rateBurstSecondsMax = 10
+    /// Events in one answer in JSON.
+    ///
+    /// Above: the rest follows in the next.
+    public static let answerCountMax = 1000
+    /// Bytes of events in one answer in JSON.
+    ///
+    /// Above: the rest follows in the next.
+    public static let answerSizeMax = 1024 * 1024
+    /// Bytes of the body of a request in JSON.
+    ///
+    /// Above: refused before it is read.
+    public static let requestSizeMax = 8 * 1024 * 1024
+    /// Seconds for which a replica may wait for news with one request.
+    public static let newsWaitSecondsMax = 60
+    /// Seconds for which a reader of events waits with one request.
+    public static let longPollSecondsMax = 30
     /// Milliseconds by which a remote clock may run ahead and still be merged into ours.
     public static let clockLeadMillisecondsMax: Int64 = 5 * 60 * 1000
     /// Events whose salts come from one seed.

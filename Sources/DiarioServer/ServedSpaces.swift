@@ -46,19 +46,45 @@ package final class ServedSpaces: Sendable {
     ) -> [UInt8] {
         do throws(Refusal) {
             let (token, space) = try admit(token, to: name, at: now)
-            let message = try SpaceAuthority.read(request)
-            switch message {
-            case .publish, .abandon:
-                return try publish(message, to: space, with: token, at: now).encoded()
-            default: break
-            }
-            let authority = try authority(of: space)
-            return try authority.answer(message, from: Caller(token)) { (push) throws(Refusal) in
-                try admit(push, with: token, to: space, at: now)
-            }.encoded()
+            return try reply(to: request, to: space, with: token, at: now).encoded()
         } catch {
             return SyncMessage.refusal(error).encoded()
         }
+    }
+
+    /// The same, for somebody who was let in.
+    package func reply(
+        to request: [UInt8],
+        to space: NamedSpace,
+        with token: Token,
+        at now: Timestamp
+    ) throws(Refusal) -> SyncMessage {
+        let message = try SpaceAuthority.read(request)
+        switch message {
+        case .publish, .abandon:
+            return try publish(message, to: space, with: token, at: now)
+        default: break
+        }
+        let authority = try authority(of: space)
+        return try authority.answer(message, from: Caller(token)) { (push) throws(Refusal) in
+            try admit(push, with: token, to: space, at: now)
+        }
+    }
+
+    /// Runs `body`, which records events of the authority's own, while no push is judged.
+    ///
+    /// Their number and size count as those of a push.
+    package func record<Value>(
+        _ count: Int,
+        size: Int,
+        in space: NamedSpace,
+        with token: Token,
+        at now: Timestamp,
+        _ body: () throws(Refusal) -> Value
+    ) throws(Refusal) -> Value {
+        try take(count, of: \.events, token, at: now)
+        try checkQuota(of: space, count, size: size)
+        return try authority(of: space).whileAlone(body)
     }
 
     // MARK: Publishing
@@ -125,8 +151,30 @@ package final class ServedSpaces: Sendable {
         try? store.remove(space.id)
     }
 
-    /// Who asks, and for what: a valid token, and the space that it is for.
+    /// Who asks, and for what: a valid token, and the space that it is for. Counts as a request.
     package func admit(
+        _ text: String,
+        to name: String,
+        at now: Timestamp
+    ) throws(Refusal) -> (Token, NamedSpace) {
+        let (token, space) = try identify(text, to: name, at: now)
+        try take(1, of: \.requests, token, at: now)
+        // When a token was last used is worth no refusal.
+        try? control.noteUse(of: token, at: now)
+        return (token, space)
+    }
+
+    /// Who asks, and the space of the token. Counts as a request.
+    package func admitToOwnSpace(
+        _ text: String,
+        at now: Timestamp
+    ) throws(Refusal) -> (Token, NamedSpace) {
+        let found = try reading { () throws(ControlError) in try control.token(text, at: now) }
+        return try admit(text, to: found?.space.text ?? "", at: now)
+    }
+
+    /// Who asks, and for what; counts as nothing.
+    package func identify(
         _ text: String,
         to name: String,
         at now: Timestamp
@@ -140,14 +188,11 @@ package final class ServedSpaces: Sendable {
         else {
             throw Refusal(.unknownSpace, "There is no such space, or not for this token.")
         }
-        try take(1, of: \.requests, token, at: now)
-        // When a token was last used is worth no refusal.
-        try? control.noteUse(of: token, at: now)
         return (token, space)
     }
 
     /// The authority of a space, which is made if it has only a name so far.
-    private func authority(of space: NamedSpace) throws(Refusal) -> SpaceAuthority {
+    package func authority(of space: NamedSpace) throws(Refusal) -> SpaceAuthority {
         // Carried out as a value, because the lock's closure is not generic over the error.
         let result: Result<SpaceAuthority, LogError> = authorities.withLock { authorities in
             if let open = authorities[space.id] { return .success(open) }
@@ -194,25 +239,28 @@ package final class ServedSpaces: Sendable {
         at now: Timestamp
     ) throws(Refusal) {
         try take(push.eventCount, of: \.events, token, at: now)
-        try checkQuota(of: space, push)
+        if push.newCount > 0 { try checkQuota(of: space, push.newCount, size: push.size) }
         try checkHolder(of: push, with: token, in: space, at: now)
     }
 
-    private func checkQuota(of space: NamedSpace, _ push: PushFacts) throws(Refusal) {
-        guard push.newCount > 0 else { return }
+    private func checkQuota(
+        of space: NamedSpace,
+        _ count: Int,
+        size: Int
+    ) throws(Refusal) {
         let status: SpaceStatus
         do throws(LogError) { status = try store.status(of: space.id) } catch {
             throw Refusal(error)
         }
         let events = UInt64(space.quota.events)
-        guard status.head + UInt64(push.newCount) <= events else {
+        guard status.head + UInt64(count) <= events else {
             throw Refusal(
                 .full,
                 "The space holds \(status.head) events and may hold \(events). Ask its "
                     + "administrator for more."
             )
         }
-        guard status.size + push.size <= space.quota.bytes else {
+        guard status.size + size <= space.quota.bytes else {
             throw Refusal(
                 .full,
                 "The space takes \(status.size) bytes and may take \(space.quota.bytes). Ask its "
@@ -266,7 +314,7 @@ package final class ServedSpaces: Sendable {
 
 extension Refusal {
     /// What a replica is told when the control file fails.
-    init(_ error: ControlError) {
+    package init(_ error: ControlError) {
         self.init(
             .unavailable,
             number: 5,

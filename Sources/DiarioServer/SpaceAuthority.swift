@@ -112,16 +112,7 @@ package final class SpaceAuthority: Sendable {
                     + "\(lineage.text) there."
             )
         }
-        guard !manifest.isWaiting else {
-            throw Refusal(
-                .waiting,
-                number: Self.waitSeconds,
-                lineage: manifest.lineage,
-                epoch: manifest.epoch,
-                "The authority was restored from a backup and waits for its operator: "
-                    + "`diario authority resume` lets it go on."
-            )
-        }
+        try requireGoing(manifest)
         return status
     }
 
@@ -216,6 +207,39 @@ package final class SpaceAuthority: Sendable {
         number: 1,
         "Another space takes the place of this one. Try again."
     )
+
+    /// Runs `body`, which records events of the authority's own, while no push is judged.
+    func whileAlone<Value>(_ body: () throws(Refusal) -> Value) throws(Refusal) -> Value {
+        try prepare()
+        // Carried out as a value, because the lock's closure is not generic over the error.
+        var outcome: Result<Value, Refusal> = .failure(Self.retired)
+        state.withLock { state in
+            guard !state.isRetired else { return }
+            do throws(Refusal) { outcome = .success(try body()) } catch {
+                outcome = .failure(error)
+            }
+        }
+        return try outcome.get()
+    }
+
+    /// Refuses if the space may record nothing now, because it was restored from a backup.
+    package func prepare() throws(Refusal) {
+        try settle()
+        let status = try logging { () throws(LogError) in try store.status(of: space) }
+        try requireGoing(status.manifest)
+    }
+
+    private func requireGoing(_ manifest: Manifest) throws(Refusal) {
+        guard manifest.isWaiting else { return }
+        throw Refusal(
+            .waiting,
+            number: Self.waitSeconds,
+            lineage: manifest.lineage,
+            epoch: manifest.epoch,
+            "The authority was restored from a backup and waits for its operator: "
+                + "`diario authority resume` lets it go on."
+        )
+    }
 
     /// Runs `body`, and takes no push meanwhile; if it does not throw, there will be none any more.
     func retire(_ body: () throws(Refusal) -> Bool) throws(Refusal) {

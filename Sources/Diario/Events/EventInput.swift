@@ -9,8 +9,16 @@ package struct InputPlace {
     let line: Int
     /// Of an array: which element it is, and at which byte it starts, both counted from 1.
     var element: (number: Int, byte: Int)?
+    /// Of an array that was read whole: which element it is, counted from 1.
+    var number: Int?
+
+    init(line: Int, element: (number: Int, byte: Int)? = nil) {
+        self.line = line
+        self.element = element
+    }
 
     var text: String {
+        if let number { return "element \(number) (line \(line))" }
         guard let element else { return "line \(line)" }
         return "element \(element.number) (line \(line), byte \(element.byte))"
     }

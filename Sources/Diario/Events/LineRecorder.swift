@@ -13,6 +13,10 @@ package struct LineRecorder {
     private var reader: EventLineReader
     private var line = EventLine()
     private var lineNumber = 0
+    /// Who the events may be by.
+    private let policy: ActorPolicy?
+    /// How many events were taken in.
+    package private(set) var count = 0
     /// Complete batches, in the order of the lines.
     private var contents: [Append.Content] = []
     private var contentSize = 0
@@ -27,9 +31,19 @@ package struct LineRecorder {
     }
 
     package init(_ space: Space, durability: Durability) {
+        self.init(space, durability: durability, policy: nil, options: [.batchReferences])
+    }
+
+    init(
+        _ space: Space,
+        durability: Durability,
+        policy: ActorPolicy?,
+        options: EventLineReader.Options
+    ) {
         self.space = space
         self.durability = durability
-        reader = EventLineReader(catalog: space.catalog, options: [.batchReferences])
+        self.policy = policy
+        reader = EventLineReader(catalog: space.catalog, options: options)
     }
 
     /// Whether so much was taken in that it should be recorded before more is.
@@ -42,20 +56,26 @@ package struct LineRecorder {
     package mutating func add(_ text: Span<UInt8>) throws(DiarioError) {
         lineNumber += 1
         guard !text.isBlank else { return }
+        try add(text, at: InputPlace(line: lineNumber))
+    }
+
+    /// The same, for an event that stands somewhere else than on the next line.
+    mutating func add(_ text: Span<UInt8>, at place: InputPlace) throws(DiarioError) {
         do throws(SchemaError) { try reader.read(text, into: &line) } catch {
             endBatch(unlessIn: text)
-            throw DiarioError(error, line: lineNumber)
+            throw DiarioError(error, at: place)
         }
         guard line.type.pack != "engine" else {
             endBatch(unlessIn: text)
             throw DiarioError(
                 .invalid,
-                "line \(lineNumber): \(line.type.name) is of the pack engine, whose events only "
+                "\(place.text): \(line.type.name) is of the pack engine, whose events only "
                     + "the engine records; record an event of another pack",
-                line: lineNumber,
+                line: place.line,
                 rule: "engine-type"
             )
         }
+        try policy?.settle(&line, at: place)
         do throws(FormatError) {
             if let name = line.batch.map({ Array(line.arena[$0]) }) {
                 if open?.name != name { beginBatch(name) }
@@ -69,14 +89,20 @@ package struct LineRecorder {
             }
         } catch {
             if line.batch != nil { open = nil }
-            throw DiarioError(error, line: lineNumber)
+            throw DiarioError(error, at: place)
         }
+        count += 1
     }
 
     /// Records the complete batches; durable as promised when this returns.
     ///
     /// Gives the origins of the events, in the order of their lines.
     package mutating func commit() throws(DiarioError) -> [Origin] {
+        try commitBatches().flatMap(\.origins)
+    }
+
+    /// The same, with the batches in which they were recorded.
+    mutating func commitBatches() throws(DiarioError) -> [AppendedBatch] {
         closeSingles()
         guard !contents.isEmpty else { return [] }
         let appends = contents.map {
@@ -85,12 +111,11 @@ package struct LineRecorder {
         contents.removeAll(keepingCapacity: true)
         contentSize = 0
         let outcomes = try logging { () throws(LogError) in try space.store.append(appends) }
-        var origins: [Origin] = []
+        var batches: [AppendedBatch] = []
         for outcome in outcomes {
-            let batches = try logging { () throws(LogError) in try outcome.get() }
-            for batch in batches { origins += batch.origins }
+            batches += try logging { () throws(LogError) in try outcome.get() }
         }
-        return origins
+        return batches
     }
 
     /// Ends the batch that the last lines began; call it at the end of the input.

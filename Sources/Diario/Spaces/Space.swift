@@ -167,7 +167,7 @@ package final class Space: Sendable {
     }
 
     /// Reads the types again if packs were adopted since they were read.
-    func takeUpAdoptions() throws(DiarioError) {
+    package func takeUpAdoptions() throws(DiarioError) {
         let count = try logging { () throws(LogError) in try store.adoptions(of: id).count }
         if types.withLock({ $0.adoptionCount }) != count { try reloadTypes() }
     }

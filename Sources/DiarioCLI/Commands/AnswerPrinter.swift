@@ -91,16 +91,7 @@ final class AnswerPrinter {
     }
 
     private func addJSON(_ row: [Value]) throws(Failure) {
-        let object = JSONText.object { json in
-            for (name, value) in zip(columns, row) {
-                switch value {
-                case .null: json.addNull(name)
-                case .integer(let value): json.add(name, value)
-                case .real(let value) where value.isFinite: json.add(name, value)
-                case .real, .text, .blob: json.add(name, value.shown)
-                }
-            }
-        }
+        let object = JSONText.row(columns, row)
         let isFirst = count == 0
         try output.append { bytes in
             if !isFirst { bytes += Array(",\n ".utf8) }
@@ -109,23 +100,6 @@ final class AnswerPrinter {
     }
 
     private static let cells = CellWriter(guardsFormulas: false)
-}
-
-extension Value {
-    /// The value as a person reads it; bytes in base64.
-    fileprivate var shown: String {
-        switch self {
-        case .null: ""
-        case .integer(let value): String(value)
-        case .real(let value):
-            value.isFinite
-                ? String(decoding: JSONText.number(value), as: UTF8.self)
-                : value < 0 ? "-Infinity" : "Infinity"
-        case .text(let text): text
-        case .blob(let bytes):
-            String(decoding: CellWriter.base64(bytes[...]), as: UTF8.self)
-        }
-    }
 }
 
 extension Output {

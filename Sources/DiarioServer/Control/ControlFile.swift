@@ -10,7 +10,7 @@ import Synchronization
 /// call.
 package final class ControlFile: Sendable {
     package static let name = "control.sqlite"
-    static let version: Int64 = 1
+    static let version: Int64 = 2
     /// `DCTL`, so that the file can be told from other databases.
     private static let applicationID: Int64 = 0x4443_544c
 
@@ -96,9 +96,11 @@ package final class ControlFile: Sendable {
         try connection.transaction(wrapping: { ControlError.sqlite($0) }) {
             () throws(ControlError) in
             // Another process may have been faster.
-            guard try version(of: connection) == 0 else { return }
+            let found = try version(of: connection)
+            guard found < version else { return }
             do throws(SQLiteError) {
-                try connection.execute(tables)
+                if found < 1 { try connection.execute(tables) }
+                if found < 2 { try connection.execute(contactTable) }
                 try connection.execute(
                     "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)"
                 )
@@ -151,6 +153,14 @@ package final class ControlFile: Sendable {
             outcome INTEGER NOT NULL, reason INTEGER NOT NULL, staging TEXT,
             began INTEGER NOT NULL
         ) STRICT;
+        """
+
+    /// Since version 2.
+    private static let contactTable = """
+        CREATE TABLE contact (
+            space TEXT NOT NULL, replica TEXT NOT NULL, seen INTEGER NOT NULL,
+            PRIMARY KEY (space, replica)
+        ) STRICT, WITHOUT ROWID;
         """
 
     /// Runs `body` with what is known, which is up to date.

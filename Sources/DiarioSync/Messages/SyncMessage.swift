@@ -64,6 +64,15 @@ package enum SyncMessage: Equatable, Sendable {
         }
     }
 
+    /// Whether bytes are a message about a space that is published, if they are a message.
+    package static func publishes(_ bytes: [UInt8]) -> Bool {
+        let kindOffset = 5
+        guard bytes.count > kindOffset, let kind = Kind(rawValue: bytes[kindOffset]) else {
+            return false
+        }
+        return kind == .publish || kind == .abandon
+    }
+
     /// The message as it travels.
     package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []

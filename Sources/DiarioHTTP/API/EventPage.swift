@@ -1,0 +1,110 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioSchema
+
+/// Events of a space behind a position, as JSON: schema/format/http.md, section 7.
+struct EventPage: Sendable {
+    /// What is asked for.
+    struct Wanted: Sendable {
+        var filter = EventFilter(types: [])
+        var isCloudEvents = false
+        var countMax = Limits.answerCountMax
+
+        /// Whether it is what readers ask for who say nothing.
+        var isPlain: Bool {
+            !isFiltered && !isCloudEvents && countMax == Limits.answerCountMax
+        }
+
+        var isFiltered: Bool {
+            !filter.types.isEmpty || filter.subject != nil || filter.actor != nil
+        }
+    }
+
+    /// The position behind which it begins.
+    let start: UInt64
+    /// The last position that was looked at.
+    let end: UInt64
+    /// The head of the space when it was read.
+    let head: UInt64
+    let count: Int
+    /// An array, each event on a line.
+    let json: [UInt8]
+
+    var isUpToDate: Bool { end == head }
+
+    /// Where one that looks for few events among many stops looking for now.
+    private static let lookedAtMax: UInt64 = 1_000_000
+
+    init(
+        of space: Space,
+        after start: UInt64,
+        through head: UInt64,
+        _ wanted: Wanted
+    ) throws(DiarioError) {
+        self.start = start
+        self.head = head
+        var json: [UInt8] = []
+        var cloudEvents = CloudEventWriter()
+        var count = 0
+        var last = start
+        let window = min(head, start + Self.lookedAtMax)
+        var isCut = false
+        if start < head {
+            var filter = wanted.filter
+            filter.positions = start + 1...window
+            filter.part = .canonical
+            var reader = try EventReader(space, filter)
+            while let line = try reader.next() {
+                guard let position = line.position else { continue }
+                if wanted.isCloudEvents {
+                    cloudEvents.append(line, to: &json)
+                } else {
+                    json += count == 0 ? [0x5b] : [0x2c, 0x0a]
+                    EventLineWriter.append(line, to: &json)
+                }
+                count += 1
+                last = position
+                if count == wanted.countMax || json.count >= Limits.answerSizeMax {
+                    isCut = true
+                    break
+                }
+            }
+        }
+        if wanted.isCloudEvents {
+            cloudEvents.finish(&json)
+        } else {
+            json += count == 0 ? [0x5b, 0x5d, 0x0a] : [0x5d, 0x0a]
+        }
+        end = isCut ? last : max(window, start)
+        self.count = count
+        self.json = json
+    }
+}
+
+/// A place in a space's events as it is written in an address.
+struct StreamOffset: Hashable, Sendable {
+    let position: UInt64
+
+    private static let digitCount = 20
+
+    init(_ position: UInt64) { self.position = position }
+
+    /// Nil if it is none; `head` is what `now` stands for.
+    init?(text: String, head: UInt64) {
+        switch text {
+        case "-1": position = 0
+        case "now": position = head
+        default:
+            guard text.utf8.count == Self.digitCount,
+                text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt64(text)
+            else { return nil }
+            position = number
+        }
+    }
+
+    var text: String {
+        let digits = String(position)
+        return String(repeating: "0", count: Self.digitCount - digits.utf8.count) + digits
+    }
+}

@@ -1,0 +1,110 @@
+import DiarioCore
+import DiarioSchema
+import Synchronization
+
+/// A stream of server-sent events: schema/format/http.md, section 7.
+final class LiveEvents: LiveStream {
+    let bell: Bell
+    private let space: ServedSpace
+    private let wanted: EventPage.Wanted
+    private let cursor: StreamCursor
+    private let state: Mutex<State>
+
+    private struct State: Sendable {
+        var position: UInt64
+        var isBegun = false
+        let end: ContinuousClock.Instant
+        var nextComment: ContinuousClock.Instant
+    }
+
+    private static let lifetime = Duration.seconds(60)
+    private static let commentInterval = Duration.seconds(15)
+
+    init(
+        _ space: ServedSpace,
+        after position: UInt64,
+        _ wanted: EventPage.Wanted,
+        _ cursor: StreamCursor,
+        at now: ContinuousClock.Instant
+    ) {
+        self.space = space
+        self.wanted = wanted
+        self.cursor = cursor
+        bell = space.bell
+        state = Mutex(
+            State(
+                position: position,
+                end: now + Self.lifetime,
+                nextComment: now + Self.commentInterval
+            )
+        )
+    }
+
+    func next(at now: ContinuousClock.Instant) -> LivePiece {
+        state.withLock { state in
+            guard now < state.end else { return .end }
+            let isNew = space.head > state.position
+            if isNew || !state.isBegun {
+                // What cannot be read now is told to whoever asks again.
+                guard let page = try? space.page(after: state.position, wanted) else {
+                    return .end
+                }
+                state.isBegun = true
+                state.position = page.end
+                state.nextComment = now + Self.commentInterval
+                return .bytes(piece(page))
+            }
+            if now >= state.nextComment {
+                state.nextComment = now + Self.commentInterval
+                return .bytes(Array(":\n\n".utf8))
+            }
+            return .nothing(until: min(state.end, state.nextComment))
+        }
+    }
+
+    private func piece(_ page: EventPage) -> [UInt8] {
+        var bytes: [UInt8] = []
+        if page.count > 0 {
+            bytes += "event: data\ndata:".utf8
+            // The last byte is a line feed; each other one begins a new line of the event.
+            for byte in page.json.dropLast() {
+                bytes.append(byte)
+                if byte == 0x0a { bytes += "data:".utf8 }
+            }
+            bytes += "\n\n".utf8
+        }
+        bytes += "event: control\ndata:".utf8
+        bytes += JSONObjectWriter.object { json in
+            json.add("streamNextOffset", StreamOffset(page.end).text)
+            json.add("streamCursor", cursor.next)
+            if page.isUpToDate { json.add("upToDate", true) }
+        }
+        bytes += "\n\n".utf8
+        return bytes
+    }
+}
+
+/// Keeps caches from answering the same question for ever: schema/format/http.md, section 7.
+struct StreamCursor: Sendable {
+    /// What the reader was told last; nil if it does not say.
+    private let last: UInt64?
+    private let now: Timestamp
+
+    private static let interval: Int64 = 20_000
+    /// The largest that a reader may say.
+    static let max: UInt64 = 1 << 53
+    /// The start of 2024-10-09, from which intervals are counted.
+    private static let epoch: Int64 = 1_728_432_000_000
+
+    init(after last: UInt64?, at now: Timestamp) {
+        self.last = last
+        self.now = now
+    }
+
+    /// The number of the interval, or more than the reader has.
+    var next: String {
+        let current = UInt64(clamping: (now.milliseconds - Self.epoch) / Self.interval)
+        guard let last, last >= current else { return "\(current)" }
+        return "\(last + UInt64.random(in: 1...180))"
+    }
+}

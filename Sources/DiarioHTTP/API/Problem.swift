@@ -1,0 +1,202 @@
+import Diario
+import DiarioSchema
+import DiarioServer
+import DiarioSync
+
+/// Why a request is not done, as RFC 9457 writes it: schema/format/http.md, section 6.
+package struct Problem: Error, Sendable {
+    package var kind: Kind
+    /// What is wrong and where.
+    package var detail: String
+    /// What to do about it.
+    package var remedy: String?
+    package var retryAfter: Int?
+    var line: Int?
+    var rule: String?
+    var field: String?
+
+    /// Each with the word of its type.
+    package enum Kind: String, Sendable, CaseIterable {
+        case malformed
+        case unauthorized
+        case forbidden
+        case notFound = "not-found"
+        case method
+        case notAcceptable = "not-acceptable"
+        case lineage
+        case epoch
+        case ahead
+        case diverged
+        case tooLarge = "too-large"
+        case mediaType = "media-type"
+        case range
+        case version
+        case tooFast = "too-fast"
+        case failed
+        case unavailable
+        case waiting
+        case full
+
+        var status: Int {
+            switch self {
+            case .malformed: 400
+            case .unauthorized: 401
+            case .forbidden: 403
+            case .notFound: 404
+            case .method: 405
+            case .notAcceptable: 406
+            case .lineage, .epoch, .ahead, .diverged: 409
+            case .tooLarge: 413
+            case .mediaType: 415
+            case .range: 416
+            case .version: 426
+            case .tooFast: 429
+            case .failed: 500
+            case .unavailable, .waiting: 503
+            case .full: 507
+            }
+        }
+
+        var title: String {
+            switch self {
+            case .malformed: "The request cannot be read"
+            case .unauthorized: "A token is needed"
+            case .forbidden: "The token does not allow this"
+            case .notFound: "There is no such thing"
+            case .method: "Not with this method"
+            case .notAcceptable: "Not in this form"
+            case .lineage: "Another space has this name"
+            case .epoch: "The authority was restored from a backup"
+            case .ahead: "The replica has more events than the authority"
+            case .diverged: "The histories differ"
+            case .tooLarge: "Too large"
+            case .mediaType: "This form is not read"
+            case .range: "There is no such range"
+            case .version: "Another version is spoken"
+            case .tooFast: "Too fast"
+            case .failed: "The server failed"
+            case .unavailable: "Not now"
+            case .waiting: "The authority waits for its operator"
+            case .full: "Full"
+            }
+        }
+    }
+
+    package init(
+        _ kind: Kind,
+        _ detail: String,
+        remedy: String? = nil,
+        retryAfter: Int? = nil
+    ) {
+        self.kind = kind
+        self.detail = detail
+        self.remedy = remedy
+        self.retryAfter = retryAfter
+    }
+
+    package var answer: HTTPAnswer { answer(allowing: []) }
+
+    /// The same; `methods` are those that the path has.
+    func answer(allowing methods: [String]) -> HTTPAnswer {
+        let body = JSONObjectWriter.object { json in
+            json.add("type", "urn:diario:problem:" + kind.rawValue)
+            json.add("title", kind.title)
+            json.add("status", kind.status)
+            json.add("detail", detail)
+            if let remedy { json.add("remedy", remedy) }
+            if let line { json.add("line", line) }
+            if let field { json.add("field", field) }
+            if let rule { json.add("rule", rule) }
+            if let retryAfter { json.add("retryAfter", retryAfter) }
+        }
+        var headers = [
+            (name: "Content-Type", value: MediaType.problem.rawValue),
+            (name: "Cache-Control", value: "no-store"),
+        ]
+        headers += standardHeaders
+        if !methods.isEmpty {
+            headers.append((name: "Allow", value: methods.joined(separator: ", ")))
+        }
+        return HTTPAnswer(kind.status, headers: headers, .bytes(body + [0x0a]))
+    }
+
+    /// Those that belong to the status, whatever the body is.
+    var standardHeaders: [(name: String, value: String)] {
+        var headers: [(name: String, value: String)] = []
+        if kind == .unauthorized {
+            headers.append((name: "WWW-Authenticate", value: "Bearer realm=\"diario\""))
+        }
+        if kind == .version { headers.append((name: "Upgrade", value: "diario/1")) }
+        if let retryAfter { headers.append((name: "Retry-After", value: "\(retryAfter)")) }
+        return headers
+    }
+}
+
+extension Problem {
+    init(_ refusal: Refusal) {
+        let kind: Kind =
+            switch refusal.reason {
+            case .malformed: .malformed
+            case .version: .version
+            case .unauthorized: .unauthorized
+            case .forbidden: .forbidden
+            case .unknownSpace, .noPack: .notFound
+            case .lineage: .lineage
+            case .epoch: .epoch
+            case .ahead: .ahead
+            case .diverged: .diverged
+            case .tooLarge: .tooLarge
+            case .tooFast: .tooFast
+            case .full: .full
+            case .unavailable: .unavailable
+            case .waiting: .waiting
+            }
+        self.init(kind, refusal.message)
+        switch refusal.reason {
+        case .tooFast, .unavailable, .waiting: retryAfter = Int(clamping: max(refusal.number, 1))
+        case .full: retryAfter = 60
+        default: break
+        }
+    }
+
+    init(_ error: DiarioError) {
+        let kind: Kind =
+            switch error.kind {
+            case .invalid: .malformed
+            case .notFound: .notFound
+            case .full: .full
+            case .tooLarge: .tooLarge
+            case .unauthorized: .forbidden
+            case .busy, .offline, .readOnly: .unavailable
+            default: .failed
+            }
+        self.init(kind, error.message)
+        line = error.line
+        rule = error.rule
+        field = error.field
+        if kind == .unavailable { retryAfter = 5 }
+    }
+
+    init(_ error: ControlError) { self.init(Refusal(error)) }
+}
+
+/// Runs calls of the engine and turns their errors into problems.
+func answering<Value>(
+    _ body: () throws(DiarioError) -> Value
+) throws(Problem) -> Value {
+    do throws(DiarioError) { return try body() } catch { throw Problem(error) }
+}
+
+/// Runs calls of the authority and turns their refusals into problems.
+func admitting<Value>(
+    _ body: () throws(Refusal) -> Value
+) throws(Problem) -> Value {
+    do throws(Refusal) { return try body() } catch { throw Problem(error) }
+}
+
+/// Runs calls of the control file and turns their errors into problems.
+func controlling<Value>(
+    _ body: () throws(ControlError) -> Value
+) throws(Problem) -> Value {
+    do throws(ControlError) { return try body() } catch { throw Problem(error) }
+}

@@ -1,0 +1,62 @@
+import DiarioServer
+
+/// A request to a space by somebody who is known.
+struct Question {
+    let request: HTTPRequest
+    let token: Token
+    let space: NamedSpace
+    /// Whether it waits: then it was asked before, or is asked for the last time.
+    let turn: Turn
+
+    enum Turn: Sendable {
+        case first
+        case again
+        case last
+    }
+
+    /// Refuses whoever has not this right.
+    func require(_ right: Caller.Rights, _ word: String) throws(Problem) {
+        guard token.rights.contains(right) || token.rights.contains(.admin) else {
+            throw Problem(
+                .forbidden,
+                "The token does not give the right \(word).",
+                remedy: "Ask for a token with it: diario token create --rights \(word)"
+            )
+        }
+    }
+
+    /// The value of a parameter of the address; nil if it is not there.
+    func text(_ name: String) throws(Problem) -> String? {
+        let found = request.query.filter { $0.name == name }
+        guard found.count < 2 else { throw Problem(.malformed, "`\(name)` is there twice.") }
+        guard let first = found.first else { return nil }
+        guard let value = first.value else {
+            throw Problem(.malformed, "`\(name)` has no value: give `\(name)=...`.")
+        }
+        return value
+    }
+
+    func number(_ name: String, in range: ClosedRange<UInt64>) throws(Problem) -> UInt64? {
+        guard let text = try text(name) else { return nil }
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt64(text),
+            range.contains(number)
+        else {
+            throw Problem(
+                .malformed,
+                "`\(name)` is not a whole number from \(range.lowerBound) to \(range.upperBound)."
+            )
+        }
+        return number
+    }
+
+    /// Refuses parameters that nobody here knows: a mistyped one would be passed over in silence.
+    func allow(_ names: [String]) throws(Problem) {
+        for parameter in request.query where !names.contains(parameter.name) {
+            throw Problem(
+                .malformed,
+                "There is no parameter `\(parameter.name)` here."
+                    + (names.isEmpty ? "" : " There is: \(names.joined(separator: ", ")).")
+            )
+        }
+    }
+}

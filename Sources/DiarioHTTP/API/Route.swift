@@ -1,0 +1,78 @@
+import DiarioServer
+
+/// What a path leads to: schema/format/http.md, section 3.
+enum Route: Hashable, Sendable {
+    case health
+    case metrics
+    case spaces
+    /// Something of a space; the text is its name as it was given, which may be none.
+    case space(String, Part)
+
+    enum Part: Hashable, Sendable {
+        case whole
+        case sync
+        case head
+        case events
+        case segments
+        case segment(String)
+        case packs
+        case pack(String)
+        case queries
+        case query(String)
+        case replicas
+        case tokens
+        case token(String)
+    }
+
+    /// Nil if the path leads nowhere.
+    init?(path: String) {
+        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
+        let words = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        switch words.count {
+        case 1 where words[0] == "healthz": self = .health
+        case 1 where words[0] == "metrics": self = .metrics
+        case 2 where words[0] == "v1" && words[1] == "spaces": self = .spaces
+        case 3... where words[0] == "v1" && words[1] == "spaces":
+            guard let part = Part(words.dropFirst(3)) else { return nil }
+            self = .space(String(words[2]), part)
+        default: return nil
+        }
+    }
+
+    var methods: [String] {
+        switch self {
+        case .health, .metrics, .spaces: ["GET", "HEAD", "OPTIONS"]
+        case .space(_, .sync): ["POST", "OPTIONS"]
+        case .space(_, .events), .space(_, .tokens): ["GET", "HEAD", "POST", "OPTIONS"]
+        case .space(_, .token): ["DELETE", "OPTIONS"]
+        case .space: ["GET", "HEAD", "OPTIONS"]
+        }
+    }
+}
+
+extension Route.Part {
+    init?(_ words: ArraySlice<Substring>) {
+        // Names of this protocol need no escaping: what has a percent sign is none of them.
+        let texts = words.map(String.init)
+        guard texts.count <= 2, texts.allSatisfy({ !$0.isEmpty && !$0.contains("%") }) else {
+            return nil
+        }
+        let second = texts.count == 2 ? texts[1] : nil
+        switch (texts.first, second) {
+        case (nil, _): self = .whole
+        case ("sync", nil): self = .sync
+        case ("head", nil): self = .head
+        case ("events", nil): self = .events
+        case ("segments", nil): self = .segments
+        case ("segments", let name?): self = .segment(name)
+        case ("packs", nil): self = .packs
+        case ("packs", let name?): self = .pack(name)
+        case ("queries", nil): self = .queries
+        case ("queries", let name?): self = .query(name)
+        case ("replicas", nil): self = .replicas
+        case ("tokens", nil): self = .tokens
+        case ("tokens", let name?): self = .token(name)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import Diario
+import DiarioCore
+import DiarioSchema
+import DiarioServer
+import DiarioStorage
+
+// Tokens and replicas of a space, for its administrators: schema/format/control.md.
+
+extension ServedDirectory {
+    func replicas(_ question: Question) throws(Problem) -> HTTPAnswer {
+        try question.allow([])
+        try question.require(.admin, "admin")
+        writeContacts()
+        let replicas = try controlling { () throws(ControlError) in
+            try control.replicas(of: question.space.name)
+        }
+        return .object { json in
+            json.add("replicas", list: replicas.map(\.description))
+        }
+    }
+
+    func tokens(_ question: Question) throws(Problem) -> HTTPAnswer {
+        try question.allow([])
+        try question.require(.admin, "admin")
+        let tokens = try controlling { () throws(ControlError) in
+            try control.tokens(of: question.space.name)
+        }
+        return .object { json in
+            json.add("tokens", list: tokens.map(\.description))
+        }
+    }
+
+    /// Makes a token for the space of the one that asks.
+    func makeToken(_ question: Question) throws(Problem) -> HTTPAnswer {
+        try question.allow([])
+        try question.require(.admin, "admin")
+        let draft = try TokenDraft(question.request.body, space: question.space.name)
+        let (key, token) = try controlling { () throws(ControlError) in
+            try control.makeToken(draft, replacing: nil, drawnFrom: SystemEntropy(), at: now)
+        }
+        return .object(status: 201) { json in
+            json.add("token", key.text)
+            token.describe(&json)
+        }
+    }
+
+    func revokeToken(_ text: String, _ question: Question) throws(Problem) -> HTTPAnswer {
+        try question.allow([])
+        try question.require(.admin, "admin")
+        let tokens = try controlling { () throws(ControlError) in
+            try control.tokens(of: question.space.name)
+        }
+        guard let id = TokenID(text: text), tokens.contains(where: { $0.id == id }) else {
+            throw Problem(
+                .notFound,
+                "The space has no token with this id.",
+                remedy: "The list of tokens has those there are."
+            )
+        }
+        let isNew = try controlling { () throws(ControlError) in
+            try control.revokeToken(id, at: now)
+        }
+        return .object { json in
+            json.add("id", id.text)
+            json.add("revoked", true)
+            json.add("changed", isNew)
+        }
+    }
+}
+
+extension TokenDraft {
+    /// Reads what a token is to be from the body of a request.
+    fileprivate init(_ body: [UInt8], space: SpaceName) throws(Problem) {
+        let item: JSON.Item
+        do throws(SchemaError) { item = try JSON.parse(body) } catch {
+            throw Problem(DiarioError(error))
+        }
+        guard case .object(let members) = item.value else {
+            throw Problem(.malformed, "The body is not an object.")
+        }
+        var rights: Caller.Rights = [.read, .append]
+        var actor: String?
+        var label: String?
+        for member in members {
+            switch (member.key, member.item.value) {
+            case ("rights", .array(let items)):
+                let words = items.compactMap { item -> String? in
+                    if case .string(let word) = item.value { word } else { nil }
+                }
+                guard words.count == items.count,
+                    let read = Caller.Rights(text: words.joined(separator: ","))
+                else {
+                    throw Problem(
+                        .malformed,
+                        "`rights` is not a list of read, append, relay and admin."
+                    )
+                }
+                rights = read
+            case ("actor", .string(let text)) where (1...Limits.actorSizeMax) ~= text.utf8.count:
+                actor = text
+            case ("label", .string(let text)) where text.utf8.count <= Limits.actorSizeMax:
+                label = text
+            case ("rights", _), ("actor", _), ("label", _):
+                throw Problem(
+                    .malformed,
+                    "line \(member.line): `\(member.key)` is not what it should be.",
+                    remedy: "`rights` is a list of words; `actor` and `label` are texts of at most "
+                        + "\(Limits.actorSizeMax) bytes."
+                )
+            default:
+                throw Problem(
+                    .malformed,
+                    "line \(member.line): there is no key `\(member.key)` here.",
+                    remedy: "There is: rights, actor, label."
+                )
+            }
+        }
+        self.init(space: space, rights: rights)
+        self.actor = actor
+        self.label = label
+    }
+}
+
+extension Token {
+    fileprivate var description: [UInt8] { JSONObjectWriter.object { describe(&$0) } }
+
+    /// All but the text that it is.
+    fileprivate func describe(_ json: inout JSONObjectWriter) {
+        json.add("id", id.text)
+        json.add("rights", list: rights.words.map { JSONObjectWriter.string($0) })
+        json.add("actor", ifKnown: actor)
+        json.add("label", ifKnown: label)
+        json.add("created", ifKnown: created)
+        json.add("expires", ifKnown: expires)
+        json.add("revoked", ifKnown: revoked)
+        json.add("used", ifKnown: used)
+    }
+}
+
+extension KnownReplica {
+    fileprivate var description: [UInt8] {
+        JSONObjectWriter.object { json in
+            json.add("replica", id.text)
+            switch holder {
+            case .actor(let actor): json.add("actor", actor)
+            case .token(let token): json.add("token", token.text)
+            case nil: break
+            }
+            json.add("bound", ifKnown: bound)
+            json.add("seen", ifKnown: seen)
+        }
+    }
+}
+
+extension JSONObjectWriter {
+    fileprivate mutating func add(_ key: String, ifKnown text: String?) {
+        if let text { add(key, text) }
+    }
+
+    fileprivate mutating func add(_ key: String, ifKnown time: Timestamp?) {
+        guard let time else { return }
+        var bytes: [UInt8] = []
+        CivilTime.appendDateTime(time, to: &bytes)
+        add(key, String(decoding: bytes, as: UTF8.self))
+    }
+}

@@ -1,0 +1,220 @@
+import Diario
+import DiarioCore
+import DiarioCrypto
+import DiarioLog
+import DiarioSchema
+import DiarioServer
+import DiarioSync
+
+// Events for people and programs without Diario: schema/format/http.md, section 7.
+
+extension ServedDirectory {
+    /// Events behind an offset: what is there, or what comes.
+    func events(_ question: Question) throws(Problem) -> HTTPReply {
+        try question.allow([
+            "offset", "limit", "type", "subject", "actor", "live", "cursor",
+        ])
+        try question.require(.read, "read")
+        let space = try space(question.space)
+        let live = try live(question)
+        let cursor = StreamCursor(
+            after: try question.number("cursor", in: 0...StreamCursor.max),
+            at: now
+        )
+        let wanted = try wanted(question, live: live)
+        let start = try offset(question, isNeeded: live != nil, head: space.head)
+        if live == .sse {
+            let stream = LiveEvents(space, after: start, wanted, cursor, at: .now)
+            return .answer(
+                HTTPAnswer(
+                    200,
+                    headers: [
+                        (name: "Content-Type", value: MediaType.events.rawValue),
+                        (name: "Cache-Control", value: "no-store"),
+                        (name: "X-Accel-Buffering", value: "no"),
+                    ],
+                    .stream(stream)
+                )
+            )
+        }
+        if live == .longPoll, space.head <= start {
+            if question.turn != .last {
+                return .wait(for: space.bell, until: .now + .seconds(Limits.longPollSecondsMax))
+            }
+            return .answer(
+                HTTPAnswer(
+                    204,
+                    headers: [
+                        (name: "Stream-Next-Offset", value: StreamOffset(start).text),
+                        (name: "Stream-Up-To-Date", value: "true"),
+                        (name: "Stream-Cursor", value: cursor.next),
+                        (name: "Cache-Control", value: "no-store"),
+                    ]
+                )
+            )
+        }
+        let page = try space.page(after: start, wanted)
+        return .answer(answer(page, question, wanted, live == .longPoll ? cursor : nil))
+    }
+
+    private func answer(
+        _ page: EventPage,
+        _ question: Question,
+        _ wanted: EventPage.Wanted,
+        _ cursor: StreamCursor?
+    ) -> HTTPAnswer {
+        let isNow = question.request.query.contains { $0.name == "offset" && $0.value == "now" }
+        var headers = [(name: "Stream-Next-Offset", value: StreamOffset(page.end).text)]
+        if page.isUpToDate { headers.append((name: "Stream-Up-To-Date", value: "true")) }
+        if let cursor { headers.append((name: "Stream-Cursor", value: cursor.next)) }
+        // A part that has an end never changes within an epoch; one that is open may grow.
+        headers.append(
+            (
+                name: "Cache-Control",
+                value: page.isUpToDate ? "no-store" : "private, max-age=60"
+            )
+        )
+        if !isNow {
+            let tag = etag(page, question)
+            headers.append((name: "ETag", value: tag))
+            if question.request.headers["if-none-match"]?.contains(tag) ?? false {
+                return HTTPAnswer(304, headers: headers)
+            }
+        }
+        let type: MediaType = wanted.isCloudEvents ? .cloudEvents : .json
+        headers.append((name: "Content-Type", value: type.rawValue))
+        headers.append((name: "Vary", value: "Accept, Authorization"))
+        return HTTPAnswer(200, headers: headers, .bytes(page.json))
+    }
+
+    /// Names what is in a page: the same bytes have the same one, and others have another.
+    private func etag(_ page: EventPage, _ question: Question) -> String {
+        "\"\(SHA256.hash(page.json.span).text.prefix(32))-\(page.end)\""
+    }
+
+    private enum Live: String {
+        case longPoll = "long-poll"
+        case sse
+    }
+
+    private func live(_ question: Question) throws(Problem) -> Live? {
+        guard let text = try question.text("live") else { return nil }
+        guard let live = Live(rawValue: text) else {
+            throw Problem(.malformed, "`live` is `long-poll` or `sse`, or is not there.")
+        }
+        return live
+    }
+
+    private func offset(
+        _ question: Question,
+        isNeeded: Bool,
+        head: UInt64
+    ) throws(Problem) -> UInt64 {
+        guard let text = try question.text("offset") else {
+            guard !isNeeded else {
+                throw Problem(
+                    .malformed,
+                    "`live` needs an `offset`.",
+                    remedy: "Give `offset=-1` for all events, or `offset=now` for new ones."
+                )
+            }
+            return 0
+        }
+        guard let offset = StreamOffset(text: text, head: head) else {
+            throw Problem(
+                .malformed,
+                "`offset` is none that this server gave.",
+                remedy: "Give the last Stream-Next-Offset, `-1` or `now`."
+            )
+        }
+        return offset.position
+    }
+
+    private func wanted(_ question: Question, live: Live?) throws(Problem) -> EventPage.Wanted {
+        var wanted = EventPage.Wanted()
+        if let limit = try question.number("limit", in: 1...UInt64(Limits.answerCountMax)) {
+            wanted.countMax = Int(limit)
+        }
+        wanted.filter.types = question.request.query.filter { $0.name == "type" }
+            .compactMap(\.value)
+        wanted.filter.subject = try question.text("subject")
+        wanted.filter.actor = try question.text("actor")
+        let accept = question.request.headers["accept"]
+        let choices: [MediaType] = live == .sse ? [.events] : [.json, .cloudEvents]
+        guard let type = MediaType.best(of: choices, for: accept) else {
+            throw Problem(
+                .notAcceptable,
+                "Events come as \(choices.map(\.rawValue).joined(separator: " or ")).",
+                remedy: "Accept one of these."
+            )
+        }
+        wanted.isCloudEvents = type == .cloudEvents
+        return wanted
+    }
+
+    // MARK: Recording
+
+    /// Records the events of the body, all or none.
+    func record(_ question: Question) throws(Problem) -> HTTPAnswer {
+        try question.allow([])
+        try question.require(.append, "append")
+        let space = try space(question.space)
+        try answering { () throws(DiarioError) in try space.space.takeUpAdoptions() }
+        let form: EventBody.Form =
+            switch MediaType(ofBody: question.request.headers["content-type"]) {
+            case .lines: .lines
+            case .cloudEvent, .cloudEvents: .cloudEvents
+            default: .json
+            }
+        let policy = ActorPolicy(
+            own: question.token.actor,
+            mayNameOthers: question.token.rights.mayRelay || question.token.actor == nil
+        )
+        var events = try answering { () throws(DiarioError) in
+            try EventBody(question.request.body, form, by: policy, to: space.space)
+        }
+        guard events.count > 0 else {
+            throw Problem(.malformed, "There is no event in the body.")
+        }
+        let batches = try admitting { () throws(Refusal) in
+            try served.record(
+                events.count,
+                size: question.request.body.count,
+                in: question.space,
+                with: question.token,
+                at: now
+            ) { () throws(Refusal) in
+                do throws(DiarioError) { return try events.commit() } catch {
+                    throw Refusal(recording: error)
+                }
+            }
+        }
+        space.ringIfGrown()
+        return .object(status: 201) { json in
+            json.add(
+                "origins",
+                list: batches.flatMap(\.origins).map { JSONObjectWriter.string($0.text) }
+            )
+            json.add(
+                "positions",
+                list: batches.flatMap { batch in
+                    (0..<UInt64(batch.count)).map { index in
+                        Array("\((batch.firstPosition ?? 0) + index)".utf8)
+                    }
+                }
+            )
+            json.add("head", space.head)
+        }
+    }
+}
+
+extension Refusal {
+    /// Why events that were found good could not be written down.
+    fileprivate init(recording error: DiarioError) {
+        switch error.kind {
+        case .full: self.init(.full, error.message)
+        case .invalid, .tooLarge: self.init(.malformed, error.message)
+        default: self.init(.unavailable, number: 5, error.message)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Diario
+import DiarioCore
+import DiarioProjection
+import DiarioSchema
+import DiarioServer
+
+// Named queries: schema/format/http.md, section 8.
+
+extension ServedDirectory {
+    func queries(_ question: Question) throws(Problem) -> HTTPAnswer {
+        try question.allow([])
+        try question.require(.read, "read")
+        let list = try space(question.space).withModels { (models) throws(Problem) in
+            models.packs.flatMap { pack in
+                pack.sql.queries.map { $0.description(in: pack) }
+            }
+        }
+        return .object { $0.add("queries", list: list) }
+    }
+
+    func query(_ name: String, _ question: Question) throws(Problem) -> HTTPAnswer {
+        try question.require(.read, "read")
+        var texts: [String: String] = [:]
+        for parameter in question.request.query {
+            texts[parameter.name] = try question.text(parameter.name)
+        }
+        let values = texts
+        return try space(question.space).withModels { (models) throws(Problem) in
+            let (pack, query) = try answering { () throws(DiarioError) in
+                try models.query(name)
+            }
+            guard let source = models.source(of: pack.name) else {
+                throw Problem(.unavailable, "The read models of \(pack.name) are not built.")
+            }
+            do throws(ProjectionError) {
+                return try Self.answer(query, values, source)
+            } catch {
+                throw Problem(DiarioError(error))
+            }
+        }
+    }
+
+    private static func answer(
+        _ query: PackQuery,
+        _ texts: [String: String],
+        _ source: ModelReader.Source
+    ) throws(ProjectionError) -> HTTPAnswer {
+        let values = try query.values(texts)
+        let reader = try ModelReader(source)
+        var bounds = ModelReader.Bounds()
+        let end = ContinuousClock.now + .seconds(Limits.querySecondsMax)
+        bounds.isOver = { ContinuousClock.now > end }
+        let answer = try reader.answer(query.statement.text, values, bounds)
+        var bytes = Array("[".utf8)
+        var isFirst = true
+        while let row = try answer.next() {
+            if !isFirst { bytes += [0x2c, 0x0a] }
+            isFirst = false
+            bytes += JSONObjectWriter.row(answer.columns, row)
+            guard bytes.count <= Limits.queryMemorySizeMax else {
+                throw .query(QueryFault(.limit, "the answer is too large; ask for less"))
+            }
+        }
+        bytes.append(0x5d)
+        return .json(bytes)
+    }
+}
+
+extension PackQuery {
+    /// What it answers and is asked with, as an object.
+    fileprivate func description(in pack: Pack) -> [UInt8] {
+        JSONObjectWriter.object { json in
+            json.add("pack", pack.name)
+            json.add("name", name)
+            json.add("title", title)
+            json.add(
+                "parameters",
+                list: parameters.map { parameter in
+                    JSONObjectWriter.object { json in
+                        json.add("name", parameter.name)
+                        json.add("type", parameter.kind.rawValue)
+                        if let fallback = parameter.fallback { json.add("default", fallback) }
+                    }
+                }
+            )
+        }
+    }
+}

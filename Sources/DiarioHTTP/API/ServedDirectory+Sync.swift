@@ -1,0 +1,129 @@
+import Diario
+import DiarioCore
+import DiarioCrypto
+import DiarioLog
+import DiarioSchema
+import DiarioServer
+import DiarioSync
+
+extension ServedDirectory {
+    /// Whether the log can be read and written.
+    func health() throws(Problem) -> HTTPAnswer {
+        do throws(LogError) { _ = try store.manifests() } catch {
+            throw Problem(.unavailable, error.message, retryAfter: 5)
+        }
+        guard store.access == .readWrite else {
+            throw Problem(
+                .unavailable,
+                "Nothing can be written to the disk.",
+                remedy: "Look at the space on the disk and the rights of the folder.",
+                retryAfter: 30
+            )
+        }
+        return .object { $0.add("status", "ok") }
+    }
+
+    /// One message of a replica.
+    func sync(_ question: Question) throws(Problem) -> HTTPAnswer {
+        let takesMessages =
+            MediaType.best(of: [.message], for: question.request.headers["accept"]) != nil
+        let message: SyncMessage
+        var status = 200
+        var headers: [(name: String, value: String)] = []
+        do throws(Refusal) {
+            if let replica = question.request.headers["diario-replica"] {
+                noteContact(replica, question)
+            }
+            message = try reply(question)
+        } catch {
+            let problem = Problem(error)
+            guard takesMessages else { throw problem }
+            status = problem.kind.status
+            headers = problem.standardHeaders
+            message = .refusal(error)
+        }
+        guard takesMessages else {
+            throw Problem(
+                .notAcceptable,
+                "The answer is a message of a replica.",
+                remedy: "Accept \(MediaType.message.rawValue), or read events at /events."
+            )
+        }
+        headers.append((name: "Content-Type", value: MediaType.message.rawValue))
+        headers.append((name: "Cache-Control", value: "no-store"))
+        return HTTPAnswer(status, headers: headers, .bytes(message.encoded()))
+    }
+
+    private func reply(_ question: Question) throws(Refusal) -> SyncMessage {
+        let body = question.request.body
+        // A space that is published into gets no packs of ours, and another id in the end.
+        let space = SyncMessage.publishes(body) ? nil : try? space(question.space)
+        let reply = try served.reply(
+            to: body,
+            to: question.space,
+            with: question.token,
+            at: now
+        )
+        if case .publication = reply { forget(question.space.id) }
+        if case .verdicts = reply { space?.ringIfGrown() }
+        return reply
+    }
+
+    /// Remembers when a replica was heard of, by what it says of itself.
+    private func noteContact(_ text: String, _ question: Question) {
+        guard let replica = ReplicaID(text: text) else { return }
+        contacts.note(replica, in: question.space.name, at: now)
+    }
+
+    /// How far the log goes; with `after`, when it goes further.
+    func head(_ question: Question) throws(Problem) -> HTTPReply {
+        try question.allow(["after", "wait"])
+        try question.require(.read, "read")
+        let after = try question.number("after", in: 0...UInt64(Int64.max))
+        let wait = try question.number("wait", in: 0...UInt64(Limits.newsWaitSecondsMax))
+        let space = try space(question.space)
+        let head = space.head
+        if let after, head <= after {
+            if question.turn != .last, wait != 0 {
+                let seconds = Int64(wait ?? UInt64(Limits.newsWaitSecondsMax))
+                return .wait(for: space.bell, until: .now + .seconds(seconds))
+            }
+            return .answer(
+                HTTPAnswer(204, headers: [(name: "Cache-Control", value: "no-store")])
+            )
+        }
+        return .answer(.json(try outline(question)))
+    }
+
+    /// What a space is, as an object.
+    func outline(_ question: Question) throws(Problem) -> [UInt8] {
+        try question.require(.read, "read")
+        let space = try space(question.space)
+        let (status, root) = try logging { () throws(LogError) in
+            let status = try store.status(of: space.space.id)
+            return (status, try store.root(of: space.space.id, size: status.head))
+        }
+        return JSONObjectWriter.object { json in
+            json.add("space", question.space.name.text)
+            json.add("lineage", status.manifest.lineage.text)
+            json.add("epoch", status.manifest.epoch)
+            json.add("head", status.head)
+            if let root { json.add("root", root.text) }
+            json.add(
+                "packs",
+                list: space.space.packs.map { pack in
+                    JSONObjectWriter.object { json in
+                        json.add("name", pack.name)
+                        json.add("version", pack.version)
+                    }
+                }
+            )
+        }
+    }
+
+    func logging<Value>(
+        _ body: () throws(LogError) -> Value
+    ) throws(Problem) -> Value {
+        do throws(LogError) { return try body() } catch { throw Problem(DiarioError(error)) }
+    }
+}

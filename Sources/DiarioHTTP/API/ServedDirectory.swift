@@ -1,0 +1,307 @@
+import Diario
+import DiarioCore
+package import DiarioLog
+package import DiarioSchema
+package import DiarioServer
+package import DiarioStorage
+import DiarioSync
+import Synchronization
+
+/// The data directory of a server, as it is reached over HTTP: schema/format/http.md.
+package final class ServedDirectory: Sendable {
+    let store: LogStore
+    let control: ControlFile
+    let served: ServedSpaces
+    let directory: POSIXDirectory
+    /// Packs that spaces without one of that name get.
+    private let packs: [Pack]
+    /// Whether spaces with an older version of a pack get the newer one.
+    private let adoptsNewer: Bool
+    private let spaces = Mutex<[SpaceID: ServedSpace]>([:])
+    private let isStopped = Mutex(false)
+    private let stop = Signal()
+    let digests = FileDigests()
+    let contacts = Contacts()
+    /// What the server counts, as the text of /metrics.
+    package let metrics: @Sendable () -> [UInt8]
+
+    package init(
+        store: LogStore,
+        control: ControlFile,
+        directory: POSIXDirectory,
+        packs: [Pack],
+        adoptsNewer: Bool = false,
+        metrics: @escaping @Sendable () -> [UInt8] = { [] }
+    ) {
+        self.store = store
+        self.control = control
+        self.directory = directory
+        self.packs = packs
+        self.adoptsNewer = adoptsNewer
+        self.metrics = metrics
+        served = ServedSpaces(store, control)
+    }
+
+    // MARK: Spaces
+
+    /// The space with an id, opened when it is first asked for; it has its packs then.
+    func space(_ named: NamedSpace) throws(Problem) -> ServedSpace {
+        if let known = spaces.withLock({ $0[named.id] }) { return known }
+        let authority = try admitting { () throws(Refusal) in try served.authority(of: named) }
+        // One at a time: two must not adopt the same pack.
+        var outcome: Result<ServedSpace, Problem> = .failure(Problem(.failed, "It was not opened."))
+        spaces.withLock { spaces in
+            if let known = spaces[named.id] { return outcome = .success(known) }
+            do throws(Problem) {
+                try admitting { () throws(Refusal) in try authority.prepare() }
+                let space = try answering { () throws(DiarioError) in
+                    let space = try Space(store: store, id: named.id, directory: directory)
+                    let missing = missingPacks(of: space)
+                    if !missing.isEmpty { _ = try space.adopt(missing) { _, _ in } }
+                    return space
+                }
+                let made = ServedSpace(space)
+                spaces[named.id] = made
+                outcome = .success(made)
+            } catch {
+                outcome = .failure(error)
+            }
+        }
+        return try outcome.get()
+    }
+
+    private func missingPacks(of space: Space) -> [Pack] {
+        packs.filter { pack in
+            guard let known = space.packs.first(where: { $0.name == pack.name }) else {
+                return true
+            }
+            return adoptsNewer && known.version < pack.version
+        }
+    }
+
+    /// Forgets spaces that others took the place of.
+    func forget(_ id: SpaceID) { spaces.withLock { $0[id] = nil } }
+
+    // MARK: What others record
+
+    /// Looks for what other processes record in the directory, and writes down who was heard of,
+    /// until `close`; blocks.
+    package func watch() {
+        defer { writeContacts() }
+        var lastWrite = now
+        while !isStopped.withLock({ $0 }) {
+            stop.wait(nanosecondsMax: 250_000_000)
+            if now.milliseconds - lastWrite.milliseconds > 10_000 {
+                writeContacts()
+                lastWrite = now
+            }
+            let spaces = spaces.withLock { Array($0.values) }
+            guard spaces.contains(where: { $0.bell.listenerCount > 0 }) else { continue }
+            // What cannot be read is told to whoever asks for it.
+            _ = try? store.refresh()
+            for space in spaces { space.ringIfGrown() }
+        }
+    }
+
+    func writeContacts() {
+        let heard = contacts.take()
+        // Nothing depends on it.
+        if !heard.isEmpty { try? control.note(heard) }
+    }
+
+    /// Ends `watch`.
+    package func close() {
+        isStopped.withLock { $0 = true }
+        stop.raise()
+    }
+
+    // MARK: Time
+
+    var now: Timestamp { store.now }
+}
+
+extension ServedDirectory: HTTPHandler {
+    package func admit(_ head: HTTPRequest) -> BodyAdmission {
+        do throws(Problem) {
+            let route = try route(of: head)
+            guard head.method == "POST", case .space(let name, let part) = route else {
+                return .bytes(max: 0)
+            }
+            try admitting { () throws(Refusal) in
+                _ = try served.identify(try Self.token(of: head), to: name, at: now)
+            }
+            try checkBody(of: head, part)
+            return .bytes(max: part == .sync ? Limits.messageSizeMax : Limits.requestSizeMax)
+        } catch {
+            return .refused(finish(refused(error, head), for: head))
+        }
+    }
+
+    package func reply(to request: HTTPRequest, isLast: Bool) -> HTTPReply {
+        reply(to: request, isLast ? .last : .first)
+    }
+
+    private func reply(to request: HTTPRequest, _ turn: Question.Turn) -> HTTPReply {
+        do throws(Problem) {
+            switch try answer(request, turn) {
+            case .answer(let answer): return .answer(finish(answer, for: request))
+            case .wait(let bell, let until): return .wait(for: bell, until: until)
+            }
+        } catch {
+            return .answer(finish(refused(error, request), for: request))
+        }
+    }
+
+    private func answer(
+        _ request: HTTPRequest,
+        _ turn: Question.Turn
+    ) throws(Problem) -> HTTPReply {
+        let route = try route(of: request)
+        guard request.method != "OPTIONS" else {
+            return .answer(CrossOrigin.preflight(route.methods))
+        }
+        switch route {
+        case .health: return .answer(try health())
+        case .metrics:
+            let headers = [(name: "Content-Type", value: MediaType.metrics.rawValue)]
+            return .answer(HTTPAnswer(200, headers: headers, .bytes(metrics())))
+        case .spaces:
+            let (token, space) = try admitting { () throws(Refusal) in
+                try served.admitToOwnSpace(try Self.token(of: request), at: now)
+            }
+            let question = Question(request: request, token: token, space: space, turn: turn)
+            try question.allow([])
+            return .answer(.json([0x5b] + (try outline(question)) + [0x5d]))
+        case .space(let name, let part):
+            let (token, space) = try admitting { () throws(Refusal) in
+                let token = try Self.token(of: request)
+                // Whoever waits asked once.
+                return turn == .first
+                    ? try served.admit(token, to: name, at: now)
+                    : try served.identify(token, to: name, at: now)
+            }
+            let question = Question(request: request, token: token, space: space, turn: turn)
+            return try answer(question, part)
+        }
+    }
+
+    private func answer(_ question: Question, _ part: Route.Part) throws(Problem) -> HTTPReply {
+        switch part {
+        case .sync: .answer(try sync(question))
+        case .head: try head(question)
+        case .events where question.request.method == "POST": .answer(try record(question))
+        case .events: try events(question)
+        case .whole: .answer(.json(try outline(question)))
+        case .segments: .answer(try segments(question))
+        case .segment(let name): .answer(try segment(name, question))
+        case .packs: .answer(try packs(question))
+        case .pack(let fingerprint): .answer(try pack(fingerprint, question))
+        case .queries: .answer(try queries(question))
+        case .query(let name): .answer(try query(name, question))
+        case .replicas: .answer(try replicas(question))
+        case .tokens where question.request.method == "POST": .answer(try makeToken(question))
+        case .tokens: .answer(try tokens(question))
+        case .token(let id): .answer(try revokeToken(id, question))
+        }
+    }
+
+    // MARK: What holds for every request
+
+    private func route(of request: HTTPRequest) throws(Problem) -> Route {
+        guard let route = Route(path: request.path) else {
+            throw Problem(
+                .notFound,
+                "There is nothing at this path.",
+                remedy: "Spaces are at /v1/spaces/NAME."
+            )
+        }
+        guard route.methods.contains(request.method) else {
+            throw Problem(
+                .method,
+                "This path is asked with \(route.methods.joined(separator: ", "))."
+            )
+        }
+        return route
+    }
+
+    /// The token that a request bears; empty if it bears none.
+    private static func token(of request: HTTPRequest) throws(Refusal) -> String {
+        let header = request.headers["authorization"] ?? ""
+        let words = header.split(separator: " ", maxSplits: 1)
+        guard words.count == 2, words[0].lowercased() == "bearer" else {
+            throw Refusal(
+                .unauthorized,
+                "The request bears no token. Send the header `Authorization: Bearer` with one."
+            )
+        }
+        return String(words[1])
+    }
+
+    private func checkBody(of head: HTTPRequest, _ part: Route.Part) throws(Problem) {
+        if let coding = head.headers["content-encoding"], coding.lowercased() != "identity" {
+            throw Problem(
+                .mediaType,
+                "The body is encoded as \(coding.prefix(20)).",
+                remedy: "Send it as it is; messages are compressed inside."
+            )
+        }
+        let allowed: [MediaType] =
+            switch part {
+            case .sync: [.message]
+            case .events: [.json, .lines, .cloudEvent, .cloudEvents]
+            default: [.json]
+            }
+        guard let type = MediaType(ofBody: head.headers["content-type"]), allowed.contains(type)
+        else {
+            throw Problem(
+                .mediaType,
+                "The body's Content-Type is not read here.",
+                remedy: "Send " + allowed.map(\.rawValue).joined(separator: ", or ") + "."
+            )
+        }
+    }
+
+    /// The answer that says so; for replicas in their own form.
+    private func refused(_ problem: Problem, _ request: HTTPRequest) -> HTTPAnswer {
+        guard let route = Route(path: request.path) else { return problem.answer }
+        if problem.kind == .method { return problem.answer(allowing: route.methods) }
+        return problem.answer
+    }
+
+    private func finish(_ answer: HTTPAnswer, for request: HTTPRequest) -> HTTPAnswer {
+        var answer = answer
+        if request.headers["origin"] != nil { answer.headers += CrossOrigin.headers }
+        answer.headers.append((name: "X-Content-Type-Options", value: "nosniff"))
+        return answer
+    }
+}
+
+/// What browsers are told about requests from pages of elsewhere.
+enum CrossOrigin {
+    static let headers = [
+        (name: "Access-Control-Allow-Origin", value: "*"),
+        (
+            name: "Access-Control-Expose-Headers",
+            value: "Stream-Next-Offset, Stream-Up-To-Date, Stream-Cursor, ETag, Retry-After"
+        ),
+    ]
+
+    static func preflight(_ methods: [String]) -> HTTPAnswer {
+        HTTPAnswer(
+            204,
+            headers: [
+                (name: "Allow", value: methods.joined(separator: ", ")),
+                (
+                    name: "Access-Control-Allow-Methods",
+                    value: methods.joined(separator: ", ")
+                ),
+                (
+                    name: "Access-Control-Allow-Headers",
+                    value: "Authorization, Content-Type, Accept, If-None-Match, Range, "
+                        + "Diario-Replica"
+                ),
+                (name: "Access-Control-Max-Age", value: "86400"),
+            ]
+        )
+    }
+}

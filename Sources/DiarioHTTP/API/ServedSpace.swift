@@ -1,0 +1,84 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioSchema
+import DiarioServer
+import DiarioStorage
+import DiarioSync
+import Synchronization
+
+/// A space that is served: its events, its read models, and those who wait for news of it.
+final class ServedSpace: Sendable {
+    let space: Space
+    let bell = Bell()
+    private let models = Mutex<Models>(Models())
+    private let page = Mutex<EventPage?>(nil)
+    private let seenHead: Mutex<UInt64>
+
+    /// Used by one thread at a time.
+    private struct Models {
+        var models: ReadModels?
+    }
+
+    init(_ space: Space) {
+        self.space = space
+        seenHead = Mutex(space.store.standing(of: space.id).head)
+    }
+
+    var head: UInt64 { space.store.standing(of: space.id).head }
+
+    /// Rings if there is more than when this was asked last.
+    func ringIfGrown() {
+        let head = head
+        let isGrown = seenHead.withLock { seen in
+            defer { seen = head }
+            return seen != head
+        }
+        if isGrown { bell.ring() }
+    }
+
+    /// Runs `body` with the read models, brought up to the head.
+    func withModels<Value: Sendable>(
+        _ body: @Sendable (ReadModels) throws(Problem) -> Value
+    ) throws(Problem) -> Value {
+        // Carried out as a value, because the lock's closure is not generic over the error.
+        var outcome: Result<Value, Problem> = .failure(Problem(.failed, "Nothing was asked."))
+        models.withLock { kept in
+            do throws(Problem) {
+                let models: ReadModels
+                if let known = kept.models {
+                    models = known
+                } else {
+                    models = try answering { () throws(DiarioError) in try ReadModels(space) }
+                    kept.models = models
+                }
+                try answering { () throws(DiarioError) in
+                    try space.takeUpAdoptions()
+                    try models.update()
+                }
+                outcome = .success(try body(models))
+            } catch {
+                outcome = .failure(error)
+            }
+        }
+        return try outcome.get()
+    }
+
+    /// The events behind a position as JSON.
+    ///
+    /// The last page is kept: when news come, all who wait ask for the same one.
+    func page(after position: UInt64, _ wanted: EventPage.Wanted) throws(Problem) -> EventPage {
+        let head = head
+        if wanted.isPlain,
+            let kept = page.withLock({ $0 }), kept.start == position, kept.head == head
+        {
+            return kept
+        }
+        let made = try answering { () throws(DiarioError) in
+            try space.takeUpAdoptions()
+            return try EventPage(of: space, after: position, through: head, wanted)
+        }
+        if wanted.isPlain { page.withLock { $0 = made } }
+        return made
+    }
+}
