@@ -151,7 +151,9 @@ package final class ServedSpaces: Sendable {
         try? store.remove(space.id)
     }
 
-    /// Who asks, and for what: a valid token, and the space that it is for. Counts as a request.
+    /// Who asks, and for what: a valid token, and the space that it is for.
+    ///
+    /// Counts as a request.
     package func admit(
         _ text: String,
         to name: String,
@@ -164,7 +166,9 @@ package final class ServedSpaces: Sendable {
         return (token, space)
     }
 
-    /// Who asks, and the space of the token. Counts as a request.
+    /// Who asks, and the space of the token.
+    ///
+    /// Counts as a request.
     package func admitToOwnSpace(
         _ text: String,
         at now: Timestamp

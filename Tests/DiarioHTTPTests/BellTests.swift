@@ -2,10 +2,8 @@ import DiarioHTTP
 import Synchronization
 import Testing
 
-@Suite("Bell")
 struct BellTests {
-    @Test("Who listens is called, until it ignores the bell")
-    func calls() {
+    @Test func whoListensIsCalledUntilItIgnoresTheBell() {
         let bell = Bell()
         let counts = Mutex([0, 0])
         let first = bell.listen { counts.withLock { $0[0] += 1 } }

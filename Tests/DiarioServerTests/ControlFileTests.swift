@@ -213,10 +213,38 @@ struct ControlFileTests {
     @Test func aFileOfANewerProgramIsLeftAlone() throws {
         let path = folder.path + "/" + ControlFile.name
         let plain = try Connection(path: path, .readWrite)
-        try plain.execute("PRAGMA user_version = 2")
-        #expect(throws: ControlError.newer(version: 2)) {
+        try plain.execute("PRAGMA user_version = 3")
+        #expect(throws: ControlError.newer(version: 3)) {
             try ControlFile(folder: folder.path, .create)
         }
+    }
+
+    @Test func aFileOfAnOlderProgramIsBroughtUpToDate() throws {
+        let (key, _) = try make()
+        let plain = try Connection(path: folder.path + "/" + ControlFile.name, .readWrite)
+        try plain.execute("DROP TABLE contact; PRAGMA user_version = 1")
+        let again = try ControlFile(folder: folder.path, .readWrite)
+        #expect(try again.token(key.text, at: Self.now) != nil)
+        #expect(try again.replicas(of: try name("home")) == [])
+        #expect(try plain.value("PRAGMA user_version") == .integer(2))
+    }
+
+    @Test func whenAReplicaWasHeardOfIsKept() throws {
+        let space = try name("home")
+        _ = try make()
+        let first = try #require(ReplicaID(rawValue: 7))
+        let second = try #require(ReplicaID(rawValue: 8))
+        let bound = try control.bind(first, in: space, to: .actor("alice"), at: Self.now)
+        #expect(bound == .actor("alice"))
+        try control.note([
+            Contact(space: space, replica: second, seen: Self.now),
+            Contact(space: space, replica: second, seen: Self.later),
+            Contact(space: space, replica: second, seen: Self.now),
+        ])
+        let replicas = try control.replicas(of: space)
+        #expect(replicas.map(\.id) == [second, first])
+        #expect(replicas.map(\.seen) == [Self.later, nil])
+        #expect(replicas.map(\.holder) == [nil, .actor("alice")])
     }
 
     @Test func anotherDatabaseIsLeftAlone() throws {

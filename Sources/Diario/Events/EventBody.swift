@@ -63,7 +63,7 @@ package struct EventBody {
     ) throws(DiarioError) {
         let item: JSON.Item
         do throws(SchemaError) { item = try JSON.parse(bytes) } catch {
-            throw DiarioError(error)
+            throw DiarioError(error, line: error.line)
         }
         let items: [JSON.Item]
         if case .array(let elements) = item.value { items = elements } else { items = [item] }

@@ -1,3 +1,4 @@
+import DiarioSchema
 import DiarioStorage
 
 /// The command `diario inspect`.

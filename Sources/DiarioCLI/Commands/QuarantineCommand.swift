@@ -1,3 +1,4 @@
+import DiarioSchema
 import Diario
 import DiarioCore
 import DiarioLog

@@ -1,3 +1,4 @@
+import DiarioSchema
 import DiarioLog
 
 // What `diario stats --types` says: what sealed events take, by type and column.

@@ -1,3 +1,4 @@
+import DiarioSchema
 import DiarioCore
 import DiarioServer
 import DiarioStorage

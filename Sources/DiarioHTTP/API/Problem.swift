@@ -173,7 +173,7 @@ extension Problem {
         self.init(kind, error.message)
         line = error.line
         rule = error.rule
-        field = error.field
+        field = error.field.flatMap { $0.isEmpty ? nil : $0 }
         if kind == .unavailable { retryAfter = 5 }
     }
 

@@ -1,0 +1,139 @@
+import Diario
+import DiarioCore
+import DiarioHTTP
+import DiarioLog
+import DiarioSQLite
+import DiarioSchema
+import DiarioServer
+import DiarioStorage
+import DiarioTestSupport
+import Testing
+
+/// A served directory that is asked without sockets.
+struct ServedWorld {
+    let folder: TemporaryFolder
+    let control: ControlFile
+    let store: LogStore
+    let handler: ServedDirectory
+
+    /// One pack is enough, and read once.
+    private static let meals = Result {
+        try PackSource.builtIn().filter { $0.name == "meals" }
+    }
+
+    init(packs: [Pack]? = nil) throws {
+        folder = try TemporaryFolder()
+        let directory = try POSIXDirectory(
+            path: folder.path + "/" + LogPaths.directoryName,
+            access: .create
+        )
+        try LogStore.create(in: directory)
+        store = try Space.openStore(directory, access: .readWrite)
+        control = try ControlFile(folder: directory.rootPath, .create)
+        handler = ServedDirectory(
+            store: store,
+            control: control,
+            directory: directory,
+            packs: try packs ?? Self.meals.get()
+        )
+    }
+
+    func token(
+        _ rights: Caller.Rights = [.read, .append],
+        for space: String = "home",
+        actor: String? = nil
+    ) throws -> String {
+        var draft = TokenDraft(space: try #require(SpaceName(space)), rights: rights)
+        draft.actor = actor
+        return try control.makeToken(draft, drawnFrom: SystemEntropy(), at: store.now).0.text
+    }
+
+    /// Asks as the server does: the head first, then the whole.
+    func reply(_ request: HTTPRequest, isLast: Bool = false) -> HTTPReply {
+        if request.method == "POST" {
+            var head = request
+            head.body = []
+            switch handler.admit(head) {
+            case .refused(let answer): return .answer(answer)
+            case .bytes(let max):
+                guard request.body.count <= max else {
+                    return .answer(Problem(.tooLarge, "The body is too large.").answer)
+                }
+            }
+        }
+        return handler.reply(to: request, isLast: isLast)
+    }
+
+    func answer(_ request: HTTPRequest, isLast: Bool = false) throws -> HTTPAnswer {
+        guard case .answer(let answer) = reply(request, isLast: isLast) else {
+            throw Waiting()
+        }
+        return answer
+    }
+
+    struct Waiting: Error {}
+
+    func get(
+        _ path: String,
+        _ token: String?,
+        query: [HTTPRequest.Parameter] = [],
+        headers: [String: String] = [:],
+        isLast: Bool = false
+    ) throws -> HTTPAnswer {
+        try answer(
+            HTTPRequest("GET", path, query: query, headers: Self.bearing(token, headers)),
+            isLast: isLast
+        )
+    }
+
+    func post(
+        _ path: String,
+        _ token: String?,
+        _ body: String,
+        type: String = "application/json"
+    ) throws -> HTTPAnswer {
+        try answer(
+            HTTPRequest(
+                "POST",
+                path,
+                headers: Self.bearing(token, ["content-type": type]),
+                body: Array(body.utf8)
+            )
+        )
+    }
+
+    static func bearing(
+        _ token: String?,
+        _ headers: [String: String] = [:]
+    ) -> [String: String] {
+        var headers = headers
+        if let token { headers["authorization"] = "Bearer \(token)" }
+        return headers
+    }
+
+    static func weight(_ day: String, _ grams: Int = 70_000) -> String {
+        #"{"type":"meals.weight.recorded","payload":{"day":"\#(day)","weightG":\#(grams),"#
+            + #""source":"manual"}}"#
+    }
+}
+
+extension HTTPAnswer {
+    var text: String {
+        guard case .bytes(let bytes) = body else { return "" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+
+    /// The member of the object that the body is.
+    func member(_ key: String) throws -> JSON? {
+        guard case .bytes(let bytes) = body else { return nil }
+        return try JSON.parse(bytes).value.member(key)?.item.value
+    }
+
+    func list() throws -> [JSON] {
+        guard case .bytes(let bytes) = body, case .array(let items) = try JSON.parse(bytes).value
+        else { return [] }
+        return items.map(\.value)
+    }
+}
