@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Does harm to a server and to what travels to it, and looks for what was acknowledged.
+
+    hostile.py DIARIO
+
+First clients that keep no rules, while another one is served; then replicas that sync through a
+proxy which delays, cuts, doubles and garbles, while they and the server are killed. In the end every
+event is there once, and all have one root.
+"""
+
+import random
+import socket
+import threading
+import time
+
+from diario_program import Diario, main, require, weight
+from diario_program.checks import Checks
+from diario_program.serving import MESSAGE, Proxy, Server, expect
+
+SEED = 20_261_122
+ROUNDS = 12
+REPLICAS = 3
+MEMORY_GROWTH_MAX = 192 * 1024 * 1024
+
+
+def check_wild_clients(checks, server):
+    """Bytes that are no requests, too large, too slow or broken off."""
+    token = server.token()
+    path = "/v1/spaces/home/events"
+    expect(server.ask("POST", path, token, weight(1)), 201, "a first event")
+    memory, descriptors = server.memory(), server.descriptors()
+    chance = random.Random(SEED)
+    head = f"POST {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n"
+    wild = [
+        b"\r\n\r\n", b"GET", b"GET / HTTP/9.9\r\n\r\n", b"\x00" * 5000,
+        bytes(chance.randrange(256) for _ in range(20_000)),
+        b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 5000 + b"\r\n",
+        b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"b" * 100_000 + b"\r\n\r\n",
+        (head + "Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n{").encode(),
+        (head + "Content-Type: application/json\r\nContent-Length: -5\r\n\r\n{}").encode(),
+        (head + "Content-Type: application/json\r\nContent-Length: 10\r\n"
+         "Content-Length: 20\r\n\r\n{}").encode(),
+        (head + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+         "ffffffffffffffff\r\n{").encode(),
+        (head + "Content-Type: application/json\r\nContent-Length: 5\r\n\r\n{").encode(),
+    ]
+    for data in wild:
+        answer = server.raw(data, timeout=3, half_close=True)
+        require(not answer or answer.startswith(b"HTTP/1."), f"a strange answer: {answer[:80]!r}")
+        require(b" 2" not in answer[8:10] or b"POST" not in data[:4], "nonsense was accepted")
+        expect(server.ask("GET", "/v1/spaces/home", token), 200, f"behind {data[:30]!r}")
+        checks.count += 1
+    too_large = server.raw((head + "Content-Type: application/json\r\n"
+                            f"Content-Length: {9 << 20}\r\n\r\n").encode(), timeout=5)
+    checks.true(b" 413 " in too_large[:20], f"a large body is refused at once: {too_large[:60]!r}")
+    # A message that says it is small and unpacks to much is the log's business: it is refused too.
+    bomb = b"DMSG\x01\x01\x00\x00" + b"\xff\xff\xff\x01" + b"\x00" * 4 + b"\x00" * 100
+    refused = server.ask("POST", "/v1/spaces/home/sync", token, bomb,
+                         {"Content-Type": MESSAGE, "Accept": MESSAGE})
+    checks.equal(refused.status, 400, "a message that lies about its size")
+    slow = [slow_client(server) for _ in range(200)]
+    expect(server.ask("GET", "/v1/spaces/home", token), 200, "beside slow clients")
+    for connection in slow:
+        connection.close()
+    guesses = {server.ask("GET", "/v1/spaces/home", f"diario_7zk3m9q2c1f4a_{number:052d}").status
+               for number in range(300)}
+    checks.equal(guesses, {401}, "guessed tokens")
+    end = time.monotonic() + 20
+    while server.descriptors() > descriptors + 8 and time.monotonic() < end:
+        time.sleep(0.1)
+    checks.true(server.descriptors() <= descriptors + 8,
+                f"descriptors: {descriptors}, then {server.descriptors()}")
+    grown = server.memory() - memory
+    checks.true(grown < MEMORY_GROWTH_MAX, f"memory grew by {grown >> 20} MiB")
+
+
+def slow_client(server):
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+    connection.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ")
+    return connection
+
+
+def check_foreign_replica(checks, diario, server, folder):
+    """A replica's id belongs to who pushed with it first."""
+    first = server.token("owned", "read,append", "--actor", "alice")
+    second = server.token("owned", "read,append", "--actor", "bob")
+    space = str(folder / "owned")
+    diario.good("clone", server.url("owned"), space, environment={"DIARIO_TOKEN": first})
+    diario.good("-C", space, "record", "-", stdin=weight(1))
+    diario.good("-C", space, "sync")
+    diario.good("-C", space, "record", "-", stdin=weight(2))
+    refused = diario.run("-C", space, "sync", "--json", environment={"DIARIO_TOKEN": second})
+    checks.true(refused.code == 1, f"another's replica: {refused}")
+    mended = diario.good("-C", space, "sync", "--json").json
+    checks.equal(mended["pending"], 0, "its owner goes on")
+
+
+def check_faults(checks, diario, server, folder):
+    """Replicas sync through harm; they and the server are killed."""
+    token = server.token("storm", "read,append")
+    expect(server.ask("POST", "/v1/spaces/storm/events", token, weight(0)), 201, "a first event")
+    spaces = [str(folder / f"storm-{number}") for number in range(REPLICAS)]
+    for space in spaces:
+        diario.good("clone", server.url("storm"), space, environment={"DIARIO_TOKEN": token})
+    chance = random.Random(SEED)
+    proxy = Proxy(server.port, SEED)
+    environment = {"DIARIO_TOKEN": token}
+    acknowledged = set()
+    for space in spaces:
+        diario.good("-C", space, "remote", "set", proxy.url("storm"), environment=environment)
+    for number in range(ROUNDS):
+        processes = []
+        for space in spaces:
+            lines = "\n".join(weight(chance.randrange(90_000)) for _ in range(chance.choice(
+                [1, 10, 500])))
+            acknowledged.update(diario.good("-C", space, "record", "-", stdin=lines).lines)
+            processes.append(diario.start("-C", space, "sync", "--json"))
+        timers = []
+        if number % 3 == 1:
+            victim = chance.choice(processes)
+            timers.append(threading.Timer(chance.uniform(0.01, 0.3), victim.kill))
+        if number % 4 == 2:
+            timers.append(threading.Timer(chance.uniform(0.01, 0.3), server.kill))
+        for timer in timers:
+            timer.start()
+        for process in processes:
+            try:
+                process.communicate(timeout=3)
+            except Exception:  # pylint: disable=broad-except
+                process.kill()
+                process.communicate()
+        for timer in timers:
+            timer.join()
+        if server.process.poll() is not None:
+            server.start()
+    proxy.is_healed = True
+    for _ in range(2):
+        for space in spaces:
+            diario.good("-C", space, "sync", "--json")
+    proxy.close()
+    roots = set()
+    for space in spaces:
+        origins = diario.origins(space)
+        missing = acknowledged - set(origins)
+        require(not missing, f"{len(missing)} acknowledged events are gone: {sorted(missing)[:3]}")
+        require(max(origins.values()) == 1, "an event is there twice")
+        roots.add(diario.verify(space)["root"])
+    roots.add(server.ask("GET", "/v1/spaces/storm", token).json["root"])
+    checks.equal(len(roots), 1, "all have one root")
+    return len(acknowledged), proxy.counts
+
+
+def check(path, folder):
+    diario = Diario(path, folder)
+    checks = Checks(diario, folder / "none")
+    with Server(diario, folder / "served") as server:
+        check_wild_clients(checks, server)
+        check_foreign_replica(checks, diario, server, folder)
+        count, harms = check_faults(checks, diario, server, folder)
+        checks.equal(server.stop(), 0, "it ends with 0")
+    told = ", ".join(f"{harm} {count}" for harm, count in sorted(harms.items()))
+    return f"{checks.count} checks, {count} events through {told}"
+
+
+if __name__ == "__main__":
+    main("hostile.py", __doc__, check)

@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+"""Uses a running server as people and replicas do.
+
+    server.py DIARIO
+
+Everything goes through the real program and real sockets: requests by hand, live reading, replicas
+that clone, record offline, sync and publish, and the server's end.
+"""
+
+import http.client
+import json
+import threading
+import time
+
+from diario_program import Diario, Failed, main, require, weight
+from diario_program.checks import Checks
+from diario_program.serving import MESSAGE, Server, expect
+
+
+def check_doors(checks, server):
+    """Who gets in, and what is said to who does not."""
+    token = server.token()
+    expect(server.ask("GET", "/healthz"), 200, "health")
+    metrics = expect(server.ask("GET", "/metrics"), 200, "metrics").body.decode()
+    checks.true("diario_" in metrics and "# TYPE" in metrics, f"metrics: {metrics[:200]}")
+    expect(server.ask("GET", "/v1/spaces/home"), 401, "no token")
+    expect(server.ask("GET", "/v1/spaces/home", token[:-1] + "0"), 401, "a wrong token")
+    expect(server.ask("GET", "/v1/spaces/work", token), 404, "another space")
+    space = expect(server.ask("GET", "/v1/spaces/home", token), 200, "the space").json
+    checks.true(space["head"] > 0 and len(space["packs"]) == 5, f"the space has packs: {space}")
+    answer = expect(server.ask("PUT", "/v1/spaces/home/events", token), 405, "another method")
+    checks.true("POST" in answer.headers["Allow"], "Allow")
+    for path in ("/v1/spaces/home/segments/../manifest", "/v1/spaces/home/segments/%2e%2e%2f",
+                 "/v1/spaces/../../etc/passwd", "/v1//home", "/" + "a" * 1000):
+        expect(server.ask("GET", path, token), 404, path)
+    reader = server.token("home", "read")
+    expect(server.ask("POST", "/v1/spaces/home/events", reader, weight(1)), 403, "a right")
+    old = server.diario.good("token", "list", "--data", server.data, "--json").json
+    checks.equal(len(old), 2, "tokens")
+    server.diario.good("token", "revoke", old[-1]["id"], "--data", server.data)
+    codes = {server.ask("GET", "/v1/spaces/home", each).status for each in (token, reader)}
+    checks.equal(codes, {200, 401}, "one of two was revoked beside the server")
+
+
+def check_events(checks, server):
+    """Recording and reading by hand."""
+    token = server.token("events", "read,append", "--actor", "alice")
+    path = "/v1/spaces/events/events"
+    one = expect(server.ask("POST", path, token, weight(1)), 201, "record").json
+    checks.equal(len(one["origins"]), 1, "one origin")
+    lines = "\n".join(weight(number) for number in range(2500))
+    many = expect(server.ask("POST", path, token, lines.encode(),
+                             {"Content-Type": "application/x-ndjson"}), 201, "record many").json
+    checks.equal(many["head"], one["head"] + 2500, "the head")
+    bad = weight(1) + "\n" + weight(2).replace("weightG", "weight")
+    problem = expect(server.ask("POST", path, token, bad.encode(),
+                                {"Content-Type": "application/x-ndjson"}), 400, "a bad one").json
+    checks.equal((problem["line"], "line 2" in problem["detail"]), (2, True), "the line is named")
+    offset, count, rounds = "-1", 0, 0
+    while True:
+        answer = expect(server.ask("GET", f"{path}?offset={offset}&type=meals.weight.recorded",
+                                   token), 200, "read")
+        count += len(answer.json)
+        offset = answer.headers["Stream-Next-Offset"]
+        rounds += 1
+        if answer.headers.get("Stream-Up-To-Date") == "true":
+            break
+        require(rounds < 100, "reading has no end")
+    checks.equal((count, answer.json[-1]["actor"]), (2501, "alice"), "all were read")
+    again = server.ask("GET", f"{path}?offset={offset}", token)
+    tag = again.headers["ETag"]
+    checks.equal(server.ask("GET", f"{path}?offset={offset}", token, None,
+                            {"If-None-Match": tag}).status, 304, "not modified")
+    cloud = server.ask("GET", f"{path}?offset=-1&limit=3&type=meals.", token, None,
+                       {"Accept": "application/cloudevents-batch+json"})
+    checks.equal({event["specversion"] for event in cloud.json}, {"1.0"}, "CloudEvents")
+    queries = expect(server.ask("GET", "/v1/spaces/events/queries", token), 200, "queries").json
+    checks.true(any(query["name"] == "weights" for query in queries["queries"]), "weights")
+    rows = expect(server.ask("GET", "/v1/spaces/events/queries/weights?user=alice"
+                             "&first=2026-01-01&last=2026-12-31", token), 200, "a query").json
+    checks.equal(len(rows), 2501, "rows of the query")
+    expect(server.ask("GET", "/v1/spaces/events/queries/weights", token), 400, "no parameters")
+    return token, path, offset
+
+
+def check_live(checks, server, token, path, offset):
+    """Readers that wait get what is recorded meanwhile."""
+    found = {}
+
+    def poll():
+        found["poll"] = server.ask("GET", f"{path}?offset={offset}&live=long-poll", token)
+
+    def stream():
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        connection.request("GET", f"{path}?offset={offset}&live=sse", None,
+                           {"Authorization": f"Bearer {token}"})
+        answer = connection.getresponse()
+        text = b""
+        while text.count(b"event: control") < 2:
+            piece = answer.read1(65536)
+            if not piece:
+                break
+            text += piece
+            if b"upToDate" in text and "ready" not in found:
+                found["ready"] = True
+        found["stream"] = text.decode()
+        connection.close()
+
+    threads = [threading.Thread(target=poll), threading.Thread(target=stream)]
+    for thread in threads:
+        thread.start()
+    end = time.monotonic() + 10
+    while "ready" not in found and time.monotonic() < end:
+        time.sleep(0.01)
+    made = expect(server.ask("POST", path, token, weight(77)), 201, "record").json
+    for thread in threads:
+        thread.join(timeout=20)
+    poll_answer = expect(found["poll"], 200, "long poll")
+    checks.equal(poll_answer.json[0]["origin"], made["origins"][0], "the poll has the event")
+    checks.true(poll_answer.headers["Stream-Cursor"].isdecimal(), "a cursor")
+    checks.true(made["origins"][0] in found["stream"], "the stream has the event")
+    head = server.ask("GET", f"/v1/spaces/events/head?after={made['head']}&wait=0", token)
+    checks.equal(head.status, 204, "no later head")
+
+
+def check_replicas(checks, diario, server, folder):
+    """Two replicas work offline and converge."""
+    token = server.token("team", "read,append,admin")
+    expect(server.ask("POST", "/v1/spaces/team/events", token, weight(0)), 201, "a first event")
+    spaces = [folder / "one", folder / "two"]
+    for space in spaces:
+        diario.good("clone", server.url("team"), str(space), environment={"DIARIO_TOKEN": token})
+    for number, space in enumerate(spaces):
+        for count in range(3):
+            diario.good("-C", str(space), "record", "-", stdin=weight(10 * number + count))
+    reports = [diario.good("-C", str(space), "sync", "--json").json for space in spaces]
+    checks.equal([report["pushed"] for report in reports], [3, 3], "pushed")
+    checks.equal(reports[1]["pulled"] >= 3, True, "pulled")
+    last = diario.good("-C", str(spaces[0]), "sync", "--json").json
+    checks.equal((last["pending"], last["rejected"]), (0, 0), "nothing is left")
+    nothing = diario.good("-C", str(spaces[0]), "sync", "--json").json
+    checks.true(nothing["requests"] == 1 and nothing["bytesSent"] < 400
+                and nothing["bytesReceived"] < 400, f"nothing to do costs little: {nothing}")
+    roots = {diario.good("-C", str(space), "stats", "--json").json["root"] for space in spaces}
+    roots.add(server.ask("GET", "/v1/spaces/team", token).json["root"])
+    checks.equal(len(roots), 1, "all have one root")
+    for space in spaces:
+        diario.verify(str(space))
+    status = diario.good("-C", str(spaces[0]), "status", "--json").json
+    checks.equal((status["pending"], status["head"]), (0, last["head"]), "status")
+    listed = server.ask("GET", "/v1/spaces/team/replicas", token).json["replicas"]
+    checks.equal(len([replica for replica in listed if "seen" in replica]), 2, "replicas are seen")
+    return token, spaces
+
+
+def check_watch(checks, diario, server, spaces):
+    """`sync --watch` in one terminal and `record` in another work together."""
+    watcher = diario.start("-C", str(spaces[0]), "sync", "--watch")
+    try:
+        origin = diario.good("-C", str(spaces[0]), "record", "-", stdin=weight(99)).lines[0]
+        wait_for(lambda: pulled(diario, spaces[1], origin), "the other one gets it")
+        other = diario.good("-C", str(spaces[1]), "record", "-", stdin=weight(98)).lines[0]
+        diario.good("-C", str(spaces[1]), "sync", "--json")
+        wait_for(lambda: other in diario.origins(str(spaces[0])), "news come by themselves")
+        checks.count += 2
+    finally:
+        watcher.terminate()
+        code = watcher.wait(timeout=20)
+    checks.true(code in (0, 130, 143), f"the watch ends: {code}")
+
+
+def pulled(diario, space, origin):
+    diario.good("-C", str(space), "sync", "--json")
+    return origin in diario.origins(str(space))
+
+
+def wait_for(condition, what, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise Failed(f"{what}: not within {seconds} s")
+        time.sleep(0.05)
+
+
+def check_publishing(checks, diario, server, folder):
+    """A space that was made alone is published, and cloned elsewhere."""
+    token = server.token("mine", "admin")
+    space = str(folder / "mine")
+    diario.good("init", space)
+    diario.good("-C", space, "record", "-", "--quiet",
+                stdin="\n".join(weight(number) for number in range(500)))
+    before = diario.origins(space)
+    diario.good("-C", space, "publish", server.url("mine"), environment={"DIARIO_TOKEN": token})
+    diario.good("-C", space, "record", "-", stdin=weight(501))
+    report = diario.good("-C", space, "sync", "--json").json
+    checks.equal((report["pushed"], report["pending"]), (1, 0), "it is a replica now")
+    copy = str(folder / "copy")
+    diario.good("clone", server.url("mine"), copy, environment={"DIARIO_TOKEN": token})
+    after = diario.origins(copy)
+    checks.true(set(before) <= set(after), "nothing was lost by publishing")
+    checks.equal(diario.verify(copy)["root"], diario.verify(space)["root"], "roots")
+
+
+def check_wrong(checks, diario, server, folder):
+    """What users do wrong, and what they are told."""
+    token = server.token("wrong")
+    space = str(folder / "wrong")
+    refused = diario.run("clone", server.url("wrong"), space,
+                         environment={"DIARIO_TOKEN": token[:-1] + "z"})
+    checks.true(refused.code == 1 and "token" in refused.message, f"a wrong token: {refused}")
+    refused = diario.run("clone", server.url("nothing"), space,
+                         environment={"DIARIO_TOKEN": token})
+    checks.equal(refused.code, 1, "a wrong space")
+    refused = diario.run("clone", "http://127.0.0.1:1/v1/spaces/home", space,
+                         environment={"DIARIO_TOKEN": token})
+    checks.true(refused.code == 1 and "127.0.0.1" in refused.message, f"no server: {refused}")
+    refused = diario.run("clone", "ftp://127.0.0.1/", space, environment={"DIARIO_TOKEN": token})
+    checks.true(refused.code in (1, 2) and "http" in refused.message, f"no address: {refused}")
+    checks.true(not (folder / "wrong" / ".diario").exists(), "nothing is left of a failed clone")
+    alone = str(folder / "alone")
+    diario.good("init", alone)
+    refused = diario.run("-C", alone, "sync")
+    checks.true(refused.code == 1 and "remote" in refused.message, f"no remote: {refused}")
+    second = diario.run("serve", "--data", server.data, "--listen", f"127.0.0.1:{server.port}")
+    checks.equal(second.code, 1, "a second server on the same port")
+
+
+def check_sync_by_hand(checks, server):
+    """The door of replicas, with what is no message."""
+    token = server.token()
+    headers = {"Content-Type": MESSAGE, "Accept": MESSAGE}
+    answer = server.ask("POST", "/v1/spaces/home/sync", token, b"nonsense", headers)
+    checks.equal((answer.status, answer.headers["Content-Type"]), (400, MESSAGE), "nonsense")
+    headers["Accept"] = "application/problem+json"
+    expect(server.ask("POST", "/v1/spaces/home/sync", token, b"", headers), 400, "nothing")
+    headers["Content-Type"] = "application/json"
+    expect(server.ask("POST", "/v1/spaces/home/sync", token, b"{}", headers), 415, "another type")
+
+
+def check(path, folder):
+    diario = Diario(path, folder)
+    checks = Checks(diario, folder / "none")
+    with Server(diario, folder / "served") as server:
+        check_doors(checks, server)
+        check_sync_by_hand(checks, server)
+        check_live(checks, server, *check_events(checks, server))
+        _, spaces = check_replicas(checks, diario, server, folder)
+        check_watch(checks, diario, server, spaces)
+        check_publishing(checks, diario, server, folder)
+        check_wrong(checks, diario, server, folder)
+        checks.equal(server.stop(), 0, "a server that is asked to end ends with 0")
+        server.start()
+        report = diario.good("-C", str(spaces[0]), "sync", "--json").json
+        checks.equal(report["pending"], 0, "it goes on where it was")
+        checks.equal(server.stop(), 0, "and ends again")
+    return f"{checks.count} checks"
+
+
+if __name__ == "__main__":
+    main("server.py", __doc__, check)
