@@ -21,6 +21,13 @@ struct RequestRecord: Sendable {
 /// Writes a line of JSON for each request, on a thread of its own: who reads the lines slowly does
 /// not hold up the server. Lines that find no room are counted instead.
 package final class RequestLog: Sendable {
+    package enum Level: Sendable {
+        /// Every request.
+        case all
+        /// Requests that the server made a mistake at.
+        case mistakes
+    }
+
     private struct State {
         var bytes: [UInt8] = []
         var lostCount = 0
@@ -35,15 +42,18 @@ package final class RequestLog: Sendable {
     private let state = Mutex(State())
     private let isFilled = Signal()
     private let ended = Signal()
+    private let level: Level
     private let write: @Sendable ([UInt8]) -> Void
 
     /// `write` is called by one thread, with whole lines.
-    package init(_ write: @escaping @Sendable ([UInt8]) -> Void) {
+    package init(_ level: Level, _ write: @escaping @Sendable ([UInt8]) -> Void) {
+        self.level = level
         self.write = write
         _ = WorkerThread(name: "diario-log") { self.run() }
     }
 
     func add(_ record: RequestRecord, time: Duration, isWhole: Bool) {
+        guard level == .all || record.status == 500 else { return }
         var line = Self.line(record, time: time, isWhole: isWhole, at: SystemClock().now)
         line.append(0x0a)
         state.withLock { state in
