@@ -42,7 +42,7 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
             "DiarioLog", "DiarioProjection", "DiarioSQLite", "DiarioSync", "DiarioServer",
-            "Diario",
+            "Diario", "CMicrohttpd",
         ]
     ),
 ]
@@ -152,6 +152,7 @@ let package = Package(
         ),
         .target(name: "CChecksum"),
         .target(name: "CPlatform"),
+        .target(name: "CMicrohttpd", linkerSettings: [.linkedLibrary("microhttpd")]),
         .target(
             name: "CBaseline",
             linkerSettings: [

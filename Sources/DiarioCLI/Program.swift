@@ -138,6 +138,7 @@ enum Program {
         case .schemaCheck: try SchemaCommand.check(call)
         case .schemaList: try SchemaCommand.list(call)
         case .schemaAdopt: try SchemaCommand.adopt(call)
+        case .serve: try ServeCommand.run(call)
         case .tokenCreate: try TokenCommand.create(call)
         case .tokenList: try TokenCommand.list(call)
         case .tokenRevoke: try TokenCommand.revoke(call)

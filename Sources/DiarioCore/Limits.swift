@@ -196,6 +196,38 @@ public enum Limits {
     public static let newsWaitSecondsMax = 60
     /// Seconds for which a reader of events waits with one request.
     public static let longPollSecondsMax = 30
+    /// Bytes of the first line and the headers of a request over HTTP.
+    ///
+    /// Above: refused.
+    package static let httpHeadSizeMax = 4 * 1024
+    /// Bytes of bodies that a server holds at once, of requests and answers together.
+    ///
+    /// Above: new requests are refused for a while.
+    package static let httpBodiesSizeMax = 256 * 1024 * 1024
+    /// Connections to a server.
+    ///
+    /// Above: they wait until others are closed.
+    package static let httpConnectionCountMax = 10_000
+    /// Connections to a server from one address, where others than this machine reach it.
+    ///
+    /// Above: closed.
+    package static let httpAddressConnectionCountMax = 1000
+    /// Seconds in which nothing moves on a connection, and seconds for the head of a request.
+    ///
+    /// Above: closed.
+    package static let httpQuietSecondsMax = 30
+    /// Bytes in a second at which a body is too slow, after the first seconds.
+    ///
+    /// Slower: closed.
+    package static let httpSlowRateSizeMax = 16 * 1024
+    /// Requests to a server that wait for a thread.
+    ///
+    /// Above: refused for a while.
+    package static let httpQueueCountMax = 1000
+    /// Requests to a server that wait for news, and live streams.
+    ///
+    /// Above: refused for a while.
+    package static let httpWaitCountMax = 8000
     /// Milliseconds by which a remote clock may run ahead and still be merged into ours.
     public static let clockLeadMillisecondsMax: Int64 = 5 * 60 * 1000
     /// Events whose salts come from one seed.

@@ -4,6 +4,8 @@ package struct HTTPAnswer: Sendable {
     /// Without those that follow from the body and the connection: Content-Length, Date.
     package var headers: [(name: String, value: String)]
     package var body: Body
+    /// The id of the token that was asked with, for the server's log.
+    package var token: String?
 
     package enum Body: Sendable {
         case bytes([UInt8])

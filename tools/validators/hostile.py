@@ -4,8 +4,8 @@
     hostile.py DIARIO
 
 First clients that keep no rules, while another one is served; then replicas that sync through a
-proxy which delays, cuts, doubles and garbles, while they and the server are killed. In the end every
-event is there once, and all have one root.
+proxy which delays, cuts, doubles and garbles, while they and the server are killed. In the end
+every event is there once, and all have one root.
 """
 
 import random

@@ -8,6 +8,55 @@ extension Command {
         .folder
     )
 
+    static let serve = Command(
+        name: "serve",
+        operands: "",
+        operandCount: 0...0,
+        summary: "serve spaces over HTTP",
+        details: [
+            "Serves the spaces of a folder that have names, to those who have tokens, and prints one "
+                + "line with its address as soon as it listens. The folder must be there; what is "
+                + "needed in it is made. Tokens and spaces are made beside a running server: diario "
+                + "token create.",
+            "SIGTERM and SIGINT end it: what is under way is answered first. A second one ends it at "
+                + "once, and nothing that was acknowledged is lost.",
+            "Tokens are as good as passwords. Between machines use TLS, with --tls-cert and "
+                + "--tls-key or by a proxy in front, and let the server listen on 127.0.0.1 behind "
+                + "it.",
+        ],
+        options: [
+            data,
+            .value(
+                "listen",
+                "HOST:PORT",
+                "where it listens: 127.0.0.1:8080 if this is left out; port 0 for any free one"
+            ),
+            .values("schema", "DIR", "packs to use instead of those of the program", .folder),
+            .flag("adopt", "let spaces use newer versions of their packs"),
+            .value(
+                "tls-cert",
+                "FILE",
+                "the certificate in PEM, with those that vouch for it",
+                .file
+            ),
+            .value("tls-key", "FILE", "its key in PEM, without a password", .file),
+            .choice(
+                "log",
+                ["quiet", "requests"],
+                "tell less on stderr, or a line of JSON for each request"
+            ),
+            .json, .help,
+        ],
+        examples: [
+            Example(text: "diario serve --data ./served", meaning: "for this machine only"),
+            Example(
+                text: "diario serve --data ./served --listen 0.0.0.0:8443 --tls-cert cert.pem "
+                    + "--tls-key key.pem --log requests",
+                meaning: "for others, with TLS"
+            ),
+        ]
+    )
+
     static let tokenCreate = Command(
         name: "token create",
         operands: "",

@@ -25,6 +25,7 @@ package enum CommandName: String, CaseIterable, Sendable {
     case schemaCheck = "schema check"
     case schemaList = "schema list"
     case schemaAdopt = "schema adopt"
+    case serve
     case tokenCreate = "token create"
     case tokenList = "token list"
     case tokenRevoke = "token revoke"
@@ -67,6 +68,7 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .schemaCheck: .schemaCheck
         case .schemaList: .schemaList
         case .schemaAdopt: .schemaAdopt
+        case .serve: .serve
         case .tokenCreate: .tokenCreate
         case .tokenList: .tokenList
         case .tokenRevoke: .tokenRevoke

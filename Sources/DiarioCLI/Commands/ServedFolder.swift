@@ -39,6 +39,33 @@ struct ServedFolder {
         }
     }
 
+    /// Sees to it that a folder to serve is there; what is to be in it may be missing.
+    func requireThere() throws(Failure) {
+        guard SystemCall.isDirectory(name) else {
+            throw .failed(
+                "there is no folder \(CellText.oneLine(name)). Check the path, or make it"
+            )
+        }
+    }
+
+    /// Takes what only one server may have: two would not know of each other's news.
+    func lockForServing(
+        _ directory: POSIXDirectory
+    ) throws(Failure) -> any DirectoryLock {
+        do throws(StorageError) {
+            let lock = try directory.lock(LogPaths.servingLock)
+            try lock.acquire(waitSeconds: 0)
+            return lock
+        } catch {
+            guard case .locked(_, let owner) = error else { throw .failed(error.message) }
+            let program = owner.map { "the process \($0)" } ?? "another program"
+            throw .failed(
+                "\(CellText.oneLine(name)) is served by \(program) already. End that one, or serve "
+                    + "another folder"
+            )
+        }
+    }
+
     func directory(_ access: POSIXDirectory.Access) throws(Failure) -> POSIXDirectory {
         do throws(StorageError) { return try POSIXDirectory(path: path, access: access) } catch {
             guard case .notFound = error else { throw .failed(LogError.storage(error).message) }

@@ -22,24 +22,39 @@ package final class ServedDirectory: Sendable {
     private let stop = Signal()
     let digests = FileDigests()
     let contacts = Contacts()
-    /// What the server counts, as the text of /metrics.
-    package let metrics: @Sendable () -> [UInt8]
+    private let counters = Mutex<(@Sendable () -> ServerCounters.Snapshot?)?>(nil)
 
     package init(
         store: LogStore,
         control: ControlFile,
         directory: POSIXDirectory,
         packs: [Pack],
-        adoptsNewer: Bool = false,
-        metrics: @escaping @Sendable () -> [UInt8] = { [] }
+        adoptsNewer: Bool = false
     ) {
         self.store = store
         self.control = control
         self.directory = directory
         self.packs = packs
         self.adoptsNewer = adoptsNewer
-        self.metrics = metrics
         served = ServedSpaces(store, control)
+    }
+
+    /// Takes what /metrics tells from a server.
+    package func measure(by counters: @escaping @Sendable () -> ServerCounters.Snapshot?) {
+        self.counters.withLock { $0 = counters }
+    }
+
+    private func metrics() -> HTTPAnswer {
+        let counters = counters.withLock { $0 }.flatMap { $0() } ?? ServerCounters.Snapshot()
+        let spaceCount = spaces.withLock { $0.count }
+        return HTTPAnswer(
+            200,
+            headers: [
+                (name: "Content-Type", value: MediaType.metrics.rawValue),
+                (name: "Cache-Control", value: "no-store"),
+            ],
+            .bytes(MetricsText.text(counters, spaceCount: spaceCount))
+        )
     }
 
     // MARK: Spaces
@@ -162,9 +177,7 @@ extension ServedDirectory: HTTPHandler {
         }
         switch route {
         case .health: return .answer(try health())
-        case .metrics:
-            let headers = [(name: "Content-Type", value: MediaType.metrics.rawValue)]
-            return .answer(HTTPAnswer(200, headers: headers, .bytes(metrics())))
+        case .metrics: return .answer(metrics())
         case .spaces:
             let (token, space) = try admitting { () throws(Refusal) in
                 try served.admitToOwnSpace(try Self.token(of: request), at: now)
@@ -181,7 +194,12 @@ extension ServedDirectory: HTTPHandler {
                     : try served.identify(token, to: name, at: now)
             }
             let question = Question(request: request, token: token, space: space, turn: turn)
-            return try answer(question, part)
+            switch try answer(question, part) {
+            case .answer(var answer):
+                answer.token = token.id.text
+                return .answer(answer)
+            case .wait(let bell, let until): return .wait(for: bell, until: until)
+            }
         }
     }
 

@@ -13,6 +13,8 @@ package enum LogPaths {
     package static let rows = "rows"
     /// Held by the one process that moves rows there.
     package static let rowsLock = "moving"
+    /// Held by the one process that serves the directory.
+    package static let servingLock = "serving"
     package static let packs = "packs"
     package static let spaces = "spaces"
     /// What `diario repair` took out of the way.

@@ -1,0 +1,210 @@
+import Diario
+import DiarioCore
+import DiarioHTTP
+import DiarioLog
+import DiarioSchema
+import DiarioServer
+import DiarioStorage
+
+/// The command `diario serve`.
+enum ServeCommand {
+    static func run(_ call: Invocation) throws(Failure) {
+        var configuration = try configuration(call)
+        let packs = try packs(call)
+        // From here on a signal ends the server in good order.
+        Interrupt.catchSignals()
+        let folder = try ServedFolder(call)
+        try folder.requireThere()
+        let control = try folder.control(isMade: true)
+        let directory = try folder.directory(.readWrite)
+        let lock = try folder.lockForServing(directory)
+        defer { lock.release() }
+        let store = try reporting { () throws(DiarioError) in
+            try Space.openStore(directory, access: .readWrite)
+        }
+        let log = requestLog(call)
+        configuration.log = log
+        do throws(Failure) {
+            try serve(configuration, ServedData(store, control, directory, packs), folder, call)
+        } catch {
+            // The first failure is the one to report.
+            log?.close()
+            try? store.close()
+            throw error
+        }
+        log?.close()
+        store.sealBeforeClose()
+        try reportingLog { () throws(LogError) in try store.close() }
+        note("stopped", call)
+    }
+
+    /// What a server has to serve.
+    private struct ServedData {
+        let store: LogStore
+        let control: ControlFile
+        let directory: POSIXDirectory
+        let packs: [Pack]
+
+        init(
+            _ store: LogStore,
+            _ control: ControlFile,
+            _ directory: POSIXDirectory,
+            _ packs: [Pack]
+        ) {
+            self.store = store
+            self.control = control
+            self.directory = directory
+            self.packs = packs
+        }
+    }
+
+    private static func serve(
+        _ configuration: HTTPServer.Configuration,
+        _ data: ServedData,
+        _ folder: ServedFolder,
+        _ call: Invocation
+    ) throws(Failure) {
+        let handler = ServedDirectory(
+            store: data.store,
+            control: data.control,
+            directory: data.directory,
+            packs: data.packs,
+            adoptsNewer: call.arguments.has("adopt")
+        )
+        let server: HTTPServer
+        do throws(ServerError) { server = try HTTPServer(configuration, handler) } catch {
+            throw .failed(error.message)
+        }
+        handler.measure { [weak server] in server?.counters }
+        let ended = Signal()
+        _ = WorkerThread(name: "diario-news") {
+            handler.watch()
+            ended.raise()
+        }
+        defer {
+            server.stop()
+            handler.close()
+            ended.wait()
+        }
+        try announce(server, folder, call)
+        if !server.isLoopback, configuration.certificate == nil {
+            note(
+                "tokens travel in plain text to other machines. Give --tls-cert and --tls-key, or "
+                    + "listen on 127.0.0.1 behind a proxy that has them",
+                call
+            )
+        }
+        if server.connectionCountMax < configuration.connectionCountMax {
+            note(
+                "the system allows \(server.connectionCountMax) connections. More come by: "
+                    + "ulimit -n",
+                call
+            )
+        }
+        _ = SystemCall.wait(readable: [Interrupt.descriptor], milliseconds: -1)
+        note("stops; a second signal ends it at once", call)
+    }
+
+    /// Says where it listens, on one line and at once: a program may wait for it.
+    private static func announce(
+        _ server: HTTPServer,
+        _ folder: ServedFolder,
+        _ call: Invocation
+    ) throws(Failure) {
+        if call.arguments.has("json") {
+            try call.output.json { json in
+                json.add("address", server.url)
+                json.add("data", folder.name)
+            }
+        } else {
+            let shown = CellText.oneLine(folder.name)
+            try call.output.line("diario serves \(shown) at \(server.url)")
+        }
+        try call.output.flush()
+    }
+
+    // MARK: Words
+
+    private static func configuration(
+        _ call: Invocation
+    ) throws(Failure) -> HTTPServer.Configuration {
+        let text = call.arguments.value("listen") ?? "127.0.0.1:8080"
+        guard let address = ListenAddress(text) else {
+            throw .usage(
+                "--listen \(CellText.oneLine(text)) is not right; give HOST:PORT, as "
+                    + "127.0.0.1:8080 or [::1]:8080"
+            )
+        }
+        _ = try checkingUsage { () throws(UsageError) in try level(call.arguments) }
+        var configuration = HTTPServer.Configuration(host: address.host, port: address.port)
+        switch (call.arguments.value("tls-cert"), call.arguments.value("tls-key")) {
+        case (nil, nil): break
+        case (let certificate?, let key?):
+            configuration.certificate = HTTPServer.Certificate(
+                certificate: try contents(of: certificate),
+                key: try contents(of: key)
+            )
+        default:
+            throw .usage("--tls-cert and --tls-key go together. Try: diario help serve")
+        }
+        return configuration
+    }
+
+    private static func contents(of path: String) throws(Failure) -> String {
+        let file = try InputFile.open(path)
+        var bytes: [UInt8] = []
+        do throws(StorageError) {
+            let size = try file.size()
+            guard size <= certificateSizeMax else {
+                throw .tooLarge(path, size: size)
+            }
+            try file.read(at: 0, count: size, into: &bytes)
+        } catch {
+            throw .failed(error.message)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let certificateSizeMax = 1024 * 1024
+
+    private static func packs(_ call: Invocation) throws(Failure) -> [Pack] {
+        let schemas = call.arguments.all("schema")
+        return try reporting { () throws(DiarioError) in
+            guard !schemas.isEmpty else { return try PackSource.builtIn() }
+            var packs: [Pack] = []
+            for schema in schemas { packs += try PackSource.load(folder: schema) }
+            return packs
+        }
+    }
+
+    // MARK: What is told on stderr
+
+    private enum Level {
+        case quiet
+        case requests
+    }
+
+    private static func level(_ arguments: Arguments) throws(UsageError) -> Level? {
+        try arguments.choice("log", [("quiet", Level.quiet), ("requests", Level.requests)])
+    }
+
+    private static func note(_ text: String, _ call: Invocation) {
+        guard (try? level(call.arguments)) != .quiet else { return }
+        call.remark(text)
+    }
+
+    /// Requests are told if that is wanted, and mistakes of the server unless nothing is.
+    private static func requestLog(_ call: Invocation) -> RequestLog? {
+        let level = try? level(call.arguments)
+        guard level != .quiet else { return nil }
+        return RequestLog(level == .requests ? .all : .mistakes) { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                switch SystemCall.write(2, rest) {
+                case .done(let count): rest = rest.dropFirst(count)
+                case .failed: return
+                }
+            }
+        }
+    }
+}

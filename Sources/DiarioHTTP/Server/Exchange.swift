@@ -1,0 +1,367 @@
+import DiarioCore
+import Synchronization
+
+// From the library's threads come, in this order: `admit`, `receive` for each part of a body,
+// `ready`, `produce` while an answer is live, and `end`. Between `ready` and the answer the exchange
+// is suspended, and goes from worker to worker:
+//
+//          ready         a worker takes it        the handler answers
+// receiving ----> queued ----------------> running -------------------> answered
+//                   ^                         | the handler waits
+//                   +---- waiting <-----------+
+//                 bell, deadline, client gone, stop
+
+/// A request from its first byte to the last one of its answer.
+final class Exchange: WorkItem, Sleeper {
+    let number: UInt64
+    let shared: Exchanges
+    let handle: ExchangeHandle
+    private let began = ContinuousClock.now
+    private let state: Mutex<State>
+
+    private enum Phase {
+        case receiving
+        case queued
+        /// With what happened since a worker took it.
+        case running(missed: WakeReason?)
+        case waiting
+        case answered
+    }
+
+    private struct State {
+        var phase = Phase.receiving
+        var request = HTTPRequest("", "")
+        var bodySizeMax = 0
+        /// What the body is said to have.
+        var bodySize: Int?
+        var receivedCount = 0
+        /// Answered when the body has come, which is thrown away.
+        var refusal: HTTPAnswer?
+        /// Whether the connection can take no other request.
+        var closes = false
+        var isLast = false
+        var listening: (bell: Bell, id: UInt64)?
+        var live: LiveReader?
+        var countedBodies = 0
+        var record = RequestRecord()
+    }
+
+    /// A body that is not wanted is read to its end up to this size, so that the connection can go
+    /// on; else it is closed.
+    private static let discardedSizeMax = 64 * 1024
+
+    init(_ shared: Exchanges, _ handle: ExchangeHandle, number: UInt64) {
+        self.shared = shared
+        self.handle = handle
+        self.number = number
+        state = Mutex(State())
+    }
+
+    // MARK: What comes in
+
+    /// Decides by the head whether the body is read.
+    func admit() {
+        let head: RequestHead
+        do throws(HeadFault) { head = try RequestHead(handle) } catch {
+            state.withLock { state in
+                state.closes = true
+                state.record.method = handle.method
+                state.record.path = handle.path
+            }
+            return send(error.problem.answer)
+        }
+        state.withLock { state in
+            state.request = head.request
+            state.record.method = head.request.method
+            state.record.path = head.request.path
+            if case .bytes(let count) = head.body { state.bodySize = count }
+        }
+        switch admission(of: head) {
+        case .bytes(let max):
+            state.withLock { $0.bodySizeMax = max }
+            guard head.body != .none else { return handle.allow(nil) }
+            let size = if case .bytes(let count) = head.body { count } else { max }
+            handle.allow(Self.time(for: size))
+        case .refused(let answer):
+            refuse(answer, head)
+        }
+    }
+
+    private func admission(of head: RequestHead) -> BodyAdmission {
+        guard !shared.isStopping else { return .refused(ServerProblem.stopping.answer) }
+        if head.body != .none {
+            let coding = head.request.headers["content-encoding"]?.lowercased()
+            guard coding == nil || coding == "identity" else {
+                return .refused(ServerProblem.encoding.answer)
+            }
+        }
+        let admission = shared.handler.admit(head.request)
+        guard case .bytes(let max) = admission, case .bytes(let count) = head.body else {
+            return admission
+        }
+        guard count <= max else {
+            return .refused(ServerProblem.tooLarge("The body", sizeMax: max).answer)
+        }
+        guard shared.hasRoom(for: count) else {
+            shared.counters.countRefusal()
+            return .refused(ServerProblem.busy.answer)
+        }
+        return admission
+    }
+
+    /// Answers without the body: at once if it is large or not yet sent, else behind it.
+    private func refuse(_ answer: HTTPAnswer, _ head: RequestHead) {
+        let isSmall =
+            switch head.body {
+            case .none: true
+            case .bytes(let count): count <= Self.discardedSizeMax
+            case .unknown: false
+            }
+        if isSmall, !head.expectsContinue {
+            state.withLock { $0.refusal = answer }
+            return handle.allow(Self.time(for: Self.discardedSizeMax))
+        }
+        state.withLock { $0.closes = true }
+        send(answer)
+    }
+
+    /// Takes a part of the body; false if the connection is to be broken off.
+    func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let hasRoom = shared.hasRoom(for: bytes.count)
+        let (isTaken, counted) = state.withLock { state -> (Bool, Int) in
+            state.receivedCount += bytes.count
+            if state.refusal != nil {
+                return (state.receivedCount <= state.bodySizeMax + Self.discardedSizeMax, 0)
+            }
+            guard hasRoom, state.receivedCount <= state.bodySizeMax else {
+                state.request.body = []
+                state.closes = true
+                state.refusal =
+                    hasRoom
+                    ? ServerProblem.tooLarge("The body", sizeMax: state.bodySizeMax).answer
+                    : ServerProblem.busy.answer
+                defer { state.countedBodies = 0 }
+                return (true, -state.countedBodies)
+            }
+            let capacity = state.request.body.capacity
+            if state.receivedCount > capacity {
+                // Not all at once: who says much has not sent it yet.
+                let wanted = max(state.receivedCount, 2 * capacity)
+                let most = max(state.receivedCount, state.bodySize ?? state.bodySizeMax)
+                state.request.body.reserveCapacity(min(wanted, most))
+            }
+            unsafe state.request.body.append(contentsOf: bytes)
+            state.countedBodies += bytes.count
+            return (true, bytes.count)
+        }
+        shared.addBodies(counted)
+        return isTaken
+    }
+
+    /// All has come. True if it was answered, false if others will answer.
+    func ready() -> Bool {
+        let refusal = state.withLock { state in
+            state.record.received = state.receivedCount
+            return state.refusal
+        }
+        if let refusal {
+            send(refusal)
+            return true
+        }
+        state.withLock { $0.phase = .queued }
+        handle.suspend()
+        // From here on the answer may come at any moment.
+        if !shared.queue.add(self) {
+            shared.counters.countRefusal()
+            send(ServerProblem.busy.answer)
+        }
+        return false
+    }
+
+    // MARK: The handler
+
+    func work() {
+        let (request, isLast) = state.withLock { state in
+            state.phase = .running(missed: nil)
+            return (state.request, state.isLast)
+        }
+        let start = ContinuousClock.now
+        let reply = shared.handler.reply(to: request, isLast: isLast || shared.isStopping)
+        shared.counters.countHandling(ContinuousClock.now - start)
+        switch reply {
+        case .answer(let answer): send(answer)
+        case .wait(let bell, let until):
+            // A handler that waits behind its end has no answer: that is a mistake in it.
+            if isLast { send(ServerProblem.failed.answer) } else { wait(for: bell, until) }
+        }
+    }
+
+    private func wait(for bell: Bell, _ until: ContinuousClock.Instant) {
+        guard state.withLock({ $0.listening?.bell === bell }) else {
+            unlisten()
+            guard shared.beginWaiting() else {
+                shared.counters.countRefusal()
+                return send(ServerProblem.busy.answer)
+            }
+            let id = bell.listen { [weak self] in self?.wake(.bell) }
+            state.withLock { $0.listening = (bell, id) }
+            handle.watch(as: number)
+            // What happened before it listened is not told again.
+            return workAgain(isLast: false)
+        }
+        guard let lookout = shared.lookout, lookout.schedule(number, self, until: until) else {
+            return workAgain(isLast: true)
+        }
+        let missed = state.withLock { state -> WakeReason? in
+            if case .running(let missed?) = state.phase { return missed }
+            state.phase = .waiting
+            return nil
+        }
+        if let missed { workAgain(isLast: missed != .bell) }
+    }
+
+    private func workAgain(isLast: Bool) {
+        state.withLock { state in
+            state.phase = .queued
+            state.isLast = state.isLast || isLast
+        }
+        shared.queue.addAgain(self)
+    }
+
+    func wake(_ reason: WakeReason) {
+        let (isWoken, live) = state.withLock { state -> (Bool, LiveReader?) in
+            switch state.phase {
+            case .waiting:
+                state.phase = .queued
+                state.isLast = state.isLast || reason != .bell
+                return (true, nil)
+            case .running(let missed):
+                // That it is the last time must not be forgotten.
+                if missed == nil || missed == .bell { state.phase = .running(missed: reason) }
+                return (false, nil)
+            case .queued:
+                state.isLast = state.isLast || reason != .bell
+                return (false, nil)
+            case .receiving, .answered: return (false, state.live)
+            }
+        }
+        if isWoken { shared.queue.addAgain(self) }
+        live?.wake(reason)
+    }
+
+    private func unlisten() {
+        let listening = state.withLock { state in
+            defer { state.listening = nil }
+            return state.listening
+        }
+        guard let (bell, id) = listening else { return }
+        bell.ignore(id)
+        shared.endWaiting()
+    }
+
+    // MARK: What goes out
+
+    private func send(_ answer: HTTPAnswer) {
+        unlisten()
+        var answer = answer
+        var time: Duration?
+        let isHead = state.withLock { $0.request.method } == "HEAD"
+        switch answer.body {
+        case .bytes(let bytes): time = Self.time(for: bytes.count)
+        case .file(let file): time = Self.time(for: isHead ? 0 : file.count)
+        case .stream(let stream):
+            guard shared.beginLive() else {
+                shared.counters.countRefusal()
+                return send(ServerProblem.busy.answer)
+            }
+            let live = LiveReader(self, stream)
+            state.withLock { $0.live = live }
+            handle.watch(as: number)
+        }
+        let size = isHead ? 0 : answer.size
+        let held = answer.heldSize
+        let closes = state.withLock { state -> Bool in
+            let request = state.request
+            let isForeign = answer.headers.contains {
+                $0.name.lowercased() == "access-control-allow-origin"
+            }
+            if request.headers["origin"] != nil, !isForeign {
+                answer.headers.append((name: "Access-Control-Allow-Origin", value: "*"))
+            }
+            // What is not needed any more: an answer may be under way for a long time.
+            state.request = HTTPRequest(request.method, "")
+            state.phase = .answered
+            state.record.status = answer.status
+            state.record.sent = size
+            state.record.token = answer.token
+            let counted = held - state.countedBodies
+            state.countedBodies = held
+            shared.addBodies(counted)
+            return state.closes || state.live != nil
+        }
+        answer.headers.append((name: "Server", value: "diario"))
+        if closes || shared.isStopping {
+            answer.headers.append((name: "Connection", value: "close"))
+        }
+        do throws(AnswerFault) { try handle.answer(answer, within: time) } catch {
+            let problem = error == .fileIsGone ? ServerProblem.fileIsGone : .failed
+            let isReplaced = state.withLock { state in
+                defer { state.record.isReplaced = true }
+                return !state.record.isReplaced
+            }
+            // Not even a small answer: the connection is closed.
+            if isReplaced { send(problem.answer) } else { handle.giveUp() }
+        }
+    }
+
+    /// The next part of a live answer.
+    func produce(atMost count: Int) -> LiveReader.Produced {
+        guard let live = state.withLock({ $0.live }) else { return .end }
+        let produced = live.produce(atMost: count)
+        if case .bytes(let bytes) = produced {
+            state.withLock { $0.record.sent += bytes.count }
+        }
+        return produced
+    }
+
+    /// Nothing comes any more: the answer was sent, or the client has gone.
+    func end(isWhole: Bool) {
+        unlisten()
+        shared.lookout?.forget(number)
+        let (record, live, counted) = state.withLock { state in
+            defer {
+                state.phase = .answered
+                state.live = nil
+                state.countedBodies = 0
+            }
+            return (state.record, state.live, state.countedBodies)
+        }
+        if let live {
+            live.close()
+            shared.endLive()
+        }
+        shared.addBodies(-counted)
+        shared.counters.countAnswer(record, isWhole: isWhole)
+        shared.log?.add(record, time: ContinuousClock.now - began, isWhole: isWhole)
+        shared.ended()
+    }
+
+    /// How long so many bytes may take: with what a slow line needs, and not for ever.
+    static func time(for size: Int) -> Duration {
+        .seconds(Limits.httpQuietSecondsMax + size / Limits.httpSlowRateSizeMax)
+    }
+}
+
+extension HTTPAnswer {
+    /// Bytes of the body, as far as they are known.
+    fileprivate var size: Int {
+        switch body {
+        case .bytes(let bytes): bytes.count
+        case .file(let file): file.count
+        case .stream: 0
+        }
+    }
+
+    /// Bytes that lie in memory until they are sent.
+    fileprivate var heldSize: Int { if case .bytes(let bytes) = body { bytes.count } else { 0 } }
+}

@@ -1,0 +1,149 @@
+import DiarioCore
+import DiarioStorage
+import Synchronization
+
+/// A server of HTTP/1.1: takes connections, bounds what they may do, and has requests answered.
+///
+/// schema/format/http.md, sections 10 and 11. It serves from its `init` on until `stop`.
+package final class HTTPServer: Sendable {
+    package struct Configuration: Sendable {
+        /// An address or a name; `0.0.0.0` and `::` stand for all addresses of the machine.
+        package var host: String
+        /// 0 stands for any free one.
+        package var port: UInt16
+        package var certificate: Certificate?
+        /// Threads that read and write; requests are answered by the workers.
+        package var threadCount = 2
+        /// As many requests may wait for the disk at once.
+        package var workerCount = 16
+        package var connectionCountMax = Limits.httpConnectionCountMax
+        /// Nil: no bound, except the one of all connections. Where only this machine reaches the
+        /// server there is none in any case, since all may come from one proxy.
+        package var addressConnectionCountMax: Int? = Limits.httpAddressConnectionCountMax
+        package var quietSecondsMax = Limits.httpQuietSecondsMax
+        package var headSecondsMax = Limits.httpQuietSecondsMax
+        package var bodiesSizeMax = Limits.httpBodiesSizeMax
+        package var waitCountMax = Limits.httpWaitCountMax
+        package var queueCountMax = Limits.httpQueueCountMax
+        package var counters = ServerCounters()
+        package var log: RequestLog?
+        /// Bytes of memory for what stands in front of a body, and for its parts as they come.
+        var connectionSize = 6 * 1024
+
+        package init(host: String, port: UInt16) {
+            self.host = host
+            self.port = port
+        }
+    }
+
+    /// The texts of a certificate and its key, in PEM.
+    package struct Certificate: Sendable {
+        /// With those that vouch for it, in their order.
+        package var certificate: String
+        package var key: String
+
+        package init(certificate: String, key: String) {
+            self.certificate = certificate
+            self.key = key
+        }
+    }
+
+    /// Where it listens, with the port that it was given.
+    package let address: (host: String, port: Int)
+    /// Whether only this machine reaches it.
+    package let isLoopback: Bool
+    /// How many connections it takes: fewer than wanted where the system allows fewer open files.
+    package let connectionCountMax: Int
+    private let isSecure: Bool
+    private let exchanges: Exchanges
+    private let daemon: Daemon
+    private let lookout: Lookout
+    private let isStopped = Mutex(false)
+
+    /// Starts to listen.
+    package init(
+        _ configuration: Configuration,
+        _ handler: any HTTPHandler
+    ) throws(ServerError) {
+        var configuration = configuration
+        try configuration.certificate?.check()
+        let files = ListeningSocket.raiseFileLimit() - Self.reservedFileCount
+        connectionCountMax = max(64, min(configuration.connectionCountMax, files))
+        let listener = try ListeningSocket(host: configuration.host, port: configuration.port)
+        address = listener.address
+        isLoopback = listener.isLoopback
+        if isLoopback { configuration.addressConnectionCountMax = nil }
+        isSecure = configuration.certificate != nil
+        exchanges = Exchanges(configuration, handler)
+        do throws(ServerError) {
+            daemon = try Daemon(
+                configuration,
+                listener,
+                connectionCountMax: connectionCountMax,
+                exchanges
+            )
+        } catch {
+            exchanges.queue.close()
+            throw error
+        }
+        lookout = Lookout(daemon)
+        exchanges.use(lookout)
+    }
+
+    /// Files that are open for other things than connections.
+    private static let reservedFileCount = Limits.openFileCountMax + 64
+
+    /// As it stands in front of a path: `http://127.0.0.1:8080`.
+    package var url: String {
+        let host = address.host.contains(":") ? "[\(address.host)]" : address.host
+        return "\(isSecure ? "https" : "http")://\(host):\(address.port)"
+    }
+
+    package var counters: ServerCounters.Snapshot {
+        exchanges.counters.snapshot(
+            openConnections: daemon.connectionCount,
+            queued: exchanges.queue.count
+        )
+    }
+
+    /// Bytes of bodies that are held for requests and answers under way.
+    package var bodiesUnderWay: Int { exchanges.bodiesUnderWay }
+
+    /// Takes nothing new, ends live streams, answers what is under way, and ends.
+    ///
+    /// Clients that are slower than `patience` are broken off. Called again, it does nothing.
+    package func stop(patience: Duration = .seconds(10)) {
+        guard
+            isStopped.withLock({ isStopped in
+                defer { isStopped = true }
+                return !isStopped
+            })
+        else { return }
+        daemon.quiesce()
+        exchanges.beginStopping()
+        if !exchanges.waitUntilIdle(atMost: patience) {
+            daemon.breakOff()
+            // What waits for the disk is answered, however long that takes: the library must not
+            // end while something is suspended.
+            while !exchanges.waitUntilIdle(atMost: .seconds(1)) { daemon.breakOff() }
+        }
+        lookout.close()
+        exchanges.queue.close()
+        daemon.stop()
+    }
+}
+
+extension HTTPServer.Certificate {
+    /// Looks at what the library would only call wrong.
+    fileprivate func check() throws(ServerError) {
+        guard certificate.contains("-----BEGIN CERTIFICATE-----") else {
+            throw .certificate("the certificate is not in PEM")
+        }
+        guard key.contains("PRIVATE KEY-----") else {
+            throw .certificate("the key is not in PEM")
+        }
+        guard !key.contains("ENCRYPTED") else {
+            throw .certificate("the key has a password; remove it, and guard the file instead")
+        }
+    }
+}

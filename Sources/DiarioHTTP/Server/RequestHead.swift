@@ -1,0 +1,116 @@
+import DiarioCore
+
+/// What stands in front of a body, read and checked.
+struct RequestHead: Sendable {
+    var request: HTTPRequest
+    var body: BodyLength
+    /// The client waits for a word before it sends the body.
+    var expectsContinue: Bool
+
+    /// How long a body is, as its sender says.
+    enum BodyLength: Hashable, Sendable {
+        case none
+        case bytes(Int)
+        /// In chunks: it is known at its end.
+        case unknown
+    }
+
+    /// Reads the head of an exchange.
+    ///
+    /// - Throws: what is answered instead; the connection cannot be used any more then.
+    init(_ handle: ExchangeHandle) throws(HeadFault) {
+        let path = handle.path
+        guard handle.headSize <= Limits.httpHeadSizeMax else {
+            let isLong = path.utf8.count > Limits.httpHeadSizeMax / 2
+            throw HeadFault(
+                .tooLarge(
+                    isLong ? "An address" : "What stands in front of a body",
+                    sizeMax: Limits.httpHeadSizeMax,
+                    status: isLong ? 414 : 431
+                )
+            )
+        }
+        var headers: [String: String] = [:]
+        for (name, value) in handle.headers {
+            let name = name.lowercased()
+            headers[name] = headers[name].map { $0 + ", " + value } ?? value
+        }
+        body = try Self.bodyLength(headers)
+        expectsContinue = headers["expect"]?.lowercased() == "100-continue"
+        var query: [HTTPRequest.Parameter] = []
+        for (name, value) in handle.parameters {
+            guard let name = Self.decoded(name), let value = Self.decoded(value) else {
+                throw HeadFault(.malformed("A percent sign of the query stands for no UTF-8."))
+            }
+            query.append(HTTPRequest.Parameter(name, value))
+        }
+        request = HTTPRequest(handle.method, Self.origin(path), query: query, headers: headers)
+    }
+
+    /// Two lengths, or a length and chunks, are read differently by different programs: whoever
+    /// sends them wants a proxy to see another request than we do.
+    private static func bodyLength(_ headers: [String: String]) throws(HeadFault) -> BodyLength {
+        let length = headers["content-length"]
+        if let coding = headers["transfer-encoding"] {
+            guard length == nil else {
+                throw HeadFault(.malformed("Both Content-Length and Transfer-Encoding are there."))
+            }
+            guard coding.lowercased() == "chunked" else {
+                throw HeadFault(.malformed("The only transfer coding that is read is chunked."))
+            }
+            return .unknown
+        }
+        guard let length else { return .none }
+        guard let count = Int(length), count >= 0, length.utf8.allSatisfy({ $0 != 0x2b }) else {
+            throw HeadFault(.malformed("Content-Length is no number."))
+        }
+        return count == 0 ? .none : .bytes(count)
+    }
+
+    /// The path of an address that names its server too, as proxies send it.
+    private static func origin(_ path: String) -> String {
+        let lower = path.prefix(8).lowercased()
+        guard lower.hasPrefix("http://") || lower == "https://" else { return path }
+        let behind = path.dropFirst(lower == "https://" ? 8 : 7)
+        return behind.firstIndex(of: "/").map { String(behind[$0...]) } ?? "/"
+    }
+
+    private static func decoded(_ text: String?) -> String?? {
+        guard let text else { return .some(nil) }
+        guard let decoded = decoded(text) else { return nil }
+        return .some(decoded)
+    }
+
+    /// A text without percent signs; nil if one stands for no UTF-8.
+    static func decoded(_ text: String) -> String? {
+        guard text.utf8.contains(0x25) else { return text }
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == 0x25 else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst(), let low = rest.popFirst(),
+                let first = digit(high), let second = digit(low)
+            else { return nil }
+            bytes.append(first << 4 | second)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
+        }
+    }
+}
+
+/// A head that cannot be read or is too large.
+struct HeadFault: Error {
+    let problem: ServerProblem
+    init(_ problem: ServerProblem) { self.problem = problem }
+}
