@@ -177,7 +177,13 @@ extension Problem {
         if kind == .unavailable { retryAfter = 5 }
     }
 
-    init(_ error: ControlError) { self.init(Refusal(error)) }
+    init(_ error: ControlError) {
+        switch error {
+        case .invalid, .taken: self.init(.malformed, error.message)
+        case .unknownSpace, .unknownToken: self.init(.notFound, error.message)
+        case .sqlite, .missing, .foreign, .newer, .damaged: self.init(Refusal(error))
+        }
+    }
 }
 
 /// Runs calls of the engine and turns their errors into problems.

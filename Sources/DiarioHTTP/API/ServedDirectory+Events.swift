@@ -127,6 +127,13 @@ extension ServedDirectory {
                 remedy: "Give the last Stream-Next-Offset, `-1` or `now`."
             )
         }
+        guard offset.position <= head else {
+            throw Problem(
+                .ahead,
+                "`offset` is \(offset.position), and the log has \(head) events.",
+                remedy: "The server was restored from a backup. Read from `-1` again."
+            )
+        }
         return offset.position
     }
 
