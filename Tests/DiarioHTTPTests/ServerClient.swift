@@ -180,7 +180,8 @@ final class ServerClient: Sendable {
                 self.rest.withLock { $0 = Array(rest) }
                 return whole
             }
-            let count = toHead ? 0 : Int(whole.headers["content-length"] ?? "0") ?? 0
+            let isEmpty = toHead || [204, 304].contains(whole.status)
+            let count = isEmpty ? 0 : Int(whole.headers["content-length"] ?? "0") ?? 0
             guard bytes.count >= end + count else { continue }
             whole.body = Array(bytes[end..<end + count])
             rest.withLock { $0 = Array(bytes[(end + count)...]) }
