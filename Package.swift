@@ -110,7 +110,7 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         "DiarioHTTPTests",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog",
-            "DiarioSync", "DiarioServer", "Diario", "DiarioHTTP",
+            "DiarioSQLite", "DiarioSync", "DiarioServer", "Diario", "DiarioHTTP",
         ]
     ),
     ("DiarioSimulationTests", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),

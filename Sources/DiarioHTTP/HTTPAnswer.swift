@@ -65,7 +65,9 @@ package enum LivePiece: Sendable {
     case end
 }
 
-/// Answers requests. Called by several threads at once, which it may block while the disk works.
+/// Answers requests.
+///
+/// Called by several threads at once, which it may block while the disk works.
 package protocol HTTPHandler: Sendable {
     /// How large a body may be, by what stands in front of it; or an answer instead, such as that
     /// the token is not known, for which the body is not read.

@@ -26,7 +26,9 @@ final class ServerClient: Sendable {
     /// What was read and belongs to the next answer.
     private let rest = Mutex<[UInt8]>([])
 
-    /// Connects to this machine. Whoever waits longer than 20 seconds waits for ever.
+    /// Connects to this machine.
+    ///
+    /// Whoever waits longer than 20 seconds gets an error: it would wait for ever.
     init(port: Int) throws {
         // Safe: each call is given structures of the size that it is told.
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

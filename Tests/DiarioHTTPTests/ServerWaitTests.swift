@@ -130,7 +130,9 @@ struct ServerWaitTests {
     @Test func aStreamComesPieceByPiece() throws {
         let stream = FedStream()
         let world = try ServerWorld { _, _ in
-            .answer(HTTPAnswer(200, headers: [("Content-Type", "text/event-stream")], .stream(stream)))
+            .answer(
+                HTTPAnswer(200, headers: [("Content-Type", "text/event-stream")], .stream(stream))
+            )
         }
         let client = try world.client()
         client.request("GET", "/")

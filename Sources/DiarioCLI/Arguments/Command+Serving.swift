@@ -33,7 +33,12 @@ extension Command {
             ),
             .values("schema", "DIR", "packs to use instead of those of the program", .folder),
             .flag("adopt", "let spaces use newer versions of their packs"),
-            .value("tls-cert", "FILE", "the certificate in PEM, with those that vouch for it", .file),
+            .value(
+                "tls-cert",
+                "FILE",
+                "the certificate in PEM, with those that vouch for it",
+                .file
+            ),
             .value("tls-key", "FILE", "its key in PEM, without a password", .file),
             .choice(
                 "log",

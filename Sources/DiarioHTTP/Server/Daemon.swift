@@ -75,7 +75,9 @@ import CMicrohttpd
     /// Breaks off those whose time is over.
     func breakOffOverdue() { unsafe diario_http_break_off_overdue(pointer) }
 
-    /// Ends the threads. No exchange may be suspended, and nobody uses the daemon afterwards.
+    /// Ends the threads.
+    ///
+    /// No exchange may be suspended, and nobody uses the daemon afterwards.
     func stop() { unsafe diario_http_stop(pointer) }
 
     var connectionCount: Int { Int(unsafe diario_http_connection_count(pointer)) }

@@ -158,7 +158,7 @@ final class Exchange: WorkItem, Sleeper {
         return isTaken
     }
 
-    /// All has come. True if it was answered, false if others will answer.
+    /// Answers a request that is there whole; false if others will.
     func ready() -> Bool {
         let refusal = state.withLock { state in
             state.record.received = state.receivedCount
