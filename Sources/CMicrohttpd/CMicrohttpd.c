@@ -8,6 +8,7 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -32,6 +34,8 @@ const int32_t diario_http_error_unknown_host = -100000;
 typedef struct connection {
     int socket;
     int64_t deadline; /* milliseconds; 0 for none; atomic */
+    int is_reading;   /* a request, or nothing, is expected; atomic */
+    int ended_count;  /* how often its client was seen to send no more */
     struct connection *previous, *next;
 } connection;
 
@@ -68,6 +72,10 @@ static void set_deadline(connection *record, int64_t milliseconds) {
     if (record == NULL) return;
     int64_t deadline = milliseconds > 0 ? now_milliseconds() + milliseconds : 0;
     __atomic_store_n(&record->deadline, deadline, __ATOMIC_RELAXED);
+}
+
+static void set_reading(connection *record, int is_reading) {
+    if (record != NULL) __atomic_store_n(&record->is_reading, is_reading, __ATOMIC_RELAXED);
 }
 
 /* Sockets. */
@@ -187,7 +195,9 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *connectio
         exchange->path = path;
         *kept = exchange;
         exchange->request = server->calls.begin(server->calls.context, exchange);
-        return exchange->response == NULL ? MHD_YES : send_answer(exchange);
+        if (exchange->response == NULL) return MHD_YES;
+        set_reading(exchange->record, 0);
+        return send_answer(exchange);
     }
     if (*count > 0) {
         int32_t result =
@@ -197,6 +207,7 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *connectio
     }
     if (!exchange->is_asked) {
         exchange->is_asked = 1;
+        set_reading(exchange->record, 0);
         /* Suspended: another thread may answer at this moment, so nothing is looked at. */
         if (server->calls.ready(exchange->request) == 0) return MHD_YES;
     }
@@ -222,6 +233,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
         (void)epoll_ctl(server->watch, EPOLL_CTL_DEL, exchange->record->socket, NULL);
     }
     set_deadline(exchange->record, server->head_milliseconds);
+    set_reading(exchange->record, 1);
     struct MHD_Response *response = taken(exchange);
     if (response != NULL) MHD_destroy_response(response);
     if (exchange->request != NULL) {
@@ -243,6 +255,7 @@ static void on_connection(void *context, struct MHD_Connection *library, void **
         }
         record->socket = info->connect_fd;
         set_deadline(record, server->head_milliseconds);
+        set_reading(record, 1);
         *kept = record;
         pthread_mutex_lock(&server->lock);
         record->next = server->first;
@@ -350,22 +363,44 @@ void diario_http_quiesce(diario_http *server) {
     if (listener != MHD_INVALID_SOCKET) (void)close(listener);
 }
 
+/* Whether the client has sent the end of its stream, and all before it was read. */
+static int has_ended(int socket) {
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    int waiting = 0;
+    return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+           info.tcpi_state == TCP_CLOSE_WAIT && ioctl(socket, FIONREAD, &waiting) == 0 &&
+           waiting == 0;
+}
+
+/* The library waits for the rest of a first line or a body although none can come. Looked at
+ * twice, since it may be about to see that the request is whole. */
+static int is_abandoned(connection *one) {
+    int is_reading = __atomic_load_n(&one->is_reading, __ATOMIC_RELAXED);
+    one->ended_count = is_reading && has_ended(one->socket) ? one->ended_count + 1 : 0;
+    return one->ended_count > 1;
+}
+
 /* A socket that is shut down shows to its thread as a client that has gone. */
-static void break_off(diario_http *server, int64_t latest) {
+
+void diario_http_break_off(diario_http *server) {
     pthread_mutex_lock(&server->lock);
     for (connection *one = server->first; one != NULL; one = one->next) {
-        int64_t deadline = __atomic_load_n(&one->deadline, __ATOMIC_RELAXED);
-        if (latest == 0 || (deadline != 0 && deadline < latest)) {
-            (void)shutdown(one->socket, SHUT_RDWR);
-        }
+        (void)shutdown(one->socket, SHUT_RDWR);
     }
     pthread_mutex_unlock(&server->lock);
 }
 
-void diario_http_break_off(diario_http *server) { break_off(server, 0); }
-
 void diario_http_break_off_overdue(diario_http *server) {
-    break_off(server, now_milliseconds());
+    int64_t now = now_milliseconds();
+    pthread_mutex_lock(&server->lock);
+    for (connection *one = server->first; one != NULL; one = one->next) {
+        int64_t deadline = __atomic_load_n(&one->deadline, __ATOMIC_RELAXED);
+        if ((deadline != 0 && deadline < now) || is_abandoned(one)) {
+            (void)shutdown(one->socket, SHUT_RDWR);
+        }
+    }
+    pthread_mutex_unlock(&server->lock);
 }
 
 void diario_http_stop(diario_http *server) {

@@ -79,7 +79,8 @@ void diario_http_break_off(diario_http *server);
 void diario_http_stop(diario_http *server);
 
 uint32_t diario_http_connection_count(diario_http *server);
-/* Breaks off connections whose time is over; to be called about once a second. */
+/* Breaks off connections whose time is over, and those whose clients stopped in the middle of a
+ * request; to be called about once a second. */
 void diario_http_break_off_overdue(diario_http *server);
 
 /* Waits at most `milliseconds` (negative: for ever) for clients that go, until `diario_http_wake`

@@ -43,8 +43,9 @@ import CMicrohttpd
             return unsafe diario_http_start(&options, &calls, &message, message.count)
         }
         guard let started = unsafe started else {
+            // Some of the library's messages end their lines.
             let text = String(
-                decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) },
+                decoding: message.prefix { $0 != 0 && $0 != 0x0a }.map { UInt8(bitPattern: $0) },
                 as: UTF8.self
             )
             throw certificate == nil ? .failed(text) : .certificate(text)
@@ -74,7 +75,9 @@ import CMicrohttpd
     /// Breaks off those whose time is over.
     func breakOffOverdue() { unsafe diario_http_break_off_overdue(pointer) }
 
-    /// Ends the threads. No exchange may be suspended, and nobody uses the daemon afterwards.
+    /// Ends the threads.
+    ///
+    /// No exchange may be suspended, and nobody uses the daemon afterwards.
     func stop() { unsafe diario_http_stop(pointer) }
 
     var connectionCount: Int { Int(unsafe diario_http_connection_count(pointer)) }

@@ -1,17 +1,24 @@
 /// Times with numbers, the earliest at hand.
-struct DeadlineHeap: Sendable {
-    struct Entry: Sendable {
-        let time: ContinuousClock.Instant
-        let number: UInt64
+package struct DeadlineHeap: Sendable {
+    package struct Entry: Sendable {
+        package let time: ContinuousClock.Instant
+        package let number: UInt64
+
+        package init(time: ContinuousClock.Instant, number: UInt64) {
+            self.time = time
+            self.number = number
+        }
     }
 
     private var entries: [Entry] = []
 
-    var first: Entry? { entries.first }
-    var count: Int { entries.count }
+    package init() {}
+
+    package var first: Entry? { entries.first }
+    package var count: Int { entries.count }
 
     /// Takes logarithmic time.
-    mutating func add(_ entry: Entry) {
+    package mutating func add(_ entry: Entry) {
         entries.append(entry)
         var index = entries.count - 1
         while index > 0 {
@@ -23,7 +30,7 @@ struct DeadlineHeap: Sendable {
     }
 
     /// Takes the earliest one, in logarithmic time.
-    mutating func removeFirst() -> Entry? {
+    package mutating func removeFirst() -> Entry? {
         guard let first = entries.first, let last = entries.popLast() else { return nil }
         guard !entries.isEmpty else { return first }
         entries[0] = last

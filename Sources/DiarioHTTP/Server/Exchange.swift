@@ -158,7 +158,7 @@ final class Exchange: WorkItem, Sleeper {
         return isTaken
     }
 
-    /// All has come. True if it was answered, false if others will answer.
+    /// Answers a request that is there whole; false if others will.
     func ready() -> Bool {
         let refusal = state.withLock { state in
             state.record.received = state.receivedCount
@@ -205,7 +205,7 @@ final class Exchange: WorkItem, Sleeper {
             }
             let id = bell.listen { [weak self] in self?.wake(.bell) }
             state.withLock { $0.listening = (bell, id) }
-            handle.watch(as: number)
+            watchClient()
             // What happened before it listened is not told again.
             return workAgain(isLast: false)
         }
@@ -218,6 +218,12 @@ final class Exchange: WorkItem, Sleeper {
             return nil
         }
         if let missed { workAgain(isLast: missed != .bell) }
+    }
+
+    private func watchClient() {
+        // In this order: a client that has gone already is told of once.
+        shared.lookout?.add(number, self)
+        handle.watch(as: number)
     }
 
     private func workAgain(isLast: Bool) {
@@ -276,7 +282,7 @@ final class Exchange: WorkItem, Sleeper {
             }
             let live = LiveReader(self, stream)
             state.withLock { $0.live = live }
-            handle.watch(as: number)
+            watchClient()
         }
         let size = isHead ? 0 : answer.size
         let held = answer.heldSize

@@ -17,7 +17,9 @@ package final class HTTPServer: Sendable {
         /// As many requests may wait for the disk at once.
         package var workerCount = 16
         package var connectionCountMax = Limits.httpConnectionCountMax
-        /// Nil: no bound, except the one of all connections. Where only this machine reaches the
+        /// Nil stands for no bound but that of all connections.
+        ///
+        /// Where only this machine reaches the
         /// server there is none in any case, since all may come from one proxy.
         package var addressConnectionCountMax: Int? = Limits.httpAddressConnectionCountMax
         package var quietSecondsMax = Limits.httpQuietSecondsMax

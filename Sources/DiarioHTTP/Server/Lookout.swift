@@ -42,6 +42,13 @@ final class Lookout: Sendable {
         _ = WorkerThread(name: "diario-lookout") { self.run() }
     }
 
+    /// Has a sleeper woken when its client goes, which is watched from the call of `watch` on.
+    func add(_ number: UInt64, _ sleeper: any Sleeper) {
+        state.withLock { state in
+            if state.watched[number] == nil { state.watched[number] = Watched(sleeper: sleeper) }
+        }
+    }
+
     /// Has a sleeper woken at `until`, unless that time is changed before.
     ///
     /// False if nothing sleeps any more, because the server stops.

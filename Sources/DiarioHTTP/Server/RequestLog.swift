@@ -18,8 +18,10 @@ struct RequestRecord: Sendable {
     var isReplaced = false
 }
 
-/// Writes a line of JSON for each request, on a thread of its own: who reads the lines slowly does
-/// not hold up the server. Lines that find no room are counted instead.
+/// Writes a line of JSON for each request, on a thread of its own.
+///
+/// Who reads the lines slowly does not hold up the server: lines that find no room are counted
+/// instead.
 package final class RequestLog: Sendable {
     package enum Level: Sendable {
         /// Every request.

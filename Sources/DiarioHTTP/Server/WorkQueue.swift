@@ -71,7 +71,9 @@ final class WorkQueue: Sendable {
 
     var count: Int { state.withLock { $0.count } }
 
-    /// Lets the threads do what is there, and waits for their end. Nothing is added any more.
+    /// Lets the threads do what is there, and waits for their end.
+    ///
+    /// Nothing is added any more.
     func close() {
         let sleepers = state.withLock { state in
             state.isClosed = true
