@@ -114,7 +114,9 @@ extension Diary {
         while true {
             try await Task.sleep(for: Self.lookInterval)
             let before = space.store.standing(of: space.id)
-            do throws(LogError) { try space.store.sync() } catch { throw DiarioError(error) }
+            do throws(LogError) { _ = try space.store.refresh() } catch {
+                throw DiarioError(error)
+            }
             if space.store.standing(of: space.id) != before { changes.raise() }
         }
     }
