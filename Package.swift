@@ -9,7 +9,7 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
     ("DiarioZstd", ["DiarioCore", "CZstd"]),
     ("DiarioCrypto", ["DiarioCore", "COpenSSL"]),
     ("DiarioSQLite", ["DiarioCore", "CSQLite"]),
-    ("DiarioTransport", []),
+    ("DiarioTransport", ["DiarioCore", "CCurl"]),
     (
         "DiarioFormat",
         ["DiarioCore", "DiarioSchema", "DiarioZstd", "DiarioCrypto", "CChecksum"]
@@ -153,6 +153,7 @@ let package = Package(
         .target(name: "CChecksum"),
         .target(name: "CPlatform"),
         .target(name: "CMicrohttpd", linkerSettings: [.linkedLibrary("microhttpd")]),
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
         .target(
             name: "CBaseline",
             linkerSettings: [

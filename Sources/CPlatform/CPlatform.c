@@ -75,15 +75,17 @@ int32_t diario_open_directory(int32_t directory, const char *path) {
 
 int32_t diario_open(int32_t directory, const char *path, int32_t access) {
     int flags = O_CLOEXEC;
+    mode_t mode = 0666;
     switch (access) {
     case DIARIO_OPEN_READ: flags |= O_RDONLY; break;
     case DIARIO_OPEN_READ_WRITE: flags |= O_RDWR; break;
     case DIARIO_OPEN_CREATE: flags |= O_RDWR | O_CREAT; break;
     case DIARIO_OPEN_CREATE_NEW: flags |= O_RDWR | O_CREAT | O_EXCL; break;
+    case DIARIO_OPEN_CREATE_PRIVATE: flags |= O_RDWR | O_CREAT | O_EXCL; mode = 0600; break;
     default: return -EINVAL;
     }
     int result;
-    DIARIO_RETRY(result, openat(directory, path, flags, 0666));
+    DIARIO_RETRY(result, openat(directory, path, flags, mode));
     return outcome(result);
 }
 

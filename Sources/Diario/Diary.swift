@@ -20,6 +20,8 @@ public actor Diary {
     nonisolated let changes = ChangeSignal()
     /// Where its sync stands.
     nonisolated let syncing = SyncWatch()
+    /// The sync in the background, if it is connected.
+    var connection: Task<Void, Never>?
     /// Made when something is asked for the first time.
     var readModels: ReadModels?
     /// Grows with each change of tables that was noted.
@@ -165,6 +167,8 @@ public actor Diary {
     ///
     /// - Throws: ``DiarioError`` if the disk refuses. What was acknowledged is kept all the same.
     public func close() throws {
+        connection?.cancel()
+        connection = nil
         readModels = nil
         executor.end()
         try space.close()

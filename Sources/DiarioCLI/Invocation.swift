@@ -16,6 +16,39 @@ struct Invocation {
         _ access: LogStore.Access,
         _ body: (Space) throws(Failure) -> Void
     ) throws(Failure) {
+        let (space, folder) = try open(access)
+        do throws(Failure) {
+            try check(space, folder, access)
+            try body(space)
+        } catch {
+            // The first failure is the one to report.
+            try? space.close()
+            throw error
+        }
+        try reporting { () throws(DiarioError) in try space.close() }
+        try tellDamage(of: space)
+    }
+
+    /// The same for what waits for others, with a diary on the space.
+    func withDiary(
+        _ body: (Diary, Space) async throws(Failure) -> Void
+    ) async throws(Failure) {
+        let (space, folder) = try open(.readWrite)
+        let diary = Diary(space: space)
+        do throws(Failure) {
+            try check(space, folder, .readWrite)
+            try await body(diary, space)
+        } catch {
+            try? await diary.close()
+            throw error
+        }
+        do { try await diary.close() } catch { throw Failure(error) }
+        try tellDamage(of: space)
+    }
+
+    private func open(
+        _ access: LogStore.Access
+    ) throws(Failure) -> (space: Space, folder: String) {
         let folder = try location.find()
         let space = try reporting { () throws(DiarioError) in
             try Space.open(at: folder, access: access)
@@ -26,25 +59,31 @@ struct Invocation {
                     + "acknowledged. Its bytes are kept in \(keptIn)"
             )
         }
-        let damage = space.store.report.fault.map { LogError.corrupt($0).message }
-        do throws(Failure) {
-            // Nothing can be recorded, and with a part of its history some types may be missing.
-            if access == .readWrite {
-                if let damage { throw .failed(damage) }
-                if space.store.access == .readOnly { throw .failed(Self.refusal(folder)) }
-            }
-            try body(space)
-        } catch {
-            // The first failure is the one to report.
-            try? space.close()
-            throw error
-        }
-        try reporting { () throws(DiarioError) in try space.close() }
+        return (space, folder)
+    }
+
+    /// Nothing can be recorded in what is damaged, and with a part of its history some types may be
+    /// missing.
+    private func check(
+        _ space: Space,
+        _ folder: String,
+        _ access: LogStore.Access
+    ) throws(Failure) {
+        guard access == .readWrite else { return }
+        if let damage = damage(of: space) { throw .failed(damage) }
+        if space.store.access == .readOnly { throw .failed(Self.refusal(folder)) }
+    }
+
+    private func damage(of space: Space) -> String? {
+        space.store.report.fault.map { LogError.corrupt($0).message }
+    }
+
+    /// At the end: what was printed may not be all that was recorded.
+    private func tellDamage(of space: Space) throws(Failure) {
         if let failure = space.store.sealFailure {
             remark("events stay in the write-ahead log, since sealing fails: \(failure.message)")
         }
-        // What was printed is not all that was recorded.
-        if let damage { throw .failed(damage) }
+        if let damage = damage(of: space) { throw .failed(damage) }
     }
 
     /// Why nothing can be recorded in a space that can be read.

@@ -47,7 +47,7 @@ enum Program {
     }
 
     /// Runs the program; gives its exit code.
-    static func run() -> Int32 {
+    static func run() async -> Int32 {
         SystemCall.fillStandardDescriptors()
         Interrupt.ignoreBrokenPipes()
         let output = Output(descriptor: 1)
@@ -56,7 +56,7 @@ enum Program {
             guard let words = SystemCall.arguments() else {
                 throw .usage("an argument is not UTF-8; give it in UTF-8")
             }
-            try run(words, output, errors)
+            try await run(words, output, errors)
             try output.flush()
             return ExitCode.done.rawValue
         } catch {
@@ -74,7 +74,7 @@ enum Program {
         _ words: [String],
         _ output: Output,
         _ errors: Output
-    ) throws(Failure) {
+    ) async throws(Failure) {
         let global = try checkingUsage { () throws(UsageError) in try GlobalWords(words) }
         if global.has("version") {
             try output.line("diario \(version) (format \(formatVersion))")
@@ -118,10 +118,13 @@ enum Program {
             output: output,
             errors: errors
         )
-        try perform(name, call)
+        try await perform(name, call)
     }
 
-    private static func perform(_ name: CommandName, _ call: Invocation) throws(Failure) {
+    private static func perform(
+        _ name: CommandName,
+        _ call: Invocation
+    ) async throws(Failure) {
         switch name {
         case .initialize: try InitCommand.run(call)
         case .record: try RecordCommand.run(call)
@@ -133,6 +136,13 @@ enum Program {
         case .seal: try SealCommand.run(call)
         case .prove: try ProveCommand.run(call)
         case .check: try CheckCommand.run(call)
+        case .sync: try await SyncCommand.run(call)
+        case .clone: try await CloneCommand.run(call)
+        case .publish: try await PublishCommand.run(call)
+        case .remoteSet: try RemoteCommand.set(call)
+        case .remoteShow: try RemoteCommand.show(call)
+        case .remoteRemove: try RemoteCommand.remove(call)
+        case .status: try StatusCommand.run(call)
         case .export: try ExportCommand.run(call)
         case .importEvents: try ImportCommand.run(call)
         case .schemaCheck: try SchemaCommand.check(call)

@@ -6,4 +6,4 @@ import Darwin
 import Glibc
 #endif
 
-exit(Program.run())
+exit(await Program.run())

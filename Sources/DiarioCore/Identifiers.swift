@@ -100,6 +100,17 @@ package struct Lineage: Hashable, Sendable {
         self.init(high: entropy.next(), low: entropy.next())
     }
 
+    /// Reads the 32 digits that `text` shows; nil for anything else.
+    package init?(text: some StringProtocol) {
+        let digits = text.utf8
+        guard digits.count == 32,
+            digits.allSatisfy({ 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }),
+            let high = UInt64(text.prefix(16), radix: 16),
+            let low = UInt64(text.suffix(16), radix: 16)
+        else { return nil }
+        self.init(high: high, low: low)
+    }
+
     /// 32 digits of lower-case hexadecimal.
     package var text: String {
         [high, low].map { half in

@@ -154,6 +154,18 @@ public enum Limits {
     ///
     /// Above: refused.
     package static let spaceNameSizeMax = 64
+    /// Bytes of the address of a space on a server, and of a token.
+    ///
+    /// Above: refused.
+    package static let addressSizeMax = 2048
+    /// Bytes of what a server says in JSON or of an error.
+    ///
+    /// Above: the answer counts as none.
+    package static let replySizeMax = 8 * 1024 * 1024
+    /// Bytes of a file that are asked for at once when a space is copied.
+    ///
+    /// Above: the rest follows in the next request.
+    package static let copiedPartSizeMax = 8 * 1024 * 1024
     /// Bytes of what a token is called by people.
     ///
     /// Above: refused.

@@ -36,7 +36,7 @@ package final class DraftDirectory: LogDirectory {
         StoragePath.checkName(path)
         let (known, isHidden) = state.withLock { ($0.files[path], isCovered(path, $0)) }
         if let known {
-            if access == .createNew { throw .exists(path) }
+            if access.isExclusive { throw .exists(path) }
             return known
         }
         var bytes: [UInt8]?
@@ -44,7 +44,7 @@ package final class DraftDirectory: LogDirectory {
         if !isHidden {
             do throws(StorageError) {
                 let file = try base.open(path, .read)
-                if access == .createNew { throw StorageError.exists(path) }
+                if access.isExclusive { throw StorageError.exists(path) }
                 if access == .read { return file }
                 var content: [UInt8] = []
                 try file.read(at: 0, count: try file.size(), into: &content)

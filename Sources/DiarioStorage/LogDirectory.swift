@@ -36,6 +36,24 @@ extension LogDirectory {
         let temporaryPath = path + ".new"
         let file = try open(temporaryPath, .create)
         try file.truncate(to: 0)
+        try fill(file, at: temporaryPath, with: bytes, for: path)
+    }
+
+    /// The same for a file that nobody but its owner may read, not even for a moment.
+    package func replacePrivately(_ path: String, with bytes: [UInt8]) throws(StorageError) {
+        let temporaryPath = path + ".new"
+        // One that a crash left may be readable to others.
+        try removeTree(temporaryPath)
+        let file = try open(temporaryPath, .createPrivate)
+        try fill(file, at: temporaryPath, with: bytes, for: path)
+    }
+
+    private func fill(
+        _ file: any LogFile,
+        at temporaryPath: String,
+        with bytes: [UInt8],
+        for path: String
+    ) throws(StorageError) {
         try file.write(bytes.span, at: 0)
         // Before the rename, because a name must never lead to bytes that are not on disk.
         try file.sync()

@@ -8,6 +8,11 @@ package enum FileAccess: Sendable {
     case create
     /// Reading and writing; the file must not be there yet.
     case createNew
+    /// The same, for a file that nobody but its owner may read.
+    case createPrivate
+
+    /// Whether the file must not be there yet.
+    var isExclusive: Bool { self == .createNew || self == .createPrivate }
 }
 
 /// Tells a file from its copies: a copy or a restored backup has another inode or time of birth.

@@ -145,6 +145,7 @@ extension FileAccess {
         case .readWrite: Int32(DIARIO_OPEN_READ_WRITE)
         case .create: Int32(DIARIO_OPEN_CREATE)
         case .createNew: Int32(DIARIO_OPEN_CREATE_NEW)
+        case .createPrivate: Int32(DIARIO_OPEN_CREATE_PRIVATE)
         }
     }
 }

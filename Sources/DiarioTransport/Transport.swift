@@ -9,6 +9,36 @@ public protocol Transport: Sendable {
     ///
     /// - Throws: ``TransportError`` if there is no answer.
     func exchange(_ request: [UInt8]) async throws -> [UInt8]
+
+    /// Whether ``waitForNews(after:)`` waits; else news are asked for from time to time.
+    var waitsForNews: Bool { get }
+
+    /// Waits until the authority has more than `head` events, for about a minute at most, and gives
+    /// how many it has; nil if there were no more by then.
+    ///
+    /// - Throws: ``TransportError`` if there is no answer.
+    func waitForNews(after head: UInt64) async throws -> UInt64?
+
+    /// What went over the wire so far, if it is counted.
+    var traffic: TransportTraffic? { get }
+}
+
+extension Transport {
+    public var waitsForNews: Bool { false }
+
+    public func waitForNews(after head: UInt64) async throws -> UInt64? { nil }
+
+    public var traffic: TransportTraffic? { nil }
+}
+
+/// What a carrier has carried.
+public struct TransportTraffic: Hashable, Sendable {
+    public var requests = 0
+    /// Bytes with all that the carrier adds to messages.
+    public var bytesSent = 0
+    public var bytesReceived = 0
+
+    public init() {}
 }
 
 /// Why a carrier brought no answer.

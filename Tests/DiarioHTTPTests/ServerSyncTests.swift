@@ -46,7 +46,13 @@ struct ServerSyncTests {
             at: SystemClock().now
         ).key
         let configuration = HTTPServer.Configuration(host: "127.0.0.1", port: 0)
-        let server = try HTTPServer(configuration, MessageHandler(ServedSpaces(store, control)))
+        let handler = ServedDirectory(
+            store: store,
+            control: control,
+            directory: directory,
+            packs: []
+        )
+        let server = try HTTPServer(configuration, handler)
         func wire() throws -> Wire {
             Wire(client: try ServerClient(port: server.address.port), key: key)
         }

@@ -35,6 +35,8 @@ enum {
     DIARIO_OPEN_READ_WRITE = 1,
     DIARIO_OPEN_CREATE = 2,
     DIARIO_OPEN_CREATE_NEW = 3,
+    /* A new one that nobody but its owner may read. */
+    DIARIO_OPEN_CREATE_PRIVATE = 4,
 };
 
 /* Stands for the process's current directory where a directory's descriptor is asked for. */

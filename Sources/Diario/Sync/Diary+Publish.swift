@@ -38,6 +38,16 @@ extension Diary {
         }
     }
 
+    /// What the server lacks still counts as what lags behind.
+    private static func status(_ session: PublishSession) -> SyncStatus {
+        var status = SyncStatus()
+        status.phase = .pushing
+        status.head = session.progress.size
+        status.lag = session.progress.size - min(session.progress.size, session.progress.taken)
+        status.lastError = session.machine.failure
+        return status
+    }
+
     private func publish(
         with transport: some Transport,
         isAbandoning: Bool
@@ -54,6 +64,7 @@ extension Diary {
         )
         while true {
             try Task.checkCancellation()
+            syncing.show(Self.status(session))
             let action: PublishSession.Action
             do throws(LogError) {
                 action = try session.next(at: space.store.now)

@@ -23,11 +23,12 @@ extension Diary {
         var session = try beginSync()
         defer { endSync(session) }
         if rejoining { session.rejoin() }
+        let before = transport.traffic
         while true {
             try Task.checkCancellation()
             switch try step(&session) {
             case .send(let request): try await carry(request, &session, transport)
-            case .rest: return report(session)
+            case .rest: return report(session, transport.traffic, since: before)
             case .wait:
                 throw DiarioError(.offline, session.machine.failure ?? "There was no answer.")
             case .stop(let refusal): throw DiarioError(refusal)
@@ -35,10 +36,11 @@ extension Diary {
         }
     }
 
-    /// Keeps the diary in sync until the task is cancelled: sends what is recorded, and asks for
-    /// news from time to time.
+    /// Keeps the diary in sync until the task is cancelled: sends what is recorded, also by other
+    /// programs, and fetches what others record as soon as it hears of it.
     ///
-    /// Without a network it waits and tries again, each time a little later, at most a minute.
+    /// A transport that cannot wait for news is asked every `interval`. Without a network it waits
+    /// and tries again, each time a little later, at most a minute.
     ///
     /// - Throws: `CancellationError` when the task is cancelled; ``DiarioError`` if the disk fails,
     ///   or if the authority refuses for good.
@@ -48,19 +50,74 @@ extension Diary {
     ) async throws {
         var session = try beginSync()
         defer { endSync(session) }
+        let news = NewsListener()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            if transport.waitsForNews {
+                group.addTask { await news.listen(to: transport, pausing: interval) }
+            }
+            group.addTask { try await self.watchOthers() }
+            try await keepSynced(&session, transport, news, interval)
+        }
+    }
+
+    private func keepSynced(
+        _ session: inout ReplicaSession,
+        _ transport: some Transport,
+        _ news: NewsListener,
+        _ interval: Duration
+    ) async throws {
         while true {
             try Task.checkCancellation()
-            let version = changes.version
+            let versions = (changes.version, news.signal.version)
             switch try step(&session) {
             case .send(let request): try await carry(request, &session, transport)
             case .rest:
-                await changes.wait(after: version, atMost: interval)
+                news.note(head: session.authorityHead)
+                let start = ContinuousClock.now
+                if !news.takeNews() {
+                    await rest(versions, news, transport.waitsForNews ? Self.restMax : interval)
+                    let isLong = !transport.waitsForNews && ContinuousClock.now - start >= interval
+                    guard isLong || news.takeNews() else { continue }
+                }
                 session.heardOfNews()
             case .wait(let until):
                 let rest = until.milliseconds - now.milliseconds
                 try await Task.sleep(for: .milliseconds(max(rest, 1)))
             case .stop(let refusal): throw DiarioError(refusal)
             }
+        }
+    }
+
+    /// So long a rest takes at the most if whoever carries the messages tells of news.
+    private static let restMax = Duration.seconds(300)
+    /// How often it is looked whether other programs recorded something.
+    private static let lookInterval = Duration.milliseconds(500)
+
+    /// Until something is recorded, or there are news.
+    private func rest(
+        _ versions: (changes: UInt64, news: UInt64),
+        _ news: NewsListener,
+        _ limit: Duration
+    ) async {
+        let changes = changes
+        await withTaskGroup { group in
+            group.addTask { await changes.wait(after: versions.changes, atMost: limit) }
+            group.addTask { await news.signal.wait(after: versions.news, atMost: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Tells when another program recorded something in this diary.
+    private func watchOthers() async throws {
+        while true {
+            try await Task.sleep(for: Self.lookInterval)
+            let before = space.store.standing(of: space.id)
+            do throws(LogError) { _ = try space.store.refresh() } catch {
+                throw DiarioError(error)
+            }
+            if space.store.standing(of: space.id) != before { changes.raise() }
         }
     }
 
@@ -128,9 +185,13 @@ extension Diary {
         changes.raise()
     }
 
-    private func report(_ session: ReplicaSession) -> SyncReport {
+    private func report(
+        _ session: ReplicaSession,
+        _ traffic: TransportTraffic?,
+        since before: TransportTraffic?
+    ) -> SyncReport {
         let standing = space.store.standing(of: space.id)
-        return SyncReport(
+        var report = SyncReport(
             pushed: session.moved.pushed,
             pulled: session.moved.pulled,
             rejected: session.moved.refused,
@@ -142,6 +203,12 @@ extension Diary {
             recordedAgain: session.moved.recordedAgain,
             movedBack: session.moved.movedBack
         )
+        if let traffic, let before {
+            report.requests = traffic.requests - before.requests
+            report.bytesSent = traffic.bytesSent - before.bytesSent
+            report.bytesReceived = traffic.bytesReceived - before.bytesReceived
+        }
+        return report
     }
 
     private func status(_ session: ReplicaSession) -> SyncStatus {

@@ -23,6 +23,11 @@ extension ReplicaSession {
             return machine.failed("The answer cannot be read: \(error.message).", at: now)
         }
         switch (asked, message) {
+        case (.push(_, let sequences, _), .refusal(let refusal))
+        where refusal.reason == .tooLarge && sequences.count > 1 && pushCountMax > 1:
+            // At least one batch goes with each push: one that is too large itself is sent alone.
+            pushCountMax = min(pushCountMax, sequences.count) / 2
+            machine.pushFirst()
         case (_, .refusal(let refusal)):
             held = nil
             try take(refusal, at: now)

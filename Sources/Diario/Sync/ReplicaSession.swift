@@ -28,6 +28,8 @@ package struct ReplicaSession: Sendable {
     var search: CommonSearch?
     /// The event that the authority waited for when it last found a gap.
     var lastGap: Origin?
+    /// Events of one push at most; fewer once the authority, or somebody in between, took no more.
+    var pushCountMax = Limits.exchangeCountMax
     /// Of the authority, when it last answered.
     package internal(set) var authorityHead: UInt64 = 0
 
@@ -121,7 +123,11 @@ package struct ReplicaSession: Sendable {
         _ next: PendingEvents,
         of standing: SpaceStanding
     ) throws(LogError) -> Action {
-        let (blocks, count) = try store.pendingBlocks(of: space, next)
+        let (blocks, count) = try store.pendingBlocks(
+            of: space,
+            next,
+            countMax: pushCountMax
+        )
         guard count > 0 else { return .rest }
         let first = next.sequences.lowerBound
         let sent = first...first + UInt64(count) - 1

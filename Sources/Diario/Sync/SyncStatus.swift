@@ -49,6 +49,7 @@ public struct SyncReport: Hashable, Sendable {
     /// The last position here.
     public var head: UInt64 = 0
     public var requests = 0
+    /// Bytes of messages; over HTTP of all that went over the wire, headers among them.
     public var bytesSent = 0
     public var bytesReceived = 0
     /// Own events that were recorded again under a new id, because this device was copied.

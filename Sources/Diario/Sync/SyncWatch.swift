@@ -26,6 +26,14 @@ final class SyncWatch: Sendable {
         show(last)
     }
 
+    /// Says why no sync goes on, unless that is known already.
+    func note(failure: String) {
+        var status = state.withLock { $0.status }
+        guard status.lastError == nil else { return }
+        status.lastError = failure
+        show(status)
+    }
+
     func show(_ status: SyncStatus) {
         let listeners = state.withLock { state in
             guard state.status != status else { return [AsyncStream<SyncStatus>.Continuation]() }

@@ -20,6 +20,13 @@ package enum CommandName: String, CaseIterable, Sendable {
     case inboxShow = "inbox show"
     case inboxRetry = "inbox retry"
     case inboxDrop = "inbox drop"
+    case sync
+    case clone
+    case publish
+    case remoteSet = "remote set"
+    case remoteShow = "remote show"
+    case remoteRemove = "remote remove"
+    case status
     case export
     case importEvents = "import"
     case schemaCheck = "schema check"
@@ -63,6 +70,13 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .inboxShow: .inboxShow
         case .inboxRetry: .inboxRetry
         case .inboxDrop: .inboxDrop
+        case .sync: .sync
+        case .clone: .clone
+        case .publish: .publish
+        case .remoteSet: .remoteSet
+        case .remoteShow: .remoteShow
+        case .remoteRemove: .remoteRemove
+        case .status: .status
         case .export: .export
         case .importEvents: .importEvents
         case .schemaCheck: .schemaCheck

@@ -1,6 +1,7 @@
 /// What the program reads of its environment; the manual page lists it.
 package enum EnvironmentVariable: String, CaseIterable, Sendable {
     case directory = "DIARIO_DIR"
+    case token = "DIARIO_TOKEN"
     case noProgress = "DIARIO_NO_PROGRESS"
     case noColor = "NO_COLOR"
     case columns = "COLUMNS"
@@ -10,6 +11,7 @@ package enum EnvironmentVariable: String, CaseIterable, Sendable {
     package var meaning: String {
         switch self {
         case .directory: "the folder of the space, where -C names none"
+        case .token: "the token for a server, where no option gives one"
         case .noProgress: "if it is not empty, no progress bar is shown"
         case .noColor: "if it is not empty, the heads of tables are not bold"
         case .columns: "the columns of a line, where the output is no terminal that says so"

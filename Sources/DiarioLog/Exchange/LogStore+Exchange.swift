@@ -43,9 +43,10 @@ extension LogStore {
     /// Pending events in blocks, oldest first, as many as one exchange takes.
     package func pendingBlocks(
         of space: SpaceID,
-        _ pending: PendingEvents
+        _ pending: PendingEvents,
+        countMax: Int = Limits.exchangeCountMax
     ) throws(LogError) -> (blocks: [[UInt8]], count: Int) {
-        var wire = try WireBlocks(shared, space, countMax: Limits.exchangeCountMax)
+        var wire = try WireBlocks(shared, space, countMax: countMax)
         var cursor = cursor(space, pending)
         loop: while let events = try cursor.next() {
             for stored in events.rows {

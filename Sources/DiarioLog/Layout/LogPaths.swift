@@ -61,6 +61,10 @@ package enum LogPaths {
     package static func publishing(_ space: SpaceID) -> String {
         "spaces/\(space.text)/publishing"
     }
+    /// Where the authority is, and the token for it.
+    package static func remote(_ space: SpaceID) -> String { "spaces/\(space.text)/remote" }
+    /// When the space was last in sync.
+    package static func lastSync(_ space: SpaceID) -> String { "spaces/\(space.text)/last-sync" }
     /// The list of positions whose events were lost.
     package static func lost(_ space: SpaceID) -> String { "spaces/\(space.text)/lost" }
     package static func stagingLock(_ space: SpaceID) -> String { "spaces/\(space.text)/staging" }
@@ -108,6 +112,9 @@ package enum LogPaths {
     package static func sidecar(_ name: SegmentName, of space: SpaceID) -> String {
         "\(segments(space))/\(text(name)).dper"
     }
+
+    /// The name of the sidecar within `segments`.
+    package static func sidecarName(_ name: SegmentName) -> String { text(name) + ".dper" }
 
     /// What a file's name within `segments` names; nil if it is not that of a segment.
     package static func segmentName(_ file: String) -> SegmentName? {

@@ -112,6 +112,8 @@ package struct SpaceRenewal: ~Copyable {
         for replica in waiting.keys.sorted() { try takeWaiting(of: replica, before: .max) }
         try lane.flush()
         try copyInbox()
+        // One that is damaged can be set anew.
+        if let remote = try? store.remote(of: old) { try store.setRemote(remote, of: new) }
         guard try store.activate(new, inPlaceOf: old, ifStill: standing) else { return nil }
         return Outcome(
             space: new,

@@ -15,9 +15,9 @@ extension CrashState {
         if access != .read { try checkWritable(path) }
         let (folder, name) = try place(of: path)
         var node = folders[folder]?.nodes[name]
-        if node != nil, access == .createNew { throw .exists(path) }
+        if node != nil, access.isExclusive { throw .exists(path) }
         if node == nil {
-            guard access == .create || access == .createNew else { throw .notFound(path) }
+            guard access == .create || access.isExclusive else { throw .notFound(path) }
             try perform(session) { (state, _) throws(StorageError) in
                 let made = state.makeNode()
                 state.files[made] = CrashFileImage(identity: Self.identity(of: made))

@@ -1,0 +1,69 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioLog
+import DiarioSchema
+
+/// The sealed events of a space as a server lists them: schema/format/http.md, section 5.
+struct SegmentListing: Sendable {
+    /// A file of a segment.
+    struct File: Hashable, Sendable {
+        let name: String
+        let size: Int
+        let hash: Hash32
+    }
+
+    /// A segment and its sidecar.
+    struct Segment: Hashable, Sendable {
+        let name: SegmentName
+        let files: [File]
+    }
+
+    let lineage: Lineage
+    let epoch: UInt64
+    /// The root of all events that are in segments.
+    let root: Hash32
+    let segments: [Segment]
+
+    var byteCount: UInt64 {
+        segments.reduce(0) { $0 + $1.files.reduce(0) { $0 + UInt64($1.size) } }
+    }
+
+    /// Nil if it is not what a server says; names in it become paths, so they are checked.
+    init?(_ json: JSON) {
+        guard let lineage = json.member("lineage")?.item.value.text.flatMap({ Lineage(text: $0) }),
+            let epoch = json.member("epoch")?.item.value.position,
+            let root = json.member("root")?.item.value.text.flatMap({ Hash32(text: $0) }),
+            let items = json.member("segments")?.item.value.items
+        else { return nil }
+        self.lineage = lineage
+        self.epoch = epoch
+        self.root = root
+        var segments: [Segment] = []
+        for item in items {
+            guard let segment = Segment(item) else { return nil }
+            segments.append(segment)
+        }
+        self.segments = segments
+    }
+}
+
+extension SegmentListing.Segment {
+    fileprivate init?(_ json: JSON) {
+        guard let first = json.member("first")?.item.value.position,
+            let items = json.member("files")?.item.value.items, items.count == 2
+        else { return nil }
+        var files: [SegmentListing.File] = []
+        for (item, kind) in zip(items, ["segment", "sidecar"]) {
+            guard item.member("kind")?.item.value.text == kind,
+                let name = item.member("name")?.item.value.text,
+                let size = item.member("size")?.item.value.position, size <= UInt64(Int32.max),
+                let hash = item.member("sha256")?.item.value.text.flatMap({ Hash32(text: $0) })
+            else { return nil }
+            files.append(SegmentListing.File(name: name, size: Int(size), hash: hash))
+        }
+        guard let name = LogPaths.segmentName(files[0].name), name.first == first,
+            LogPaths.sidecarName(name) == files[1].name
+        else { return nil }
+        self.init(name: name, files: files)
+    }
+}

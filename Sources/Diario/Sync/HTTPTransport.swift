@@ -1,0 +1,180 @@
+package import DiarioCore
+import DiarioSchema
+import DiarioSync
+public import DiarioTransport
+import Synchronization
+
+/// Carries messages to a server over HTTP: schema/format/http.md.
+///
+/// ```swift
+/// let server = try HTTPTransport(to: "https://example.org/v1/spaces/home", token: token)
+/// try await diary.sync(with: server)
+/// ```
+///
+/// Connections are kept and used again as long as the value, or a copy of it, is there.
+public struct HTTPTransport: Transport {
+    package let address: SpaceAddress
+    private let token: String
+    private let certificates: String?
+    private let client = HTTPClient()
+    private let counter = Counter()
+    /// Who asks, for people who look at the server.
+    package var replica: ReplicaID?
+    /// So long an answer may stand still.
+    package var stallSeconds = 30
+
+    /// What went over the wire, which copies of a transport share.
+    private final class Counter: Sendable {
+        let traffic = Mutex(TransportTraffic())
+    }
+
+    /// - Parameters:
+    ///   - address: Where the space is, as `https://example.org/v1/spaces/home`.
+    ///   - token: What the server's `diario token create` printed.
+    ///   - certificates: A file with certificates to trust in place of the system's, in PEM.
+    /// - Throws: ``DiarioError`` of kind ``DiarioError/Kind/invalid`` if the address or the token
+    ///   cannot be right. Nothing is sent yet.
+    public init(to address: String, token: String, certificates: String? = nil) throws {
+        do throws(TransportError) { self.address = try SpaceAddress(address) } catch {
+            throw DiarioError(.invalid, error.message)
+        }
+        let size = token.utf8.count
+        guard 1...Limits.addressSizeMax ~= size, token.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) else {
+            throw DiarioError(
+                .invalid,
+                "This is no token: \(size) bytes, or with a space in it. Give what `diario token "
+                    + "create` printed on the server."
+            )
+        }
+        self.token = token
+        self.certificates = certificates
+    }
+
+    public var waitsForNews: Bool { true }
+
+    public var traffic: TransportTraffic? { counter.traffic.withLock { $0 } }
+
+    package var connectionCount: Int { client.connectionCount }
+
+    public func exchange(_ request: [UInt8]) async throws -> [UInt8] {
+        var asked = HTTPClient.Request(
+            address: address.text + "/sync",
+            answerSizeMax: Limits.messageSizeMax
+        )
+        asked.headers = [("Accept", ServerReply.messageType)]
+        asked.headers.append(("Content-Type", ServerReply.messageType))
+        asked.body = request
+        asked.stallSeconds = 0
+        let reply = try await send(asked)
+        if reply.mediaType == ServerReply.messageType { return reply.body }
+        return SyncMessage.refusal(try reply.refusal()).encoded()
+    }
+
+    public func waitForNews(after head: UInt64) async throws -> UInt64? {
+        let path = "/head?after=\(head)&wait=\(Self.waitSeconds)"
+        let reply = try await get(path, waiting: Self.waitSeconds)
+        if reply.status == 204 { return nil }
+        guard let head = reply.json?.member("head")?.item.value.position else {
+            throw TransportError("\(reply.server) does not say how many events there are.")
+        }
+        return head
+    }
+
+    /// So long a server is asked to wait for news.
+    private static let waitSeconds = 50
+
+    /// What is at a path below that of the space; a refusal is thrown.
+    package func get(
+        _ path: String,
+        accept: String = "application/json",
+        range: Range<Int>? = nil,
+        sizeMax: Int = Limits.replySizeMax,
+        waiting seconds: Int = 0
+    ) async throws -> ServerReply {
+        var asked = HTTPClient.Request(address: address.text + path, answerSizeMax: sizeMax)
+        asked.headers = [("Accept", accept)]
+        if let range {
+            asked.headers.append(("Range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)"))
+        }
+        asked.stallSeconds = seconds
+        let reply = try await send(asked)
+        guard [200, 204, 206].contains(reply.status) else {
+            throw DiarioError(try reply.refusal())
+        }
+        return reply
+    }
+
+    private func send(_ request: HTTPClient.Request) async throws -> ServerReply {
+        var request = request
+        request.headers.append(("Authorization", "Bearer \(token)"))
+        if let replica { request.headers.append(("Diario-Replica", replica.text)) }
+        request.certificates = certificates
+        request.usesProxy = !address.isLoopback
+        request.stallSeconds += stallSeconds
+        var traffic = HTTPClient.Traffic()
+        defer {
+            counter.traffic.withLock {
+                $0.requests += 1
+                $0.bytesSent += Int(clamping: traffic.sent)
+                $0.bytesReceived += Int(clamping: traffic.received)
+            }
+        }
+        do {
+            return ServerReply(try await client.send(request, &traffic), from: address)
+        } catch let failure as HTTPFailure {
+            throw TransportError(failure, at: address, certificates: certificates)
+        }
+    }
+}
+
+extension JSON {
+    /// A position, or a count of events.
+    var position: UInt64? {
+        guard case .integer(let number) = self else { return nil }
+        return UInt64(exactly: number)
+    }
+
+    var text: String? {
+        guard case .string(let text) = self else { return nil }
+        return text
+    }
+
+    var items: [JSON]? {
+        guard case .array(let items) = self else { return nil }
+        return items.map(\.value)
+    }
+}
+
+extension TransportError {
+    /// What failed, at which server, and what to do.
+    init(_ failure: HTTPFailure, at address: SpaceAddress, certificates: String?) {
+        let server = address.server
+        let detail = failure.detail.isEmpty ? "" : " (\(ServerReply.clean(failure.detail)))"
+        let message =
+            switch failure.kind {
+            case .unresolved:
+                "The server \(address.host) has no address that is known here: check its name, and "
+                    + "whether there is a network\(detail)."
+            case .unreachable:
+                "Nobody answers at \(server): check whether the server runs there, and whether "
+                    + "there is a network\(detail)."
+            case .insecure:
+                "No secure connection to \(server) can be made: check whether it speaks https at "
+                    + "this port\(detail)."
+            case .untrusted:
+                "The certificate of \(server) is not one to trust: name the certificates of its "
+                    + "authority with --ca-file, or ask who runs it\(detail)."
+            case .certificates:
+                "The certificates in \(ServerReply.clean(certificates ?? "the system")) cannot be "
+                    + "read: give a file in PEM form\(detail)."
+            case .timeout: "\(server) does not answer in time: try again later\(detail)."
+            case .tooLarge:
+                "The answer of \(server) is larger than any may be: check whether this is the "
+                    + "address of a Diario server."
+            case .broken:
+                "The connection to \(server) ended before its answer did: try again\(detail)."
+            case .cancelled, .other: "The request to \(server) failed\(detail): try again."
+            }
+        self.init(message)
+    }
+}

@@ -1,0 +1,103 @@
+import DiarioCore
+package import DiarioSchema
+import DiarioSync
+import DiarioTransport
+
+/// What a server, or something on the way to it, answered: schema/format/http.md, section 6.
+package struct ServerReply: Sendable {
+    package let status: Int
+    package let headers: [String: String]
+    package let body: [UInt8]
+    /// Where it came from, for people.
+    package let server: String
+
+    static let messageType = "application/vnd.diario.message"
+    private static let problemType = "application/problem+json"
+
+    init(_ answer: HTTPClient.Answer, from address: SpaceAddress) {
+        status = answer.status
+        headers = answer.headers
+        body = answer.body
+        server = address.server
+    }
+
+    /// In lower case and without parameters.
+    var mediaType: String {
+        let value = headers["content-type"] ?? ""
+        return value.prefix { $0 != ";" && $0 != " " }.lowercased()
+    }
+
+    /// The body, if it is JSON.
+    package var json: JSON? {
+        guard body.count <= Limits.replySizeMax else { return nil }
+        return try? JSON.parse(body).value
+    }
+
+    /// Why the server does nothing about the request.
+    ///
+    /// - Throws: `TransportError` if this is no answer of a Diario server: then it may be another
+    ///   one the next time, as behind the login page of a hotel.
+    func refusal() throws(TransportError) -> Refusal {
+        let problem = mediaType == Self.problemType ? json : nil
+        let words = ["detail", "remedy"].compactMap { problem?.member($0)?.item.value.text }
+        let told = Self.clean(words.joined(separator: " "))
+        func refusal(_ reason: Refusal.Reason, _ message: String, number: Int = 0) -> Refusal {
+            Refusal(reason, number: UInt64(number), told.isEmpty ? message : told)
+        }
+        // These mean the same whoever says them.
+        switch status {
+        case 413:
+            return refusal(.tooLarge, "\(server) takes no request of this size. Let it take more.")
+        case 429: return refusal(.tooFast, "\(server) is asked too often.", number: retryAfter)
+        case 502, 503, 504:
+            return refusal(
+                .unavailable,
+                "\(server) cannot answer now (status \(status)).",
+                number: retryAfter
+            )
+        case 507: return refusal(.full, "\(server) has no room left.", number: retryAfter)
+        default: break
+        }
+        guard problem != nil else { throw foreign }
+        switch status {
+        case 400, 405, 406, 415: return refusal(.malformed, "\(server) cannot read the request.")
+        case 401: return refusal(.unauthorized, "The token is not known. Ask for a new one.")
+        case 403: return refusal(.forbidden, "The token does not give this right.")
+        case 404: return refusal(.unknownSpace, "There is no such space, or not for this token.")
+        case 426: return refusal(.version, "\(server) speaks another version. Use a newer diario.")
+        default:
+            throw TransportError(
+                "\(server) answers with status \(status)\(told.isEmpty ? "" : ": " + told)"
+            )
+        }
+    }
+
+    /// Nothing that a Diario server says.
+    private var foreign: TransportError {
+        if 300..<400 ~= status, let place = headers["location"] {
+            return TransportError(
+                "\(server) says that it is at \(Self.clean(place)) now: give that address, if it "
+                    + "is right."
+            )
+        }
+        let type = mediaType.isEmpty ? "no type" : Self.clean(mediaType)
+        return TransportError(
+            "\(server) answers with status \(status) and \(type), as no Diario server does: check "
+                + "the address, and what stands between."
+        )
+    }
+
+    /// Seconds, if it says so; a date is not looked at.
+    private var retryAfter: Int {
+        headers["retry-after"].flatMap { Int($0) }.map { max(0, min($0, 3600)) } ?? 0
+    }
+
+    /// As much of a foreign text as a message takes, without what a terminal would obey.
+    static func clean(_ text: String) -> String {
+        String(
+            text.unicodeScalars.prefix(500).map {
+                $0.value < 0x20 || 0x7f...0x9f ~= $0.value ? " " : Character($0)
+            }
+        )
+    }
+}

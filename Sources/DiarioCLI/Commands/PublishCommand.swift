@@ -1,0 +1,124 @@
+import DiarioSchema
+import Diario
+import DiarioLog
+
+/// The command `diario publish`.
+enum PublishCommand {
+    static func run(_ call: Invocation) async throws(Failure) {
+        try await call.withDiary { (diary, space) async throws(Failure) in
+            let (manifest, publishing, remembered) = try reportingLog { () throws(LogError) in
+                (
+                    try space.store.status(of: space.id).manifest,
+                    try space.store.publishing(of: space.id),
+                    try space.store.remote(of: space.id)
+                )
+            }
+            guard manifest.authority != nil || publishing != nil else {
+                throw .failed(
+                    "the space has its authority elsewhere already. To exchange events with it: "
+                        + "diario sync"
+                )
+            }
+            let access = try ServerAccess(
+                call,
+                address: call.arguments.operands.first,
+                remembered: remembered
+            )
+            let transport = try await access.transport(for: diary)
+            if call.arguments.has("abandon") {
+                guard publishing != nil else {
+                    throw .failed("no attempt to publish goes on, so there is none to give up")
+                }
+                try await abandon(call, diary, space, transport)
+            } else {
+                try await publish(call, diary, space, transport, access)
+            }
+        }
+    }
+
+    private static func publish(
+        _ call: Invocation,
+        _ diary: Diary,
+        _ space: Space,
+        _ transport: HTTPTransport,
+        _ access: ServerAccess
+    ) async throws(Failure) {
+        // First, so that the same command without an address goes on with it.
+        try remember(access.remote, space)
+        let bar = call.progressBar("publishing", unit: "events")
+        do {
+            try await bar.follow { progress in
+                try await withThrowingTaskGroup(of: Bool.self) { group in
+                    group.addTask {
+                        for await status in diary.syncStatus {
+                            progress(status.head - min(status.head, status.lag), status.head)
+                        }
+                        return false
+                    }
+                    group.addTask {
+                        try await diary.publish(with: transport)
+                        return true
+                    }
+                    defer { group.cancelAll() }
+                    while let isDone = try await group.next() { if isDone { return } }
+                }
+            }
+        } catch {
+            let goesOn = try reportingLog { () throws(LogError) in
+                try space.store.publishing(of: space.id) != nil
+            }
+            // The server will never take it: there is nothing to go on with.
+            if !goesOn { try remember(nil, space) }
+            throw error
+        }
+        let head = space.store.standing(of: space.id).head
+        guard call.arguments.has("json") else {
+            return try call.output.line(
+                "published \(Show.count(head, "event")) at \(access.remote.address)"
+            )
+        }
+        try call.output.json { json in
+            json.add("published", true)
+            json.add("head", head)
+            json.add("address", access.remote.address)
+            fill(&json, transport)
+        }
+    }
+
+    private static func abandon(
+        _ call: Invocation,
+        _ diary: Diary,
+        _ space: Space,
+        _ transport: HTTPTransport
+    ) async throws(Failure) {
+        let isKept: Bool
+        do { isKept = try await diary.abandonPublishing(with: transport) } catch {
+            throw Failure(error)
+        }
+        if isKept { try remember(nil, space) }
+        guard call.arguments.has("json") else {
+            return try call.output.line(
+                isKept
+                    ? "the space is its own authority again"
+                    : "the server has the space already: it is published"
+            )
+        }
+        try call.output.json { json in
+            json.add("published", !isKept)
+            fill(&json, transport)
+        }
+    }
+
+    private static func fill(_ json: inout JSONText, _ transport: HTTPTransport) {
+        let traffic = transport.traffic
+        json.add("requests", traffic?.requests ?? 0)
+        json.add("bytesSent", traffic?.bytesSent ?? 0)
+        json.add("bytesReceived", traffic?.bytesReceived ?? 0)
+    }
+
+    private static func remember(_ remote: RemoteFile?, _ space: Space) throws(Failure) {
+        try reportingLog { () throws(LogError) in
+            try space.store.setRemote(remote, of: space.id)
+        }
+    }
+}

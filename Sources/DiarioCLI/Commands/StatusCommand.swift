@@ -1,0 +1,108 @@
+import DiarioSchema
+import Diario
+import DiarioLog
+
+/// The command `diario status`.
+enum StatusCommand {
+    /// What is known without asking anybody.
+    private struct Standing {
+        let status: SpaceStatus
+        let publishing: PublishingFile?
+        let remote: RemoteFile?
+        let lastSync: LastSyncFile?
+        let inboxCount: Int
+        let quarantineCount: Int
+
+        init(_ space: Space) throws(Failure) {
+            let (store, id) = (space.store, space.id)
+            status = try reportingLog { () throws(LogError) in try store.status(of: id) }
+            publishing = try reportingLog { () throws(LogError) in try store.publishing(of: id) }
+            remote = try reportingLog { () throws(LogError) in try store.remote(of: id) }
+            lastSync = try reportingLog { () throws(LogError) in try store.lastSync(of: id) }
+            (inboxCount, quarantineCount) = try reporting { () throws(DiarioError) in
+                (try space.inboxCount(), try ReadModels(space).quarantined().count)
+            }
+        }
+
+        var authority: String {
+            if publishing != nil { return "publishing" }
+            return status.manifest.authority == nil ? "elsewhere" : "here"
+        }
+
+        /// What a person may want to do now, the most pressing first.
+        var hints: [String] {
+            var hints: [String] = []
+            if publishing != nil {
+                hints.append(
+                    "the space is being published: diario publish goes on, diario publish "
+                        + "--abandon gives up"
+                )
+            }
+            if inboxCount > 0 { hints.append("the server refused events: diario inbox list") }
+            if quarantineCount > 0 {
+                hints.append("read models could not take events: diario quarantine list")
+            }
+            guard publishing == nil else { return hints }
+            if status.manifest.authority != nil {
+                hints.append("to share the space: diario publish URL")
+            } else if remote == nil {
+                hints.append("to exchange events: diario remote set URL --token-file FILE")
+            } else if status.pending > 0 {
+                hints.append("to send what is pending: diario sync")
+            } else if lastSync == nil {
+                hints.append("to fetch what others recorded: diario sync")
+            }
+            return hints
+        }
+    }
+
+    static func run(_ call: Invocation) throws(Failure) {
+        try call.withSpace(.readOnly) { (space) throws(Failure) in
+            let standing = try Standing(space)
+            if call.arguments.has("json") {
+                try call.output.json { fill(&$0, standing) }
+            } else {
+                try print(standing, call.output)
+            }
+        }
+    }
+
+    private static func fill(_ json: inout JSONText, _ standing: Standing) {
+        json.add("space", standing.status.manifest.space.text)
+        json.add("replica", standing.status.replica.text)
+        json.add("authority", standing.authority)
+        json.add("head", standing.status.head)
+        json.add("pending", standing.status.pending)
+        json.add("inbox", standing.inboxCount)
+        json.add("quarantine", standing.quarantineCount)
+        if let remote = standing.remote {
+            json.add("remote", remote.address)
+        } else {
+            json.addNull("remote")
+        }
+        if let last = standing.lastSync {
+            json.add("lastSync", Show.time(last.at.milliseconds))
+        } else {
+            json.addNull("lastSync")
+        }
+        json.add("next", list: standing.hints.map { JSONText.string($0) })
+    }
+
+    private static func print(_ standing: Standing, _ output: Output) throws(Failure) {
+        let lines = [
+            ("space", standing.status.manifest.space.text),
+            ("authority", standing.authority),
+            ("head", ProgressLine.grouped(standing.status.head)),
+            ("pending", ProgressLine.grouped(UInt64(standing.status.pending))),
+            ("inbox", ProgressLine.grouped(UInt64(standing.inboxCount))),
+            ("quarantine", ProgressLine.grouped(UInt64(standing.quarantineCount))),
+            ("remote", standing.remote?.address ?? "none"),
+            ("last sync", standing.lastSync.map { Show.time($0.at.milliseconds) } ?? "never"),
+        ]
+        for (name, value) in lines {
+            let pad = String(repeating: " ", count: 12 - name.utf8.count)
+            try output.line("\(name)\(pad)\(value)")
+        }
+        for hint in standing.hints { try output.line(hint) }
+    }
+}

@@ -1,0 +1,63 @@
+package import DiarioCore
+import DiarioStorage
+
+// What a replica remembers of its server: schema/format/log.md, section 7.
+
+extension LogStore {
+    /// Where the authority of a space is; nil if nobody said so.
+    package func remote(of space: SpaceID) throws(LogError) -> RemoteFile? {
+        let path = LogPaths.remote(space)
+        guard let bytes = try contents(path, sizeMax: RemoteFile.sizeMax) else { return nil }
+        guard let file = RemoteFile(bytes) else {
+            throw .corrupt(
+                Fault(file: path, offset: 0, what: "the file is damaged: set the remote anew")
+            )
+        }
+        return file
+    }
+
+    /// Remembers where the authority of a space is, or forgets it; durable when it returns.
+    package func setRemote(_ file: RemoteFile?, of space: SpaceID) throws(LogError) {
+        let path = LogPaths.remote(space)
+        // Under the lock, because others may do the same.
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            let directory = shared.directory
+            try storing { () throws(StorageError) in
+                if let file { return try directory.replacePrivately(path, with: file.encoded()) }
+                guard try directory.exists(path) else { return }
+                try directory.remove(path)
+                try directory.syncDirectory(LogPaths.space(space))
+            }
+        }
+    }
+
+    /// When a space was last in sync; nil if it never was, or if that is not known any more.
+    package func lastSync(of space: SpaceID) throws(LogError) -> LastSyncFile? {
+        try contents(LogPaths.lastSync(space), sizeMax: LastSyncFile.sizeMax)
+            .flatMap { LastSyncFile($0) }
+    }
+
+    /// Remembers that a space is in sync now.
+    package func noteSync(of space: SpaceID, head: UInt64) throws(LogError) {
+        let (path, bytes) = (
+            LogPaths.lastSync(space),
+            LastSyncFile(at: shared.time.now, head: head).encoded()
+        )
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            let directory = shared.directory
+            try storing { () throws(StorageError) in try directory.replace(path, with: bytes) }
+        }
+    }
+
+    private func contents(_ path: String, sizeMax: Int) throws(LogError) -> [UInt8]? {
+        let directory = shared.directory
+        return try storing { () throws(StorageError) in
+            guard try directory.exists(path) else { return nil }
+            return try directory.contents(of: path, sizeMax: sizeMax)
+        }
+    }
+}
