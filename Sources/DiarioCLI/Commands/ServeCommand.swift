@@ -14,7 +14,7 @@ enum ServeCommand {
         // From here on a signal ends the server in good order.
         Interrupt.catchSignals()
         let folder = try ServedFolder(call)
-        try folder.requireThere()
+        if !folder.isThere { note("makes the folder \(CellText.oneLine(folder.name))", call) }
         let control = try folder.control(isMade: true)
         let directory = try folder.directory(.readWrite)
         let lock = try folder.lockForServing(directory)

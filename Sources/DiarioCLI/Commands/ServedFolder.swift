@@ -39,14 +39,8 @@ struct ServedFolder {
         }
     }
 
-    /// Sees to it that a folder to serve is there; what is to be in it may be missing.
-    func requireThere() throws(Failure) {
-        guard SystemCall.isDirectory(name) else {
-            throw .failed(
-                "there is no folder \(CellText.oneLine(name)). Check the path, or make it"
-            )
-        }
-    }
+    /// Whether the folder is there, whatever is in it.
+    var isThere: Bool { SystemCall.isDirectory(name) }
 
     /// Takes what only one server may have: two would not know of each other's news.
     func lockForServing(
