@@ -2,8 +2,8 @@ import DiarioCore
 import Synchronization
 
 // From the library's threads come, in this order: `admit`, `receive` for each part of a body,
-// `ready`, `produce` while an answer is live, and `end`. Between `ready` and the answer the exchange
-// is suspended, and goes from worker to worker:
+// `ready`, `produce` while an answer is live, and `end`. Between `ready` and the answer the
+// exchange is suspended, and goes from worker to worker:
 //
 //          ready         a worker takes it        the handler answers
 // receiving ----> queued ----------------> running -------------------> answered
