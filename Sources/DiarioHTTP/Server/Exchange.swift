@@ -228,6 +228,8 @@ final class Exchange: WorkItem, Sleeper {
 
     private func workAgain(isLast: Bool) {
         state.withLock { state in
+            // Its client may have gone since it is watched, and that is told once.
+            if case .running(let missed?) = state.phase, missed != .bell { state.isLast = true }
             state.phase = .queued
             state.isLast = state.isLast || isLast
         }
