@@ -1,15 +1,10 @@
 #define _GNU_SOURCE
 
-#include "CMicrohttpd.h"
+#include "internal.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <microhttpd.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,146 +12,12 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-const int32_t diario_http_error_in_use = -EADDRINUSE;
-const int32_t diario_http_error_access = -EACCES;
-const int32_t diario_http_error_no_address = -EADDRNOTAVAIL;
-const int32_t diario_http_error_files = -EMFILE;
-const int32_t diario_http_error_not_found = -ENOENT;
-const int32_t diario_http_error_unknown_host = -100000;
-
-/* One connection, from when it was taken until its socket is closed. */
-typedef struct connection {
-    int socket;
-    int64_t deadline; /* milliseconds; 0 for none; atomic */
-    int is_reading;   /* a request, or nothing, is expected; atomic */
-    int ended_count;  /* how often its client was seen to send no more */
-    struct connection *previous, *next;
-} connection;
-
-struct diario_http {
-    struct MHD_Daemon *daemon;
-    diario_http_calls calls;
-    int64_t head_milliseconds;
-    int watch, wake;
-    pthread_mutex_t lock; /* of the list */
-    connection *first;
-    uint32_t count;
-    char *message; /* only while the daemon starts */
-    size_t message_capacity;
-};
-
-struct diario_http_exchange {
-    diario_http *server;
-    struct MHD_Connection *connection;
-    connection *record;
-    const char *method, *path;
-    void *request;
-    struct MHD_Response *response; /* until it is handed over */
-    unsigned int status;
-    int is_asked, is_suspended, is_watched;
-};
-
-static int64_t now_milliseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void set_deadline(connection *record, int64_t milliseconds) {
-    if (record == NULL) return;
-    int64_t deadline = milliseconds > 0 ? now_milliseconds() + milliseconds : 0;
-    __atomic_store_n(&record->deadline, deadline, __ATOMIC_RELAXED);
-}
 
 static void set_reading(connection *record, int is_reading) {
     if (record != NULL) __atomic_store_n(&record->is_reading, is_reading, __ATOMIC_RELAXED);
 }
-
-/* Sockets. */
-
-int64_t diario_http_raise_file_limit(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
-    if (limit.rlim_cur < limit.rlim_max) {
-        rlim_t before = limit.rlim_cur;
-        limit.rlim_cur = limit.rlim_max;
-        if (setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
-    }
-    return limit.rlim_cur > INT32_MAX ? INT32_MAX : (int64_t)limit.rlim_cur;
-}
-
-static int listen_on(const struct addrinfo *found) {
-    int descriptor =
-        socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, found->ai_protocol);
-    if (descriptor < 0) return -errno;
-    int on = 1, off = 0;
-    /* Else a server that starts again would wait for connections of the one before. */
-    (void)setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    /* `::` takes connections of both kinds. */
-    if (found->ai_family == AF_INET6) {
-        (void)setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    }
-    if (bind(descriptor, found->ai_addr, found->ai_addrlen) != 0 || listen(descriptor, 1024) != 0) {
-        int error = -errno;
-        (void)close(descriptor);
-        return error;
-    }
-    return descriptor;
-}
-
-int32_t diario_http_listen(const char *host, uint16_t port) {
-    char service[8];
-    snprintf(service, sizeof service, "%u", (unsigned int)port);
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                             .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-    struct addrinfo *all = NULL;
-    if (getaddrinfo(host, service, &hints, &all) != 0) return diario_http_error_unknown_host;
-    int result = diario_http_error_unknown_host;
-    for (struct addrinfo *one = all; one != NULL && result < 0; one = one->ai_next) {
-        result = listen_on(one);
-        /* The first address is the one that counts, unless the system knows no such family. */
-        if (result != -EAFNOSUPPORT && result != diario_http_error_no_address) break;
-    }
-    freeaddrinfo(all);
-    return result;
-}
-
-static int own_address(int32_t descriptor, struct sockaddr_storage *address) {
-    socklen_t size = sizeof *address;
-    return getsockname(descriptor, (struct sockaddr *)address, &size);
-}
-
-int32_t diario_http_address(int32_t descriptor, char *text, size_t capacity) {
-    struct sockaddr_storage address;
-    if (own_address(descriptor, &address) != 0) return -errno;
-    if (address.ss_family == AF_INET6) {
-        const struct sockaddr_in6 *found = (const struct sockaddr_in6 *)&address;
-        if (inet_ntop(AF_INET6, &found->sin6_addr, text, (socklen_t)capacity) == NULL) return -errno;
-        return ntohs(found->sin6_port);
-    }
-    const struct sockaddr_in *found = (const struct sockaddr_in *)&address;
-    if (inet_ntop(AF_INET, &found->sin_addr, text, (socklen_t)capacity) == NULL) return -errno;
-    return ntohs(found->sin_port);
-}
-
-int32_t diario_http_is_loopback(int32_t descriptor) {
-    struct sockaddr_storage address;
-    if (own_address(descriptor, &address) != 0) return 0;
-    if (address.ss_family == AF_INET6) {
-        const struct in6_addr *found = &((const struct sockaddr_in6 *)&address)->sin6_addr;
-        return IN6_IS_ADDR_LOOPBACK(found);
-    }
-    const struct sockaddr_in *found = (const struct sockaddr_in *)&address;
-    return ntohl(found->sin_addr.s_addr) >> 24 == 127;
-}
-
-void diario_http_close_socket(int32_t descriptor) { (void)close(descriptor); }
 
 /* What the library calls. */
 
@@ -197,6 +58,7 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *connectio
         exchange->request = server->calls.begin(server->calls.context, exchange);
         if (exchange->response == NULL) return MHD_YES;
         set_reading(exchange->record, 0);
+        exchange->is_early = 1;
         return send_answer(exchange);
     }
     if (*count > 0) {
@@ -214,14 +76,6 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *connectio
     return exchange->response == NULL ? MHD_NO : send_answer(exchange);
 }
 
-static ssize_t on_produce(void *context, uint64_t position, char *bytes, size_t capacity) {
-    (void)position;
-    diario_http_exchange *exchange = context;
-    int64_t count =
-        exchange->server->calls.produce(exchange->request, (uint8_t *)bytes, capacity);
-    return count == DIARIO_HTTP_END ? MHD_CONTENT_READER_END_OF_STREAM : (ssize_t)count;
-}
-
 static void on_completed(void *context, struct MHD_Connection *connection, void **kept,
                          enum MHD_RequestTerminationCode code) {
     (void)connection;
@@ -229,8 +83,12 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     diario_http_exchange *exchange = *kept;
     if (exchange == NULL) return;
     *kept = NULL;
-    if (exchange->is_watched) {
+    int is_known = exchange->record != NULL;
+    if (is_known && exchange->is_watched) {
         (void)epoll_ctl(server->watch, EPOLL_CTL_DEL, exchange->record->socket, NULL);
+    }
+    if (is_known && exchange->is_early && code == MHD_REQUEST_TERMINATED_COMPLETED_OK) {
+        diario_http_begin_parting(server, exchange->record->socket);
     }
     set_deadline(exchange->record, server->head_milliseconds);
     set_reading(exchange->record, 1);
@@ -321,6 +179,7 @@ static struct MHD_Daemon *start_daemon(diario_http *server, const diario_http_op
 }
 
 static void free_server(diario_http *server) {
+    diario_http_end_partings(server, INT64_MAX);
     if (server->watch >= 0) (void)close(server->watch);
     if (server->wake >= 0) (void)close(server->wake);
     pthread_mutex_destroy(&server->lock);
@@ -336,6 +195,7 @@ diario_http *diario_http_start(const diario_http_options *options, const diario_
         (void)close(options->listener);
         return NULL;
     }
+    for (int index = 0; index < PARTING_COUNT; index += 1) server->partings[index].socket = -1;
     server->calls = *calls;
     server->head_milliseconds = (int64_t)options->head_seconds_max * 1000;
     pthread_mutex_init(&server->lock, NULL);
@@ -400,6 +260,7 @@ void diario_http_break_off_overdue(diario_http *server) {
             (void)shutdown(one->socket, SHUT_RDWR);
         }
     }
+    diario_http_end_partings(server, now);
     pthread_mutex_unlock(&server->lock);
 }
 
@@ -424,8 +285,13 @@ int32_t diario_http_wait(diario_http *server, uint64_t *numbers, int32_t capacit
     int found = epoll_wait(server->watch, events, most, milliseconds);
     int32_t count = 0;
     for (int index = 0; index < found; index += 1) {
-        if (events[index].data.u64 != 0) {
-            numbers[count] = events[index].data.u64;
+        uint64_t number = events[index].data.u64;
+        if ((number & PARTING_BIT) != 0) {
+            diario_http_drain_parting(server, number & ~PARTING_BIT);
+            continue;
+        }
+        if (number != 0) {
+            numbers[count] = number;
             count += 1;
             continue;
         }
@@ -443,114 +309,6 @@ void diario_http_wake(diario_http *server) {
 void diario_http_watch(diario_http_exchange *exchange, uint64_t number) {
     if (exchange->is_watched || exchange->record == NULL) return;
     struct epoll_event event = {.events = EPOLLRDHUP | EPOLLONESHOT, .data.u64 = number};
-    int result = epoll_ctl(exchange->server->watch, EPOLL_CTL_ADD, exchange->record->socket, &event);
-    exchange->is_watched = result == 0;
-}
-
-/* Requests. */
-
-const char *diario_http_method(const diario_http_exchange *exchange) { return exchange->method; }
-const char *diario_http_path(const diario_http_exchange *exchange) { return exchange->path; }
-
-typedef struct {
-    diario_http_field *fields;
-    size_t count, capacity;
-} field_list;
-
-static enum MHD_Result on_field(void *context, enum MHD_ValueKind kind, const char *name,
-                                size_t name_size, const char *value, size_t value_size) {
-    (void)kind;
-    field_list *list = context;
-    if (list->count < list->capacity) {
-        list->fields[list->count] = (diario_http_field){name, name_size, value, value_size};
-    }
-    list->count += 1;
-    return MHD_YES;
-}
-
-static size_t fields_of(const diario_http_exchange *exchange, enum MHD_ValueKind kind,
-                        diario_http_field *fields, size_t capacity) {
-    field_list list = {fields, 0, capacity};
-    (void)MHD_get_connection_values_n(exchange->connection, kind, on_field, &list);
-    return list.count;
-}
-
-size_t diario_http_headers(const diario_http_exchange *exchange, diario_http_field *fields,
-                           size_t capacity) {
-    return fields_of(exchange, MHD_HEADER_KIND, fields, capacity);
-}
-
-size_t diario_http_parameters(const diario_http_exchange *exchange, diario_http_field *fields,
-                              size_t capacity) {
-    return fields_of(exchange, MHD_GET_ARGUMENT_KIND, fields, capacity);
-}
-
-size_t diario_http_head_size(const diario_http_exchange *exchange) {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-    return info == NULL ? 0 : info->header_size;
-}
-
-void diario_http_allow(diario_http_exchange *exchange, int64_t milliseconds) {
-    set_deadline(exchange->record, milliseconds);
-}
-
-void diario_http_suspend(diario_http_exchange *exchange) {
-    set_deadline(exchange->record, 0);
-    exchange->is_suspended = 1;
-    MHD_suspend_connection(exchange->connection);
-}
-
-void diario_http_resume(diario_http_exchange *exchange) {
-    exchange->is_suspended = 0;
-    MHD_resume_connection(exchange->connection);
-}
-
-/* Answers. */
-
-diario_http_response *diario_http_make_bytes(const uint8_t *bytes, size_t count) {
-    return (diario_http_response *)MHD_create_response_from_buffer(
-        count, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
-}
-
-diario_http_response *diario_http_make_file(const char *path, uint64_t offset, uint64_t count,
-                                            int32_t *error) {
-    int descriptor;
-    do {
-        descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    } while (descriptor < 0 && errno == EINTR);
-    *error = -errno;
-    if (descriptor < 0) return NULL;
-    struct stat status;
-    struct MHD_Response *response = NULL;
-    *error = -EIO;
-    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-        offset <= (uint64_t)status.st_size && count <= (uint64_t)status.st_size - offset) {
-        response = MHD_create_response_from_fd_at_offset64(count, descriptor, offset);
-    }
-    if (response == NULL) (void)close(descriptor);
-    return (diario_http_response *)response;
-}
-
-diario_http_response *diario_http_make_live(diario_http_exchange *exchange) {
-    /* The block is used for clients of HTTP/1.0 only: pieces in chunks go into the connection. */
-    return (diario_http_response *)MHD_create_response_from_callback(
-        MHD_SIZE_UNKNOWN, 512, on_produce, exchange, NULL);
-}
-
-int32_t diario_http_add_header(diario_http_response *response, const char *name,
-                               const char *value) {
-    return MHD_add_response_header((struct MHD_Response *)response, name, value) == MHD_YES;
-}
-
-void diario_http_answer(diario_http_exchange *exchange, uint32_t status,
-                        diario_http_response *response, int64_t milliseconds) {
-    exchange->response = (struct MHD_Response *)response;
-    exchange->status = status;
-    set_deadline(exchange->record, milliseconds);
-    if (exchange->is_suspended) diario_http_resume(exchange);
-}
-
-void diario_http_give_up(diario_http_exchange *exchange) {
-    if (exchange->is_suspended) diario_http_resume(exchange);
+    int watch = exchange->server->watch, socket = exchange->record->socket;
+    exchange->is_watched = epoll_ctl(watch, EPOLL_CTL_ADD, socket, &event) == 0;
 }

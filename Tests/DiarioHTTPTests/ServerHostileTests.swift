@@ -43,7 +43,7 @@ struct ServerHostileTests {
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
             "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
             "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
         ]
         for text in texts {
             let client = try world.client()
@@ -208,10 +208,19 @@ struct ServerHostileTests {
     }
 
     /// In a process of its own, since others open files meanwhile.
+    ///
+    /// Once a client that went before it was waited for was missed, because a worker forgot what
+    /// had happened while it looked again.
     @Test func noFileStaysOpen() async {
         await #expect(processExitsWith: .success) {
+            // Sockets and files: what the system's libraries open for themselves has no path.
             func fileCount() throws -> Int {
-                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+                let folder = "/proc/self/fd"
+                let manager = FileManager.default
+                return try manager.contentsOfDirectory(atPath: folder).count { name in
+                    let path = try? manager.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
+                    return path?.hasPrefix("socket:") == true || path?.hasSuffix("xctest") == true
+                }
             }
             let before = try fileCount()
             let bell = Bell()

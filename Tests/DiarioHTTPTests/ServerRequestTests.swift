@@ -159,6 +159,18 @@ struct ServerRequestTests {
         #expect(comesTrue { world.server.bodiesUnderWay == 0 })
     }
 
+    /// A connection that is closed with unread bytes is reset, and the answer is lost with it.
+    @Test func whoSendsOnSeesWhyItIsRefused() throws {
+        let world = try ServerWorld(admit: { _ in .bytes(max: 1000) }) { _, _ in .text("ok") }
+        for _ in 0..<5 {
+            let client = try world.client()
+            client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\n")
+            #expect(client.send([UInt8](repeating: 1, count: 20_000_000)))
+            #expect(try client.answer().status == 413)
+            #expect(try client.receive().isEmpty)
+        }
+    }
+
     @Test func bodiesAreTakenAsTheyAre() throws {
         let world = try ServerWorld()
         let client = try world.client()

@@ -2,8 +2,8 @@ import DiarioCore
 import Synchronization
 
 // From the library's threads come, in this order: `admit`, `receive` for each part of a body,
-// `ready`, `produce` while an answer is live, and `end`. Between `ready` and the answer the exchange
-// is suspended, and goes from worker to worker:
+// `ready`, `produce` while an answer is live, and `end`. Between `ready` and the answer the
+// exchange is suspended, and goes from worker to worker:
 //
 //          ready         a worker takes it        the handler answers
 // receiving ----> queued ----------------> running -------------------> answered
@@ -228,6 +228,8 @@ final class Exchange: WorkItem, Sleeper {
 
     private func workAgain(isLast: Bool) {
         state.withLock { state in
+            // Its client may have gone since it is watched, and that is told once.
+            if case .running(let missed?) = state.phase, missed != .bell { state.isLast = true }
             state.phase = .queued
             state.isLast = state.isLast || isLast
         }

@@ -36,8 +36,8 @@ final class Exchanges: Sendable {
         )
     }
 
-    /// Sets who wakes those that wait; before it nothing waits.
-    func use(_ lookout: Lookout) { state.withLock { $0.lookout = lookout } }
+    /// Sets who wakes those that wait, from the server's start to its end: it holds on to us.
+    func use(_ lookout: Lookout?) { state.withLock { $0.lookout = lookout } }
 
     var lookout: Lookout? { state.withLock { $0.lookout } }
 

@@ -4,7 +4,8 @@ import Synchronization
 
 /// A server of HTTP/1.1: takes connections, bounds what they may do, and has requests answered.
 ///
-/// schema/format/http.md, sections 10 and 11. It serves from its `init` on until `stop`.
+/// schema/format/http.md, sections 10 and 11. It serves from its `init` on until `stop`, or until
+/// nobody holds it any more.
 package final class HTTPServer: Sendable {
     package struct Configuration: Sendable {
         /// An address or a name; `0.0.0.0` and `::` stand for all addresses of the machine.
@@ -92,6 +93,8 @@ package final class HTTPServer: Sendable {
         exchanges.use(lookout)
     }
 
+    deinit { stop() }
+
     /// Files that are open for other things than connections.
     private static let reservedFileCount = Limits.openFileCountMax + 64
 
@@ -132,6 +135,7 @@ package final class HTTPServer: Sendable {
         lookout.close()
         exchanges.queue.close()
         daemon.stop()
+        exchanges.use(nil)
     }
 }
 
