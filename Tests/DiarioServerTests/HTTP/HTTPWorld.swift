@@ -4,6 +4,7 @@ import DiarioCrypto
 import DiarioFormat
 import DiarioLog
 import DiarioSQLite
+import DiarioSchema
 import DiarioServer
 import DiarioStorage
 import DiarioSync
@@ -29,12 +30,15 @@ final class HTTPWorld: Sendable {
         var targets: [String] = []
     }
 
+    /// Those that the tests record events of, read once for all of them.
+    private static let packs = Result { try PackSource.builtIn().filter { $0.name == "meals" } }
+
     static let messageType = "application/vnd.diario.message"
 
     init(rights: Caller.Rights = [.read, .append]) throws {
         folder = try TemporaryFolder()
         let path = folder.path + "/server"
-        space = try Space.create(at: path, packs: try PackSource.builtIn())
+        space = try Space.create(at: path, packs: try Self.packs.get())
         control = try ControlFile(folder: folder.path, .create)
         guard let home = SpaceName("home") else { preconditionFailure("home is a name") }
         try control.name(space.id, home, at: space.store.now)
@@ -135,8 +139,11 @@ final class HTTPWorld: Sendable {
         return Self.problem(404, "There is nothing here.")
     }
 
-    static func problem(_ status: Int, _ detail: String, remedy: String = "") -> [LoopbackServer.Step]
-    {
+    static func problem(
+        _ status: Int,
+        _ detail: String,
+        remedy: String = ""
+    ) -> [LoopbackServer.Step] {
         let text = #"{"status":\#(status),"detail":"\#(detail)","remedy":"\#(remedy)"}"#
         return LoopbackServer.reply(status, "application/problem+json", Array(text.utf8))
     }
