@@ -53,8 +53,8 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
         "DiarioCLI",
         [
             "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd", "DiarioCrypto",
-            "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioServer",
-            "DiarioHTTP",
+            "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioTransport",
+            "DiarioServer", "DiarioHTTP",
         ]
     ),
     (
