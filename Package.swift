@@ -53,8 +53,8 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
         "DiarioCLI",
         [
             "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd", "DiarioCrypto",
-            "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioServer",
-            "DiarioHTTP",
+            "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioTransport",
+            "DiarioServer", "DiarioHTTP",
         ]
     ),
     (
@@ -99,11 +99,12 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         ["DiarioCore", "DiarioSchema", "DiarioSQLite", "DiarioProjection"]
     ),
     ("DiarioSyncTests", ["DiarioCore", "DiarioCrypto", "DiarioFormat", "DiarioSync"]),
+    ("DiarioTransportTests", ["DiarioStorage", "DiarioTransport"]),
     (
         "DiarioServerTests",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioSQLite", "DiarioLog", "DiarioSync", "DiarioServer", "Diario",
+            "DiarioSQLite", "DiarioLog", "DiarioSync", "DiarioTransport", "DiarioServer", "Diario",
         ]
     ),
     (

@@ -301,6 +301,7 @@ diario_curl_client *diario_curl_make(void) {
 }
 
 void diario_curl_end(diario_curl_client *client) {
+    if (client == NULL) return;
     (void)pthread_mutex_lock(&client->lock);
     client->is_ended = true;
     /* Under the lock: the thread frees the client once it has seen that it is ended. */

@@ -1,7 +1,8 @@
 /// Takes the header fields of an answer apart.
 enum HTTPFields {
-    /// By name in lower case; several of one name are one, with commas between. Lines that are no
-    /// fields are passed over.
+    /// By name in lower case; several of one name are one, with commas between.
+    ///
+    /// Lines that are no fields are passed over.
     static func parse(_ bytes: [UInt8]) -> [String: String] {
         var fields: [String: String] = [:]
         for line in bytes.split(separator: 0x0a) {

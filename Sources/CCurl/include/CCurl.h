@@ -76,7 +76,8 @@ typedef struct diario_curl_client diario_curl_client;
 
 /* NULL if there is no memory, or no thread to be had. */
 diario_curl_client *diario_curl_make(void);
-/* Ends all requests as cancelled, and then the thread; nothing is done with the client after it. */
+/* Ends all requests as cancelled, and then the thread; nothing is done with the client after it.
+ * Does nothing with NULL. */
 void diario_curl_end(diario_curl_client *client);
 /* Begins a request; `done` is called for it even if it could not be begun. */
 void diario_curl_start(diario_curl_client *client, uint64_t id, const diario_curl_request *request,

@@ -38,6 +38,8 @@ package struct SpaceCopy: Sendable {
         remembering remote: RemoteFile,
         progress: @escaping @Sendable (Progress) -> Void
     ) async throws {
+        // First, so that a wrong address or token leaves nothing behind.
+        let listing = try await offline { try await self.listing(from: transport) }
         let (root, directory) = try open(path)
         let lock = try storing { () throws(StorageError) in try directory.lock(lockName) }
         guard try storing({ () throws(StorageError) in try lock.tryAcquire() }) else {
@@ -53,7 +55,7 @@ package struct SpaceCopy: Sendable {
             progress: progress
         )
         do {
-            let space = try await copy.fill()
+            let space = try await offline { try await copy.fill(listing) }
             try logging { () throws(LogError) in
                 try store.setRemote(remote, of: space)
                 try store.noteSync(of: space, head: store.standing(of: space).head)
@@ -62,9 +64,6 @@ package struct SpaceCopy: Sendable {
             }
         } catch {
             try? store.close()
-            if let error = error as? TransportError {
-                throw DiarioError(.offline, error.message)
-            }
             throw error
         }
         try storing { () throws(StorageError) in
@@ -89,16 +88,22 @@ package struct SpaceCopy: Sendable {
 
     // MARK: Copying
 
+    private static func listing(from transport: HTTPTransport) async throws -> SegmentListing {
+        let reply = try await transport.get("/segments")
+        guard let listing = reply.json.flatMap({ SegmentListing($0) }) else {
+            throw DiarioError(
+                .incompatible,
+                "\(reply.server) does not list its segments as it should. Use a newer diario."
+            )
+        }
+        return listing
+    }
+
     /// Fills a staging space, and gives it.
-    private func fill() async throws -> SpaceID {
-        for _ in 0..<Self.attemptCountMax {
-            let reply = try await transport.get("/segments")
-            guard let listing = reply.json.flatMap({ SegmentListing($0) }) else {
-                throw DiarioError(
-                    .incompatible,
-                    "\(reply.server) does not list its segments as it should. Use a newer diario."
-                )
-            }
+    private func fill(_ first: SegmentListing) async throws -> SpaceID {
+        var listing = first
+        for attempt in 0..<Self.attemptCountMax {
+            if attempt > 0 { listing = try await Self.listing(from: transport) }
             let space = try staged(for: listing)
             // What was taken over is whole; the rest comes by a sync.
             if store.standing(of: space).head == 0 {
@@ -318,6 +323,13 @@ package struct SpaceCopy: Sendable {
             case .stop(let refusal): throw DiarioError(refusal)
             }
         }
+    }
+}
+
+/// Turns the errors of whoever carries into ours.
+private func offline<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do { return try await body() } catch let error as TransportError {
+        throw DiarioError(.offline, error.message)
     }
 }
 

@@ -72,6 +72,9 @@ enum PublishCommand {
             throw error
         }
         let head = space.store.standing(of: space.id).head
+        try reportingLog { () throws(LogError) in
+            try space.store.noteSync(of: space.id, head: head)
+        }
         guard call.arguments.has("json") else {
             return try call.output.line(
                 "published \(Show.count(head, "event")) at \(access.remote.address)"

@@ -39,7 +39,7 @@ package struct SegmentIntake: ~Copyable {
     /// The packs that were adopted so far, in order.
     package var adoptions: [Adoption] { walk.adoptions }
 
-    /// Reads the next segment and its sidecar, which lie in the folder of segments; durable by then.
+    /// Reads the next segment and its sidecar, which lie in the folder of segments, durably.
     ///
     /// - Throws: `.corrupt` if they are not what may come next.
     package mutating func take(_ name: SegmentName) throws(LogError) {

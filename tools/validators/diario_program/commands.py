@@ -11,7 +11,8 @@ from .checks import Checks
 
 COMMANDS = ("init", "record", "log", "show", "stats", "verify", "repair", "seal", "prove", "check",
             "query", "sql", "rebuild", "quarantine list", "quarantine show", "quarantine retry",
-            "inbox list", "inbox show", "inbox retry", "inbox drop", "export", "import",
+            "inbox list", "inbox show", "inbox retry", "inbox drop", "sync", "clone", "publish",
+            "remote set", "remote show", "remote remove", "status", "export", "import",
             "schema check", "schema list", "schema adopt", "token create", "token list",
             "token revoke", "space list", "space name", "space quota", "authority status",
             "authority resume", "inspect", "harness", "completion", "man", "help")

@@ -1,0 +1,74 @@
+import DiarioCore
+import DiarioLog
+import DiarioStorage
+import DiarioTestSupport
+import Foundation
+import Testing
+
+/// What a replica remembers of its server.
+struct RemoteFileTests {
+    private static let remote = RemoteFile(
+        address: "https://example.org/v1/spaces/home",
+        token: "diario_0000000000001_secret"
+    )
+
+    @Test func whatIsRememberedComesBack() throws {
+        let log = try TestLog(seed: 1)
+        let store = try log.open()
+        let space = try store.makeSpace(isAuthority: false).space
+        #expect(try store.remote(of: space) == nil)
+        #expect(try store.lastSync(of: space) == nil)
+        var remote = Self.remote
+        for certificates in [nil, "/etc/own certificates.pem"] {
+            remote.certificates = certificates
+            try store.setRemote(remote, of: space)
+            #expect(try store.remote(of: space) == remote)
+        }
+        try store.noteSync(of: space, head: 17)
+        #expect(try store.lastSync(of: space) == LastSyncFile(at: log.clock.now, head: 17))
+        try store.setRemote(nil, of: space)
+        try store.setRemote(nil, of: space)
+        #expect(try store.remote(of: space) == nil)
+        #expect(try store.verify(space) { _ in nil }.faults == [])
+    }
+
+    @Test func everyDamagedByteIsFound() {
+        let bytes = Self.remote.encoded()
+        #expect(RemoteFile(bytes) == Self.remote)
+        for index in bytes.indices {
+            for bit in 0..<8 {
+                var damaged = bytes
+                damaged[index] ^= UInt8(1 << bit)
+                #expect(RemoteFile(damaged) == nil)
+            }
+            #expect(RemoteFile(Array(bytes[..<index])) == nil)
+        }
+        #expect(RemoteFile(bytes + bytes) == nil)
+        #expect(LastSyncFile(bytes) == nil)
+    }
+
+    @Test func aDamagedFileIsSaidAndSetAnew() throws {
+        let log = try TestLog(seed: 1)
+        let store = try log.open()
+        let space = try store.makeSpace(isAuthority: false).space
+        try store.directory.replace(LogPaths.remote(space), with: [1, 2, 3])
+        #expect { try store.remote(of: space) } throws: {
+            guard case .corrupt? = $0 as? LogError else { return false }
+            return true
+        }
+        try store.setRemote(Self.remote, of: space)
+        #expect(try store.remote(of: space) == Self.remote)
+    }
+
+    /// The token is in the file from its first byte on.
+    @Test func onlyItsOwnerReadsIt() throws {
+        let folder = try TemporaryFolder()
+        let directory = try folder.directory()
+        // One that a crash left is not filled, but made anew.
+        _ = try directory.open("remote.new", .create)
+        try directory.replacePrivately("remote", with: Self.remote.encoded())
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/remote")
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(throws: StorageError.self) { try directory.open("remote", .createPrivate) }
+    }
+}
