@@ -122,8 +122,7 @@ package struct SpaceRenewal: ~Copyable {
 
     private mutating func copyCanonical(through size: UInt64) throws(LogError) {
         var position: UInt64 = 0
-        var unpacker: BlockUnpacker
-        do throws(FormatError) { unpacker = try BlockUnpacker() } catch { throw .format(error) }
+        var unpacker = BlockUnpacker()
         while position < size {
             let rest = Int(clamping: size - position)
             let (pieces, end) = try store.news(of: old, after: position, own: [:], countMax: rest)
@@ -191,7 +190,7 @@ package struct SpaceRenewal: ~Copyable {
             let head: BlockHead
             var rows: [BlockRow] = []
             do throws(FormatError) {
-                var unpacker = try BlockUnpacker()
+                var unpacker = BlockUnpacker()
                 (bytes, head) = try unpacker.unpack(entry.block)
                 var cursor = RowCursor(bytes.span, head.summary)
                 while let row = try cursor.next() { rows.append(row) }
