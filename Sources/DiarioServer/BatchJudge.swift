@@ -87,24 +87,23 @@ struct BatchJudge {
         of block: PushedBlock
     ) throws(FormatError) -> Objection? {
         let entry = block.head.types[row.typeIndex]
-        let name = String(decoding: entry.name, as: UTF8.self)
         func objection(_ rule: Objection.Rule, _ message: String) -> Objection {
             Objection(rule: rule, message: message, sequence: row.sequence)
         }
         guard !entry.isAuthority else {
-            return objection(.engineType, "\(name) is recorded by the authority alone.")
+            return objection(.engineType, "\(entry.text) is recorded by the authority alone.")
         }
         guard let known = types[entry] else {
             return objection(
                 .unknownType,
-                "No adopted pack has \(name) version \(entry.version). Adopt one that does, and "
-                    + "record the event again."
+                "No adopted pack has \(entry.text) version \(entry.version). Adopt one that does, "
+                    + "and record the event again."
             )
         }
         guard known.fingerprint == entry.fingerprint else {
             return objection(
                 .schema,
-                "\(name) version \(entry.version) has another schema in this space."
+                "\(entry.text) version \(entry.version) has another schema in this space."
             )
         }
         let bytes = block.bytes.span
@@ -153,6 +152,8 @@ struct BatchJudge {
     /// Whether a subject is the id that a refused event made.
     private func isRefused(_ subject: [UInt8]) -> Bool {
         if refusedIDs.contains(subject) { return true }
+        // Mostly nothing was, and the text need not be read.
+        guard !refusedSequences.isEmpty || !refusals.isEmpty else { return false }
         guard let origin = Origin(text: String(decoding: subject, as: UTF8.self)) else {
             return false
         }
@@ -193,4 +194,8 @@ struct BatchJudge {
         }
         return nil
     }
+}
+
+extension TypeEntry {
+    fileprivate var text: String { String(decoding: name, as: UTF8.self) }
 }

@@ -194,28 +194,28 @@ package final class ServedSpaces: Sendable {
         at now: Timestamp
     ) throws(Refusal) {
         try take(push.eventCount, of: \.events, token, at: now)
-        try checkQuota(of: space, push)
+        try Self.checkQuota(of: space, push)
         try checkHolder(of: push, with: token, in: space, at: now)
     }
 
-    private func checkQuota(of space: NamedSpace, _ push: PushFacts) throws(Refusal) {
+    private static func checkQuota(
+        of space: NamedSpace,
+        _ push: PushFacts
+    ) throws(Refusal) {
         guard push.newCount > 0 else { return }
-        let status: SpaceStatus
-        do throws(LogError) { status = try store.status(of: space.id) } catch {
-            throw Refusal(error)
-        }
+        let outline = push.space
         let events = UInt64(space.quota.events)
-        guard status.head + UInt64(push.newCount) <= events else {
+        guard outline.head + UInt64(push.newCount) <= events else {
             throw Refusal(
                 .full,
-                "The space holds \(status.head) events and may hold \(events). Ask its "
+                "The space holds \(outline.head) events and may hold \(events). Ask its "
                     + "administrator for more."
             )
         }
-        guard status.size + push.size <= space.quota.bytes else {
+        guard outline.size + push.size <= space.quota.bytes else {
             throw Refusal(
                 .full,
-                "The space takes \(status.size) bytes and may take \(space.quota.bytes). Ask its "
+                "The space takes \(outline.size) bytes and may take \(space.quota.bytes). Ask its "
                     + "administrator for more."
             )
         }
@@ -272,14 +272,5 @@ extension Refusal {
             number: 5,
             "The server cannot do this now: \(error.message)"
         )
-    }
-}
-
-extension SpaceStatus {
-    /// Bytes of the space on disk, as far as they grow with its events.
-    fileprivate var size: Int {
-        (manifest.segments + manifest.lanes).reduce(liveBytes) {
-            $0 + $1.segmentSize + $1.sidecarSize
-        }
     }
 }

@@ -71,12 +71,12 @@ package final class SpaceAuthority: Sendable {
         switch request {
         case .push(let push):
             try require(.append, of: caller)
-            try check(push.standing)
-            return .verdicts(try take(push, from: caller, gate))
+            let outline = try check(push.standing)
+            return .verdicts(try take(push, from: caller, outline.manifest, gate))
         case .pull(let pull):
             try require(.read, of: caller)
-            let status = try check(pull.standing)
-            return .news(try news(for: pull, status))
+            let outline = try check(pull.standing)
+            return .news(try news(for: pull, outline))
         case .packWanted(let wanted):
             try require(.read, of: caller)
             try check(wanted.standing)
@@ -99,10 +99,10 @@ package final class SpaceAuthority: Sendable {
     }
 
     /// What this space is, if it is the one that is meant and gives answers.
-    private func status(of lineage: Lineage) throws(Refusal) -> SpaceStatus {
+    private func outline(of lineage: Lineage) throws(Refusal) -> SpaceOutline {
         try settle()
-        let status = try logging { () throws(LogError) in try store.status(of: space) }
-        let manifest = status.manifest
+        let outline = try logging { () throws(LogError) in try store.outline(of: space) }
+        let manifest = outline.manifest
         guard lineage == manifest.lineage else {
             throw Refusal(
                 .lineage,
@@ -122,7 +122,7 @@ package final class SpaceAuthority: Sendable {
                     + "`diario authority resume` lets it go on."
             )
         }
-        return status
+        return outline
     }
 
     /// A copied directory takes ids of its own before anything else is said; and from now on a copy
@@ -135,9 +135,9 @@ package final class SpaceAuthority: Sendable {
 
     /// Whether the replica has the same space, and not more of it or another one.
     @discardableResult
-    private func check(_ standing: Standing) throws(Refusal) -> SpaceStatus {
-        let status = try status(of: standing.lineage)
-        let manifest = status.manifest
+    private func check(_ standing: Standing) throws(Refusal) -> SpaceOutline {
+        let outline = try outline(of: standing.lineage)
+        let manifest = outline.manifest
         func refusal(_ reason: Refusal.Reason, number: UInt64 = 0, _ message: String) -> Refusal {
             Refusal(
                 reason,
@@ -150,31 +150,31 @@ package final class SpaceAuthority: Sendable {
         guard standing.epoch == manifest.epoch else {
             throw refusal(
                 .epoch,
-                number: status.head,
+                number: outline.head,
                 "The authority was restored from a backup: epoch \(manifest.epoch) here, "
                     + "\(standing.epoch) there."
             )
         }
-        guard standing.size <= status.head else {
+        guard standing.size <= outline.head else {
             throw refusal(
                 .ahead,
-                number: status.head,
-                "The authority has \(status.head) events and the replica \(standing.size)."
+                number: outline.head,
+                "The authority has \(outline.head) events and the replica \(standing.size)."
             )
         }
-        if standing.size == status.head {
+        if standing.size == outline.head {
             let root = try logging { () throws(LogError) in try store.root(of: space) }
             // Others may have appended meanwhile; then the replica finds out for itself.
-            let isStill = store.standing(of: space).head == status.head
+            let isStill = store.head(of: space) == outline.head
             guard root == standing.root || !isStill else {
                 throw refusal(
                     .diverged,
-                    number: status.head,
-                    "The first \(status.head) events are others here than there."
+                    number: outline.head,
+                    "The first \(outline.head) events are others here than there."
                 )
             }
         }
-        return status
+        return outline
     }
 
     private func logging<Value>(
@@ -188,6 +188,7 @@ package final class SpaceAuthority: Sendable {
     private func take(
         _ push: Push,
         from caller: Caller,
+        _ manifest: Manifest,
         _ gate: (PushFacts) throws(Refusal) -> Void
     ) throws(Refusal) -> Verdicts {
         let events: PushedEvents
@@ -200,15 +201,15 @@ package final class SpaceAuthority: Sendable {
             do throws(Refusal) {
                 guard !state.isRetired else { throw Self.retired }
                 let last = store.lastSequence(of: events.replica, in: space)
-                try gate(events.facts(seenThrough: last))
+                let outline = store.outline(of: space, manifest)
+                try gate(events.facts(seenThrough: last, of: outline))
                 outcome = .success(try judge(events, from: caller, &state))
             } catch {
                 outcome = .failure(error)
             }
         }
         let verdicts = try outcome.get()
-        let status = try logging { () throws(LogError) in try store.status(of: space) }
-        return Verdicts(epoch: status.manifest.epoch, head: status.head, list: verdicts)
+        return Verdicts(epoch: manifest.epoch, head: store.head(of: space), list: verdicts)
     }
 
     private static let retired = Refusal(
@@ -251,7 +252,7 @@ package final class SpaceAuthority: Sendable {
                 decided.end(.forked, at: decided.next(behind: last))
                 return
             }
-            let head = store.standing(of: space).head
+            let head = store.head(of: space)
             var judge = BatchJudge(of: events, types, state.refusals, caller, head: head)
             for batch in events.batches where batch.firstSequence > last {
                 guard batch.firstSequence == decided.next(behind: last) else {
@@ -264,7 +265,7 @@ package final class SpaceAuthority: Sendable {
                     decided.accept(batch)
                 }
             }
-            try append(&decided, events)
+            try append(&decided, events, &state.refusals)
         }
         return decided.verdicts
     }
@@ -275,8 +276,9 @@ package final class SpaceAuthority: Sendable {
     }
 
     private func types(_ state: inout State) throws(Refusal) -> SpaceTypes {
-        let count = try logging { () throws(LogError) in try store.adoptions(of: space).count }
-        if let known = state.types, known.adoptionCount == count { return known }
+        if let known = state.types, known.adoptionCount == store.adoptionCount(of: space) {
+            return known
+        }
         let types = try logging { () throws(LogError) in try SpaceTypes(of: space, in: store) }
         state.types = types
         return types
@@ -331,7 +333,8 @@ package final class SpaceAuthority: Sendable {
     /// Writes down what was decided; the verdicts have their positions then.
     private func append(
         _ decided: inout Decisions,
-        _ events: PushedEvents
+        _ events: PushedEvents,
+        _ refusals: inout KnownRefusals
     ) throws(LogError) {
         guard !decided.new.isEmpty else { return }
         var contents: [Append.Content] = []
@@ -353,6 +356,7 @@ package final class SpaceAuthority: Sendable {
             }
             switch part {
             case .accepted(_, let rows):
+                refusals.note(nil, at: position...position + UInt64(rows.count) - 1)
                 decided.settle(
                     Verdict(
                         firstSequence: batch.firstOrigin.sequence,
@@ -364,6 +368,12 @@ package final class SpaceAuthority: Sendable {
                     )
                 )
             case .refused(let refused, _):
+                let run = RefusedRun(
+                    replica: events.replica,
+                    sequences: refused.firstSequence...refused.lastSequence,
+                    position: position
+                )
+                refusals.note(run, at: position...position)
                 decided.settle(
                     Verdict(
                         firstSequence: refused.firstSequence,
@@ -378,7 +388,7 @@ package final class SpaceAuthority: Sendable {
 
     // MARK: Pull
 
-    private func news(for pull: Pull, _ status: SpaceStatus) throws(Refusal) -> News {
+    private func news(for pull: Pull, _ outline: SpaceOutline) throws(Refusal) -> News {
         var own: [ReplicaID: [ClosedRange<UInt64>]] = [:]
         for run in pull.own where run.firstSequence > 0 && run.count > 0 {
             let range = run.firstSequence...run.firstSequence + run.count - 1
@@ -396,8 +406,8 @@ package final class SpaceAuthority: Sendable {
                 throw .outOfOrder(what: "the root at \(end) is not known")
             }
             return News(
-                epoch: status.manifest.epoch,
-                head: store.standing(of: space).head,
+                epoch: outline.manifest.epoch,
+                head: store.head(of: space),
                 end: end,
                 root: root,
                 pieces: pieces.map { piece in
@@ -412,9 +422,9 @@ package final class SpaceAuthority: Sendable {
 
     /// The largest of the sizes at which this log has the same root.
     private func common(_ compare: Compare) throws(Refusal) -> Common {
-        let status = try status(of: compare.lineage)
+        let outline = try outline(of: compare.lineage)
         // Logs that are the same at a size are so at all sizes below.
-        var same = compare.points.prefix { $0.size <= status.head }
+        var same = compare.points.prefix { $0.size <= outline.head }
         var known: UInt64 = 0
         while !same.isEmpty {
             let middle = same.startIndex + same.count / 2
@@ -429,7 +439,7 @@ package final class SpaceAuthority: Sendable {
                 same = same[..<middle]
             }
         }
-        return Common(epoch: status.manifest.epoch, head: status.head, size: known)
+        return Common(epoch: outline.manifest.epoch, head: outline.head, size: known)
     }
 
     private func pack(_ fingerprint: Hash32) throws(Refusal) -> PackFiles {
