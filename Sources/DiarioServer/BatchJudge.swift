@@ -51,6 +51,21 @@ struct BatchJudge {
         in store: LogStore,
         _ space: SpaceID
     ) throws(LogError) -> Objection? {
+        var found = judge(batch)
+        if found == nil { found = try change(in: store, space) }
+        settle(batch, isRefused: found != nil)
+        return found
+    }
+
+    /// Notes what a batch makes that got its verdict before: a push that comes again has one with
+    /// what is about that.
+    mutating func note(_ batch: PushedBatch, isRefused: Bool) {
+        _ = judge(batch)
+        settle(batch, isRefused: isRefused)
+    }
+
+    /// Looks at the events of a batch, apart from what the log says.
+    private mutating func judge(_ batch: PushedBatch) -> Objection? {
         newIDs.removeAll(keepingCapacity: true)
         asked.removeAll(keepingCapacity: true)
         var found: Objection?
@@ -58,14 +73,16 @@ struct BatchJudge {
             guard let objection = judge(row, of: events.blocks[batch.block]) else { continue }
             found = found ?? objection
         }
-        if found == nil { found = try change(in: store, space) }
-        if found == nil {
-            refusedIDs.subtract(newIDs)
-        } else {
+        return found
+    }
+
+    private mutating func settle(_ batch: PushedBatch, isRefused: Bool) {
+        if isRefused {
             refusedIDs.formUnion(newIDs)
             refusedSequences.formUnion(batch.firstSequence...batch.lastSequence)
+        } else {
+            refusedIDs.subtract(newIDs)
         }
-        return found
     }
 
     /// Looks at one event, and notes what later ones are judged by.

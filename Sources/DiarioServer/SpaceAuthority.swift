@@ -254,6 +254,7 @@ package final class SpaceAuthority: Sendable {
             }
             let head = store.head(of: space)
             var judge = BatchJudge(of: events, types, state.refusals, caller, head: head)
+            note(events, through: last, state.refusals, &judge)
             for batch in events.batches where batch.firstSequence > last {
                 guard batch.firstSequence == decided.next(behind: last) else {
                     decided.end(.gap, at: decided.next(behind: last))
@@ -268,6 +269,23 @@ package final class SpaceAuthority: Sendable {
             try append(&decided, events, &state.refusals)
         }
         return decided.verdicts
+    }
+
+    /// Tells the judge of batches that were seen before, if one of them was refused.
+    private func note(
+        _ events: PushedEvents,
+        through last: UInt64,
+        _ refusals: KnownRefusals,
+        _ judge: inout BatchJudge
+    ) {
+        guard events.lastSequence > last else { return }
+        func isRefused(_ batch: PushedBatch) -> Bool {
+            let origin = Origin(replica: events.replica, sequence: batch.firstSequence)
+            return refusals.run(of: origin) != nil
+        }
+        let seen = events.batches.prefix { $0.firstSequence <= last }
+        guard let first = seen.firstIndex(where: isRefused) else { return }
+        for batch in seen[first...] { judge.note(batch, isRefused: isRefused(batch)) }
     }
 
     /// Whether events have other salts than those that are known here.
