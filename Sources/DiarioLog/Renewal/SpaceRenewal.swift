@@ -269,10 +269,13 @@ package struct SpaceRenewal: ~Copyable {
         var draft = DraftBatch()
         do throws(FormatError) {
             try PayloadCodec.decode(bytes, row, part, plan: PayloadPlan(type), into: &payload)
-            rename(in: type)
+            let origins = newOrigins
+            payload.replaceIDs(of: type) { Self.renamed($0, by: origins) }
             let actor = part.actor.map { Array(bytes, $0) }
             var subject = part.subject.map { Array(bytes, $0) }
-            if let named = subject, let new = renamed(named) { subject = new }
+            if let named = subject, let new = Self.renamed(named[...], by: origins) {
+                subject = new
+            }
             try draft.append(
                 payload,
                 type: type,
@@ -294,22 +297,12 @@ package struct SpaceRenewal: ~Copyable {
         try lane.append(draft, envelope)
     }
 
-    /// Gives ids in the payload at hand that are made of origins their new form.
-    private mutating func rename(in type: EventType) {
-        for (index, field) in type.fields.enumerated()
-        where field.isNewID || field.referenceKind != nil {
-            guard let bytes = payload.bytes(at: index), let new = renamed(bytes) else { continue }
-            payload.setBytes(new.span, at: index)
-        }
-        // A subject need not be marked as an id.
-        guard let index = type.subjectFieldIndex, type.fields[index].kind == .string,
-            let bytes = payload.bytes(at: index), let new = renamed(bytes)
-        else { return }
-        payload.setBytes(new.span, at: index)
-    }
-
-    private func renamed(_ id: some Collection<UInt8>) -> [UInt8]? {
+    /// The new form of an id that is an origin; nil if it stays as it is.
+    private static func renamed(
+        _ id: ArraySlice<UInt8>,
+        by origins: [Origin: Origin]
+    ) -> [UInt8]? {
         guard let origin = Origin(text: String(decoding: id, as: UTF8.self)) else { return nil }
-        return newOrigins[origin].map { Array($0.text.utf8) }
+        return origins[origin].map { Array($0.text.utf8) }
     }
 }
