@@ -117,7 +117,7 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     ("DiarioSimulationTests", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),
     (
         "DiarioCLITests",
-        ["DiarioCore", "DiarioSchema", "DiarioFormat", "Diario", "DiarioCLI"]
+        ["DiarioCore", "DiarioSchema", "DiarioFormat", "DiarioLog", "Diario", "DiarioCLI"]
     ),
     ("TidyTests", []),
 ]

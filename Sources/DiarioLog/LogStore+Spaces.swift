@@ -35,6 +35,24 @@ package struct SpaceStatus: Equatable, Sendable {
     package var tailCount: Int { Int(head - min(head, max(sealedEnd, released))) }
 }
 
+/// What a space is and how far it goes: what can be told without counting its events.
+package struct SpaceOutline: Sendable {
+    package let manifest: Manifest
+    /// The last position.
+    package let head: UInt64
+    /// Bytes of the space on disk, as far as they grow with its events.
+    package let size: Int
+
+    fileprivate init(_ manifest: Manifest, head: UInt64, liveBytes: Int) {
+        self.manifest = manifest
+        self.head = head
+        var size = liveBytes
+        for entry in manifest.segments { size += entry.segmentSize + entry.sidecarSize }
+        for entry in manifest.lanes { size += entry.segmentSize + entry.sidecarSize }
+        self.size = size
+    }
+}
+
 /// Which events a space has.
 package struct SpaceStanding: Equatable, Sendable {
     /// The last position.
@@ -167,6 +185,33 @@ extension LogStore {
         )
     }
 
+    /// What a space is and how far it goes; costs the same however many events it has in the log.
+    package func outline(of space: SpaceID) throws(LogError) -> SpaceOutline {
+        // Read before the manifest: what that says is not older.
+        let (head, liveBytes) = extent(of: space)
+        let manifest = try SpaceHome.readManifest(space, in: shared.directory)
+        return SpaceOutline(manifest, head: head, liveBytes: liveBytes)
+    }
+
+    /// The same as far as memory tells, with a manifest that was just read.
+    package func outline(of space: SpaceID, _ manifest: Manifest) -> SpaceOutline {
+        let (head, liveBytes) = extent(of: space)
+        return SpaceOutline(manifest, head: head, liveBytes: liveBytes)
+    }
+
+    private func extent(of space: SpaceID) -> (head: UInt64, liveBytes: Int) {
+        shared.index.withLock { index in
+            index.spaces.read(space) { ($0.head, $0.liveBytes) } ?? (0, 0)
+        }
+    }
+
+    /// How many packs a space adopted.
+    package func adoptionCount(of space: SpaceID) -> Int {
+        shared.index.withLock { index in
+            index.spaces.read(space) { $0.adoptions.count } ?? 0
+        }
+    }
+
     /// The packs that a space adopted, in order of position; throws what `status` does.
     package func adoptions(of space: SpaceID) throws(LogError) -> [Adoption] {
         let (adoptions, released) = shared.index.withLock { index in
@@ -196,6 +241,11 @@ extension LogStore {
             }
         }
         return SpaceStanding(head: index.head, pending: pending)
+    }
+
+    /// The last position of a space.
+    package func head(of space: SpaceID) -> UInt64 {
+        shared.index.withLock { $0.brief(of: space).head }
     }
 
     /// The Merkle root of all canonical events.

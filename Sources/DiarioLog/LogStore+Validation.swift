@@ -86,11 +86,30 @@ extension SpaceIndex {
         if Set(lanes.map(\.replica)).count != lanes.count {
             problems.append("a lane is there twice")
         }
+        for list in [canonical] + lanes.map(\.runs) {
+            problems += list.validate().map { "the runs at \(list.runs.first?.first ?? 0): \($0)" }
+        }
         for (left, right) in zip(tallies, tallies.dropFirst()) where left.replica >= right.replica {
             problems.append("the tallies are out of order at \(right.replica.text)")
         }
         if let state, state.range.size > head || state.range.size < released {
             problems.append("the state covers \(state.range.size) positions of \(head)")
+        }
+        return problems
+    }
+}
+
+extension RunList {
+    /// What is wrong with the counts that are kept.
+    fileprivate func validate() -> [String] {
+        var recount = RunList()
+        for run in runs { recount.insert(run) { _ in } }
+        var problems: [String] = []
+        if recount.eventCount != eventCount {
+            problems.append("\(recount.eventCount) events are counted as \(eventCount)")
+        }
+        if recount.liveBytes != liveBytes {
+            problems.append("\(recount.liveBytes) live bytes are counted as \(liveBytes)")
         }
         return problems
     }

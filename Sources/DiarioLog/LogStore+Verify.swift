@@ -45,6 +45,9 @@ extension LogStore {
         var result = try verifyEvents(of: space, visit)
         // The root does not depend on it.
         result.faults += try inboxFaults(of: space)
+        if let fault = try publishingFault(of: space, root: result.root) {
+            result.faults.append(fault)
+        }
         return result
     }
 

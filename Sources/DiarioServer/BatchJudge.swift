@@ -51,6 +51,21 @@ struct BatchJudge {
         in store: LogStore,
         _ space: SpaceID
     ) throws(LogError) -> Objection? {
+        var found = judge(batch)
+        if found == nil { found = try change(in: store, space) }
+        settle(batch, isRefused: found != nil)
+        return found
+    }
+
+    /// Notes what a batch makes that got its verdict before: a push that comes again has one with
+    /// what is about that.
+    mutating func note(_ batch: PushedBatch, isRefused: Bool) {
+        _ = judge(batch)
+        settle(batch, isRefused: isRefused)
+    }
+
+    /// Looks at the events of a batch, apart from what the log says.
+    private mutating func judge(_ batch: PushedBatch) -> Objection? {
         newIDs.removeAll(keepingCapacity: true)
         asked.removeAll(keepingCapacity: true)
         var found: Objection?
@@ -58,14 +73,16 @@ struct BatchJudge {
             guard let objection = judge(row, of: events.blocks[batch.block]) else { continue }
             found = found ?? objection
         }
-        if found == nil { found = try change(in: store, space) }
-        if found == nil {
-            refusedIDs.subtract(newIDs)
-        } else {
+        return found
+    }
+
+    private mutating func settle(_ batch: PushedBatch, isRefused: Bool) {
+        if isRefused {
             refusedIDs.formUnion(newIDs)
             refusedSequences.formUnion(batch.firstSequence...batch.lastSequence)
+        } else {
+            refusedIDs.subtract(newIDs)
         }
-        return found
     }
 
     /// Looks at one event, and notes what later ones are judged by.
@@ -87,24 +104,23 @@ struct BatchJudge {
         of block: PushedBlock
     ) throws(FormatError) -> Objection? {
         let entry = block.head.types[row.typeIndex]
-        let name = String(decoding: entry.name, as: UTF8.self)
         func objection(_ rule: Objection.Rule, _ message: String) -> Objection {
             Objection(rule: rule, message: message, sequence: row.sequence)
         }
         guard !entry.isAuthority else {
-            return objection(.engineType, "\(name) is recorded by the authority alone.")
+            return objection(.engineType, "\(entry.text) is recorded by the authority alone.")
         }
         guard let known = types[entry] else {
             return objection(
                 .unknownType,
-                "No adopted pack has \(name) version \(entry.version). Adopt one that does, and "
-                    + "record the event again."
+                "No adopted pack has \(entry.text) version \(entry.version). Adopt one that does, "
+                    + "and record the event again."
             )
         }
         guard known.fingerprint == entry.fingerprint else {
             return objection(
                 .schema,
-                "\(name) version \(entry.version) has another schema in this space."
+                "\(entry.text) version \(entry.version) has another schema in this space."
             )
         }
         let bytes = block.bytes.span
@@ -153,6 +169,8 @@ struct BatchJudge {
     /// Whether a subject is the id that a refused event made.
     private func isRefused(_ subject: [UInt8]) -> Bool {
         if refusedIDs.contains(subject) { return true }
+        // Mostly nothing was, and the text need not be read.
+        guard !refusedSequences.isEmpty || !refusals.isEmpty else { return false }
         guard let origin = Origin(text: String(decoding: subject, as: UTF8.self)) else {
             return false
         }
@@ -193,4 +211,8 @@ struct BatchJudge {
         }
         return nil
     }
+}
+
+extension TypeEntry {
+    fileprivate var text: String { String(decoding: name, as: UTF8.self) }
 }

@@ -11,13 +11,25 @@ struct KnownRefusals: Sendable {
 
     /// Reads what was appended since.
     mutating func follow(_ space: SpaceID, in store: LogStore) throws(LogError) {
-        let head = store.standing(of: space).head
+        let head = store.head(of: space)
         guard end < head else { return }
         for run in try store.refusals(in: end + 1...head, of: space) {
             runs[run.replica, default: []].append(run)
         }
         end = head
     }
+
+    /// Notes what was just appended at positions that need not be read then: a refusal, or events
+    /// that are none.
+    mutating func note(_ run: RefusedRun?, at positions: ClosedRange<UInt64>) {
+        // Behind what others appended it is read with that.
+        guard positions.lowerBound == end + 1 else { return }
+        if let run { runs[run.replica, default: []].append(run) }
+        end = positions.upperBound
+    }
+
+    /// Whether nothing was ever refused.
+    var isEmpty: Bool { runs.isEmpty }
 
     /// The refused batch that an event is of; nil if it was not refused.
     func run(of origin: Origin) -> RefusedRun? {

@@ -1,7 +1,8 @@
 package import DiarioCore
+package import DiarioLog
 
 /// What is known of a push before its batches are judged.
-package struct PushFacts: Equatable, Sendable {
+package struct PushFacts: Sendable {
     package let replica: ReplicaID
     /// Whether the space has seen events of the replica, accepted or refused.
     package let isSeen: Bool
@@ -10,11 +11,13 @@ package struct PushFacts: Equatable, Sendable {
     package let newCount: Int
     /// Bytes of the blocks before compression.
     package let size: Int
+    /// What the space has without them; of segments those that it had when the request came.
+    package let space: SpaceOutline
 }
 
 extension PushedEvents {
-    /// What a gate is told, of a space that has seen the sequences of the replica up to `last`.
-    func facts(seenThrough last: UInt64) -> PushFacts {
+    /// What a gate is told, if `space` has seen the sequences of the replica up to `last`.
+    func facts(seenThrough last: UInt64, of space: SpaceOutline) -> PushFacts {
         let count = batches.reduce(0) { $0 + $1.count }
         let seen = batches.reduce(0) { sum, batch in
             guard batch.firstSequence <= last else { return sum }
@@ -25,7 +28,8 @@ extension PushedEvents {
             isSeen: last > 0,
             eventCount: count,
             newCount: count - seen,
-            size: blocks.reduce(0) { $0 + $1.bytes.count }
+            size: blocks.reduce(0) { $0 + $1.bytes.count },
+            space: space
         )
     }
 }

@@ -59,7 +59,7 @@ struct PushedEvents: Sendable {
 
     init(_ push: Push) throws(FormatError) {
         replica = push.replica
-        var unpacker = try BlockUnpacker()
+        var unpacker = BlockUnpacker()
         var blocks: [PushedBlock] = []
         var batches: [PushedBatch] = []
         var (count, size) = (0, 0)

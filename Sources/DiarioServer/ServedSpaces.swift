@@ -83,8 +83,10 @@ package final class ServedSpaces: Sendable {
         _ body: () throws(Refusal) -> Value
     ) throws(Refusal) -> Value {
         try take(count, of: \.events, token, at: now)
-        try checkQuota(of: space, count, size: size)
-        return try authority(of: space).whileAlone(body)
+        return try authority(of: space).whileAlone { (outline) throws(Refusal) in
+            try Self.checkQuota(of: space, outline, count, size: size)
+            return try body()
+        }
     }
 
     // MARK: Publishing
@@ -243,31 +245,30 @@ package final class ServedSpaces: Sendable {
         at now: Timestamp
     ) throws(Refusal) {
         try take(push.eventCount, of: \.events, token, at: now)
-        if push.newCount > 0 { try checkQuota(of: space, push.newCount, size: push.size) }
+        if push.newCount > 0 {
+            try Self.checkQuota(of: space, push.space, push.newCount, size: push.size)
+        }
         try checkHolder(of: push, with: token, in: space, at: now)
     }
 
-    private func checkQuota(
+    private static func checkQuota(
         of space: NamedSpace,
+        _ outline: SpaceOutline,
         _ count: Int,
         size: Int
     ) throws(Refusal) {
-        let status: SpaceStatus
-        do throws(LogError) { status = try store.status(of: space.id) } catch {
-            throw Refusal(error)
-        }
         let events = UInt64(space.quota.events)
-        guard status.head + UInt64(count) <= events else {
+        guard outline.head + UInt64(count) <= events else {
             throw Refusal(
                 .full,
-                "The space holds \(status.head) events and may hold \(events). Ask its "
+                "The space holds \(outline.head) events and may hold \(events). Ask its "
                     + "administrator for more."
             )
         }
-        guard status.size + size <= space.quota.bytes else {
+        guard outline.size + size <= space.quota.bytes else {
             throw Refusal(
                 .full,
-                "The space takes \(status.size) bytes and may take \(space.quota.bytes). Ask its "
+                "The space takes \(outline.size) bytes and may take \(space.quota.bytes). Ask its "
                     + "administrator for more."
             )
         }
@@ -324,14 +325,5 @@ extension Refusal {
             number: 5,
             "The server cannot do this now: \(error.message)"
         )
-    }
-}
-
-extension SpaceStatus {
-    /// Bytes of the space on disk, as far as they grow with its events.
-    fileprivate var size: Int {
-        (manifest.segments + manifest.lanes).reduce(liveBytes) {
-            $0 + $1.segmentSize + $1.sidecarSize
-        }
     }
 }

@@ -71,12 +71,12 @@ package final class SpaceAuthority: Sendable {
         switch request {
         case .push(let push):
             try require(.append, of: caller)
-            try check(push.standing)
-            return .verdicts(try take(push, from: caller, gate))
+            let outline = try check(push.standing)
+            return .verdicts(try take(push, from: caller, outline.manifest, gate))
         case .pull(let pull):
             try require(.read, of: caller)
-            let status = try check(pull.standing)
-            return .news(try news(for: pull, status))
+            let outline = try check(pull.standing)
+            return .news(try news(for: pull, outline))
         case .packWanted(let wanted):
             try require(.read, of: caller)
             try check(wanted.standing)
@@ -99,10 +99,10 @@ package final class SpaceAuthority: Sendable {
     }
 
     /// What this space is, if it is the one that is meant and gives answers.
-    private func status(of lineage: Lineage) throws(Refusal) -> SpaceStatus {
+    private func outline(of lineage: Lineage) throws(Refusal) -> SpaceOutline {
         try settle()
-        let status = try logging { () throws(LogError) in try store.status(of: space) }
-        let manifest = status.manifest
+        let outline = try logging { () throws(LogError) in try store.outline(of: space) }
+        let manifest = outline.manifest
         guard lineage == manifest.lineage else {
             throw Refusal(
                 .lineage,
@@ -113,7 +113,7 @@ package final class SpaceAuthority: Sendable {
             )
         }
         try requireGoing(manifest)
-        return status
+        return outline
     }
 
     /// A copied directory takes ids of its own before anything else is said; and from now on a copy
@@ -126,9 +126,9 @@ package final class SpaceAuthority: Sendable {
 
     /// Whether the replica has the same space, and not more of it or another one.
     @discardableResult
-    private func check(_ standing: Standing) throws(Refusal) -> SpaceStatus {
-        let status = try status(of: standing.lineage)
-        let manifest = status.manifest
+    private func check(_ standing: Standing) throws(Refusal) -> SpaceOutline {
+        let outline = try outline(of: standing.lineage)
+        let manifest = outline.manifest
         func refusal(_ reason: Refusal.Reason, number: UInt64 = 0, _ message: String) -> Refusal {
             Refusal(
                 reason,
@@ -141,31 +141,31 @@ package final class SpaceAuthority: Sendable {
         guard standing.epoch == manifest.epoch else {
             throw refusal(
                 .epoch,
-                number: status.head,
+                number: outline.head,
                 "The authority was restored from a backup: epoch \(manifest.epoch) here, "
                     + "\(standing.epoch) there."
             )
         }
-        guard standing.size <= status.head else {
+        guard standing.size <= outline.head else {
             throw refusal(
                 .ahead,
-                number: status.head,
-                "The authority has \(status.head) events and the replica \(standing.size)."
+                number: outline.head,
+                "The authority has \(outline.head) events and the replica \(standing.size)."
             )
         }
-        if standing.size == status.head {
+        if standing.size == outline.head {
             let root = try logging { () throws(LogError) in try store.root(of: space) }
             // Others may have appended meanwhile; then the replica finds out for itself.
-            let isStill = store.standing(of: space).head == status.head
+            let isStill = store.head(of: space) == outline.head
             guard root == standing.root || !isStill else {
                 throw refusal(
                     .diverged,
-                    number: status.head,
-                    "The first \(status.head) events are others here than there."
+                    number: outline.head,
+                    "The first \(outline.head) events are others here than there."
                 )
             }
         }
-        return status
+        return outline
     }
 
     private func logging<Value>(
@@ -179,6 +179,7 @@ package final class SpaceAuthority: Sendable {
     private func take(
         _ push: Push,
         from caller: Caller,
+        _ manifest: Manifest,
         _ gate: (PushFacts) throws(Refusal) -> Void
     ) throws(Refusal) -> Verdicts {
         let events: PushedEvents
@@ -191,15 +192,15 @@ package final class SpaceAuthority: Sendable {
             do throws(Refusal) {
                 guard !state.isRetired else { throw Self.retired }
                 let last = store.lastSequence(of: events.replica, in: space)
-                try gate(events.facts(seenThrough: last))
+                let outline = store.outline(of: space, manifest)
+                try gate(events.facts(seenThrough: last, of: outline))
                 outcome = .success(try judge(events, from: caller, &state))
             } catch {
                 outcome = .failure(error)
             }
         }
         let verdicts = try outcome.get()
-        let status = try logging { () throws(LogError) in try store.status(of: space) }
-        return Verdicts(epoch: status.manifest.epoch, head: status.head, list: verdicts)
+        return Verdicts(epoch: manifest.epoch, head: store.head(of: space), list: verdicts)
     }
 
     private static let retired = Refusal(
@@ -209,7 +210,9 @@ package final class SpaceAuthority: Sendable {
     )
 
     /// Runs `body`, which records events of the authority's own, while no push is judged.
-    func whileAlone<Value>(_ body: () throws(Refusal) -> Value) throws(Refusal) -> Value {
+    func whileAlone<Value>(
+        _ body: (SpaceOutline) throws(Refusal) -> Value
+    ) throws(Refusal) -> Value {
         try prepare()
         // Carried out as a value, because the lock's closure is not generic over the error.
         var outcome: Result<Value, Refusal> = .failure(Self.retired)
@@ -225,8 +228,8 @@ package final class SpaceAuthority: Sendable {
     /// Refuses if the space may record nothing now, because it was restored from a backup.
     package func prepare() throws(Refusal) {
         try settle()
-        let status = try logging { () throws(LogError) in try store.status(of: space) }
-        try requireGoing(status.manifest)
+        let outline = try logging { () throws(LogError) in try store.outline(of: space) }
+        try requireGoing(outline.manifest)
     }
 
     private func requireGoing(_ manifest: Manifest) throws(Refusal) {
@@ -275,8 +278,9 @@ package final class SpaceAuthority: Sendable {
                 decided.end(.forked, at: decided.next(behind: last))
                 return
             }
-            let head = store.standing(of: space).head
+            let head = store.head(of: space)
             var judge = BatchJudge(of: events, types, state.refusals, caller, head: head)
+            note(events, through: last, state.refusals, &judge)
             for batch in events.batches where batch.firstSequence > last {
                 guard batch.firstSequence == decided.next(behind: last) else {
                     decided.end(.gap, at: decided.next(behind: last))
@@ -288,9 +292,26 @@ package final class SpaceAuthority: Sendable {
                     decided.accept(batch)
                 }
             }
-            try append(&decided, events)
+            try append(&decided, events, &state.refusals)
         }
         return decided.verdicts
+    }
+
+    /// Tells the judge of batches that were seen before, if one of them was refused.
+    private func note(
+        _ events: PushedEvents,
+        through last: UInt64,
+        _ refusals: KnownRefusals,
+        _ judge: inout BatchJudge
+    ) {
+        guard events.lastSequence > last else { return }
+        func isRefused(_ batch: PushedBatch) -> Bool {
+            let origin = Origin(replica: events.replica, sequence: batch.firstSequence)
+            return refusals.run(of: origin) != nil
+        }
+        let seen = events.batches.prefix { $0.firstSequence <= last }
+        guard let first = seen.firstIndex(where: isRefused) else { return }
+        for batch in seen[first...] { judge.note(batch, isRefused: isRefused(batch)) }
     }
 
     /// Whether events have other salts than those that are known here.
@@ -299,8 +320,9 @@ package final class SpaceAuthority: Sendable {
     }
 
     private func types(_ state: inout State) throws(Refusal) -> SpaceTypes {
-        let count = try logging { () throws(LogError) in try store.adoptions(of: space).count }
-        if let known = state.types, known.adoptionCount == count { return known }
+        if let known = state.types, known.adoptionCount == store.adoptionCount(of: space) {
+            return known
+        }
         let types = try logging { () throws(LogError) in try SpaceTypes(of: space, in: store) }
         state.types = types
         return types
@@ -355,7 +377,8 @@ package final class SpaceAuthority: Sendable {
     /// Writes down what was decided; the verdicts have their positions then.
     private func append(
         _ decided: inout Decisions,
-        _ events: PushedEvents
+        _ events: PushedEvents,
+        _ refusals: inout KnownRefusals
     ) throws(LogError) {
         guard !decided.new.isEmpty else { return }
         var contents: [Append.Content] = []
@@ -377,6 +400,7 @@ package final class SpaceAuthority: Sendable {
             }
             switch part {
             case .accepted(_, let rows):
+                refusals.note(nil, at: position...position + UInt64(rows.count) - 1)
                 decided.settle(
                     Verdict(
                         firstSequence: batch.firstOrigin.sequence,
@@ -388,6 +412,12 @@ package final class SpaceAuthority: Sendable {
                     )
                 )
             case .refused(let refused, _):
+                let run = RefusedRun(
+                    replica: events.replica,
+                    sequences: refused.firstSequence...refused.lastSequence,
+                    position: position
+                )
+                refusals.note(run, at: position...position)
                 decided.settle(
                     Verdict(
                         firstSequence: refused.firstSequence,
@@ -402,7 +432,7 @@ package final class SpaceAuthority: Sendable {
 
     // MARK: Pull
 
-    private func news(for pull: Pull, _ status: SpaceStatus) throws(Refusal) -> News {
+    private func news(for pull: Pull, _ outline: SpaceOutline) throws(Refusal) -> News {
         var own: [ReplicaID: [ClosedRange<UInt64>]] = [:]
         for run in pull.own where run.firstSequence > 0 && run.count > 0 {
             let range = run.firstSequence...run.firstSequence + run.count - 1
@@ -420,8 +450,8 @@ package final class SpaceAuthority: Sendable {
                 throw .outOfOrder(what: "the root at \(end) is not known")
             }
             return News(
-                epoch: status.manifest.epoch,
-                head: store.standing(of: space).head,
+                epoch: outline.manifest.epoch,
+                head: store.head(of: space),
                 end: end,
                 root: root,
                 pieces: pieces.map { piece in
@@ -436,9 +466,9 @@ package final class SpaceAuthority: Sendable {
 
     /// The largest of the sizes at which this log has the same root.
     private func common(_ compare: Compare) throws(Refusal) -> Common {
-        let status = try status(of: compare.lineage)
+        let outline = try outline(of: compare.lineage)
         // Logs that are the same at a size are so at all sizes below.
-        var same = compare.points.prefix { $0.size <= status.head }
+        var same = compare.points.prefix { $0.size <= outline.head }
         var known: UInt64 = 0
         while !same.isEmpty {
             let middle = same.startIndex + same.count / 2
@@ -453,7 +483,7 @@ package final class SpaceAuthority: Sendable {
                 same = same[..<middle]
             }
         }
-        return Common(epoch: status.manifest.epoch, head: status.head, size: known)
+        return Common(epoch: outline.manifest.epoch, head: outline.head, size: known)
     }
 
     private func pack(_ fingerprint: Hash32) throws(Refusal) -> PackFiles {

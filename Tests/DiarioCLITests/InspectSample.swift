@@ -1,4 +1,7 @@
+import DiarioCore
 import DiarioFormat
+import DiarioLog
+import DiarioSchema
 
 /// A small file of the write-ahead log, put together from the document.
 enum InspectSample {
@@ -35,5 +38,39 @@ enum InspectSample {
         var bytes = Array("DFRM".utf8)
         bytes.append(littleEndian: Checksum.crc32c(rest.span.raw))
         return bytes + rest
+    }
+
+    /// A file of an inbox about one event without a payload, and its name.
+    static func inboxFile(_ suffix: String) throws(FormatError) -> (name: String, bytes: [UInt8]) {
+        guard let replica = ReplicaID(rawValue: 7), let other = ReplicaID(rawValue: 9) else {
+            preconditionFailure("these are not zero")
+        }
+        let first = Origin(replica: replica, sequence: 0x1f)
+        let name = "\(replica.text)-000000000000001f.\(suffix)"
+        guard suffix == "dbox" else {
+            let new = Origin(replica: other, sequence: 2)
+            return (name, InboxNote(old: first, count: 1, new: new).encoded())
+        }
+        var draft = DraftBatch()
+        var payload = Payload()
+        payload.reset(fieldCount: 0)
+        try draft.append(payload, type: .unknown("shed.note.made", version: 1))
+        var builder = BlockBuilder()
+        builder.append(
+            draft,
+            replica: replica,
+            firstSequence: first.sequence,
+            clock: HybridTime(rawValue: 1),
+            base: 0
+        )
+        var block: [UInt8] = []
+        builder.write(into: &block, position: nil, times: [], isAuthority: false)
+        let entry = InboxEntry(
+            replica: replica,
+            sequences: first.sequence...first.sequence,
+            writtenAt: Timestamp(milliseconds: 1_700_000_000_000),
+            block: block
+        )
+        return (name, entry.encoded())
     }
 }

@@ -125,6 +125,25 @@ import Testing
         #expect(lines.first?.offset == 8192)
     }
 
+    /// As `diario inbox retry` leaves them when a crash comes in between.
+    @Test(arguments: ["dbox", "dnew"]) func theFilesOfAnInboxAreKnown(suffix: String) throws {
+        let (name, bytes) = try InspectSample.inboxFile(suffix)
+        let inspector = FileInspector(bytes, name: name, showsRows: true)
+        #expect(inspector.kind != nil)
+        let whole = lines(bytes, name)
+        #expect(faults(whole) == [])
+        #expect(whole.first?.value.contains("1 event from ") == true)
+        // The name says which batch it is.
+        #expect(faults(lines(bytes, "x." + suffix)).count == 1)
+        for offset in bytes.indices {
+            var damaged = bytes
+            damaged[offset] ^= 1
+            #expect(faults(lines(damaged, name)) != [], "byte \(offset)")
+            #expect(faults(lines(Array(bytes[..<offset]), name)) != [], "\(offset) bytes")
+        }
+        #expect(faults(lines(bytes + [0], name)) != [])
+    }
+
     @Test func otherFilesAreNoneOfOurs() {
         #expect(FileInspector(Array("{}".utf8), name: "pack.json", showsRows: false).kind == nil)
         #expect(FileInspector([], name: "x", showsRows: false).kind == nil)

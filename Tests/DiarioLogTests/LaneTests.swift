@@ -183,10 +183,10 @@ import Testing
         filter.origin = Origin(replica: lane.replica, sequence: 50)
         _ = try lane.sequences()
         var before = lane.store.segmentCounters
-        #expect(try lane.sequences(filter: filter) == Array(49...56))
+        #expect(try lane.sequences(filter: filter) == [50])
         #expect(lane.store.segmentCounters.since(before).segments == 1)
         filter.origin = Origin(replica: lane.replica, sequence: 18)
-        #expect(try lane.sequences(filter: filter) == [17, 18, 19, 20] + Array(21...24))
+        #expect(try lane.sequences(filter: filter) == [18])
         filter = LogFilter()
         filter.wantsType = { $0 == Array("sim.item.counted".utf8) }
         #expect(try lane.sequences(filter: filter) == [])

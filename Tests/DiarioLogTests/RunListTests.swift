@@ -99,6 +99,7 @@ import Testing
         // Shares of a block's bytes are neither lost nor doubled by splitting.
         #expect(list.runs.reduce(0) { $0 + Int($1.liveBytes) } == live)
         #expect(list.eventCount == model.count)
+        #expect(list.liveBytes == live)
         for (left, right) in zip(list.runs, list.runs.dropFirst()) {
             #expect(left.last < right.first)
         }

@@ -68,8 +68,41 @@ import Testing
         var filter = LogFilter()
         filter.origin = view.canonical[40].origin
         let (found, cost) = try cost(sealed, filter)
-        #expect(found == Array(41...48))
+        #expect(found == [41])
         #expect(cost.segments == 1)
+    }
+
+    /// Those of a replica, wherever they lie: in one segment, in several, in the log, or nowhere.
+    @Test(arguments: UInt64(1)...8) func knownEventsAreFound(seed: UInt64) throws {
+        let sealed = try SealedLog(seed: seed)
+        try sealed.fill(0..<200)
+        _ = try sealed.store.seal(sealed.space, all: seed % 2 == 0)
+        try sealed.fill(200..<230)
+        let view = try sealed.log.kinds.view(of: sealed.space, in: sealed.store)
+        let replica = try #require(view.canonical.first?.origin.replica)
+        let last = try #require(view.canonical.last?.origin.sequence)
+        for _ in 0..<60 {
+            let first = 1 + UInt64(sealed.log.random.below(Int(last)))
+            let range = first...first + UInt64(sealed.log.random.below(40))
+            let known = try sealed.store.known(range, of: replica, in: sealed.space)
+            let expected = view.canonical.enumerated().filter { _, event in
+                event.origin.replica == replica && range.contains(event.origin.sequence)
+            }
+            #expect(known.map(\.origin) == expected.map(\.element.origin))
+            #expect(known.map(\.position) == expected.map { UInt64($0.offset) + 1 })
+        }
+        let other = try #require(ReplicaID(rawValue: replica.rawValue ^ 1))
+        #expect(try sealed.store.known(1...9, of: other, in: sealed.space) == [])
+    }
+
+    @Test func knownEventsReadNothingBehindTheirSegment() throws {
+        let sealed = try makeSample()
+        let view = try sealed.log.kinds.view(of: sealed.space, in: sealed.store)
+        let origin = view.canonical[40].origin
+        let before = sealed.store.segmentCounters
+        let range = origin.sequence...origin.sequence + 1
+        #expect(try sealed.store.known(range, of: origin.replica, in: sealed.space).count == 2)
+        #expect(sealed.store.segmentCounters.since(before).segments == 1)
     }
 
     @Test func timesSkipSegments() throws {

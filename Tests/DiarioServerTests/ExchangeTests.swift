@@ -52,6 +52,35 @@ struct ExchangeTests {
         try expectEqual(pair.replica.root, pair.authorityRoot)
     }
 
+    /// The events of several replicas lie between one another in a segment.
+    @Test func aPushThatArrivesAgainWhenItsEventsAreSealedIsAnsweredTheSame() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var other = try pair.makeReplica()
+        try other.sync(with: pair.authority, at: pair.now)
+        var pushes: [(push: [UInt8], answer: [UInt8])] = []
+        for round in 1...4 {
+            try other.record("theirs \(round)")
+            try other.sync(with: pair.authority, at: pair.now)
+            try pair.sync()
+            for number in 0..<round { try pair.replica.record("\(round).\(number)") }
+            let push = try pair.replica.request(at: pair.now)
+            pushes.append((push, pair.authority.answer(push, from: Pair.anyone)))
+            pair.replica.lose(at: pair.now)
+            try pair.sync()
+        }
+        _ = try pair.authorityStore.seal(pair.replica.space, all: true)
+        try other.record("behind it")
+        try other.sync(with: pair.authority, at: pair.now)
+        for (push, answer) in pushes {
+            let again = try SyncMessage(pair.authority.answer(push, from: Pair.anyone).span)
+            guard case .verdicts(let verdicts) = again,
+                case .verdicts(let before) = try SyncMessage(answer.span)
+            else { return #expect(Bool(false), "these are no verdicts") }
+            #expect(verdicts.list == before.list)
+        }
+    }
+
     @Test func aRefusedBatchGoesToTheInboxAndTheOthersGoOn() throws {
         var pair = try Pair()
         try pair.sync()

@@ -60,7 +60,7 @@ struct InboxTests {
         let inbox = try world.space(of: device).inbox()
         #expect(inbox.map(\.origin) == origins)
         #expect(inbox[0].sequences == 1...1)
-        #expect(!inbox[0].isForked)
+        #expect(inbox[0].isRefusalKnown)
         #expect(inbox[0].refusal?.rule == "actor")
         #expect(inbox[0].refusal?.position == 2)
         #expect(inbox[0].refusal?.origin == origins[0])
@@ -231,7 +231,7 @@ struct InboxTests {
     }
 
     /// Such as a replica that was copied finds when the other copy was quicker.
-    @Test mutating func whatIsForkedIsToldAndRecordedAgainOnlyOnDemand() throws {
+    @Test mutating func aBatchWithoutAKnownRefusalIsRecordedAgainOnlyOnDemand() throws {
         let other = try world.makeDevice()
         let origins = try world.record([note("mine", by: "alice")], on: other)
         let space = try world.space(of: device)
@@ -245,7 +245,7 @@ struct InboxTests {
         )
         try space.store.keepInInbox([entry], of: space.id)
         let batch = try #require(try space.inbox().first)
-        #expect(batch.isForked)
+        #expect(!batch.isRefusalKnown)
         #expect(batch.origin == origins[0])
         #expect(throws: DiarioError.self) {
             try space.retry(origins[0], evenIfChanged: false)

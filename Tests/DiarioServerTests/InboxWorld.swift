@@ -99,6 +99,29 @@ struct InboxWorld {
         clock.advance(milliseconds: 1000)
     }
 
+    /// What the authority says to all that is pending on a device, which does not hear of it.
+    func push(from device: Device) throws -> [Verdict.Kind] {
+        let (store, id) = (device.store, server.id)
+        let status = try store.status(of: id)
+        let pending = try #require(store.standing(of: id).pending.first)
+        let push = Push(
+            standing: Standing(
+                lineage: status.manifest.lineage,
+                epoch: status.manifest.epoch,
+                size: status.head,
+                root: try store.root(of: id)
+            ),
+            replica: pending.replica,
+            blocks: try store.pendingBlocks(of: id, pending).blocks
+        )
+        let answer = authority.answer(SyncMessage.push(push).encoded(), from: alice)
+        guard case .verdicts(let verdicts) = try SyncMessage(answer.span) else {
+            Issue.record("these are no verdicts")
+            return []
+        }
+        return verdicts.list.map(\.kind)
+    }
+
     /// Carries messages until the next request is one that is looked for, and leaves that be.
     func exchange(
         _ session: inout ReplicaSession,

@@ -54,7 +54,7 @@ struct MutationTests {
 
     /// A push of which a row in a block was changed, as only a replica with a fault would send it.
     private static func mutant(of push: Push, _ random: inout SeededRandom) throws -> [UInt8] {
-        var unpacker = try BlockUnpacker()
+        var unpacker = BlockUnpacker()
         var push = push
         let index = random.below(push.blocks.count)
         let block = try unpacker.unpack(push.blocks[index]).bytes
@@ -193,7 +193,7 @@ struct MutationTests {
         let entry = try #require(try pair.replica.store.inbox(of: space).first)
         let path = LogPaths.inboxEntry(entry.replica, entry.sequences.lowerBound, of: space)
         let file = try directory.contents(of: path, sizeMax: Limits.blockSizeMax)
-        var unpacker = try BlockUnpacker()
+        var unpacker = BlockUnpacker()
         let block = try unpacker.unpack(entry.block).bytes
         for _ in 0..<2000 {
             var bytes = Self.mutate(file, &random)

@@ -16,6 +16,8 @@ struct Pair {
     private(set) var authority: SpaceAuthority
     private(set) var authorityStore: LogStore
     let authorityDisk = CrashDisk(machineID: "server")
+    /// The disk that the authority is on by now.
+    private var disk: CrashDisk
     var replica: TestReplica
     private let space: SpaceID
     private let lineage: Lineage
@@ -31,6 +33,7 @@ struct Pair {
 
     init(seed: UInt64 = 7) throws {
         entropy = SeededEntropy(seed: seed)
+        disk = authorityDisk
         authorityStore = try TestReplica.open(authorityDisk, clock, entropy)
         let manifest = try authorityStore.makeSpace(isAuthority: true)
         space = manifest.space
@@ -67,6 +70,14 @@ struct Pair {
     mutating func restoreAuthority(from backup: CrashDisk) throws {
         authorityStore = try TestReplica.open(backup, clock, entropy)
         authority = SpaceAuthority(authorityStore, space)
+        disk = backup
+    }
+
+    /// What another process does with the authority's log, on the disk it is on now.
+    func besideAuthority(_ body: (LogStore) throws -> Void) throws {
+        let store = try TestReplica.open(disk.process(1), clock, entropy)
+        try body(store)
+        try store.close()
     }
 
     func makeReplica() throws -> TestReplica { try TestReplica(space, lineage, clock, entropy) }
@@ -74,6 +85,8 @@ struct Pair {
     mutating func sync(as caller: Caller = Pair.anyone) throws {
         try replica.sync(with: authority, as: caller, at: now)
     }
+
+    func sync(_ other: inout TestReplica) throws { try other.sync(with: authority, at: now) }
 }
 
 /// A replica whose messages are carried by hand.
@@ -157,6 +170,7 @@ struct TestReplica {
     }
 
     var head: UInt64 { store.standing(of: space).head }
+    var inboxCount: Int { get throws { try store.inbox(of: space).count } }
     var pendingCount: Int {
         store.standing(of: space).pending.reduce(0) { $0 + $1.sequences.count }
     }

@@ -8,9 +8,23 @@ import Testing
 
 /// What a replica does when the authority has another log: schema/format/sync.md, sections 7 and 9.
 struct RenewalTests {
+    static let alice = Caller(rights: [.read, .append], actor: "alice")
+
+    /// The replica has these events, all with positions, as the authority has them.
+    private func expectSettled(_ pair: Pair, _ texts: [String]) throws {
+        #expect(try pair.replica.texts == texts)
+        #expect(pair.replica.pendingCount == 0)
+        #expect(try pair.replica.root == pair.authorityRoot)
+    }
+
+    private func expectWaiting(_ pair: Pair) {
+        guard case .backingOff = pair.replica.session.machine.state else {
+            return #expect(Bool(false), "it does not wait")
+        }
+    }
+
     @Test func twoDevicesUnderOneIDLoseNothing() throws {
-        var pair = try Pair()
-        try pair.sync()
+        var pair = try Pair.synced()
         try pair.replica.record("before")
         try pair.sync()
         // A snapshot of the machine: nothing shows that there are two now.
@@ -21,7 +35,7 @@ struct RenewalTests {
         try twin.record("four", subject: "s")
         try twin.record("five")
         try pair.sync()
-        try twin.sync(with: pair.authority, at: pair.now)
+        try pair.sync(&twin)
         #expect(twin.pendingCount == 0)
         #expect(twin.session.moved.recordedAgain == 3)
         try pair.sync()
@@ -32,9 +46,9 @@ struct RenewalTests {
         // Both go on.
         try twin.record("six")
         try pair.replica.record("seven")
-        try twin.sync(with: pair.authority, at: pair.now)
+        try pair.sync(&twin)
         try pair.sync()
-        try twin.sync(with: pair.authority, at: pair.now)
+        try pair.sync(&twin)
         #expect(try pair.replica.texts == expected + ["six", "seven"])
         #expect(try twin.root == pair.authorityRoot)
         #expect(twin.session.moved.recordedAgain == 3)
@@ -42,42 +56,39 @@ struct RenewalTests {
     }
 
     @Test func aForkIsNoticedBeforeForeignPositionsAreTakenForOwnEvents() throws {
-        var pair = try Pair()
-        try pair.sync()
+        var pair = try Pair.synced()
         var twin = try pair.replica.snapshot()
         try pair.replica.record("one")
         try pair.sync()
         try twin.record("two")
         // The pull comes first, and names an own event that has a position under this origin.
         twin.session.heardOfNews()
-        try twin.sync(with: pair.authority, at: pair.now)
+        try pair.sync(&twin)
         #expect(try twin.texts == ["one", "two"])
         #expect(try twin.root == pair.authorityRoot)
     }
 
     @Test func whatWasTheSameStaysUnderItsOrigin() throws {
-        var pair = try Pair()
-        try pair.sync()
+        var pair = try Pair.synced()
         try pair.replica.record("same")
         var twin = try pair.replica.snapshot()
         try pair.replica.record("one")
         try twin.record("two")
         try pair.sync()
-        try twin.sync(with: pair.authority, at: pair.now)
+        try pair.sync(&twin)
         #expect(try twin.texts == ["same", "one", "two"])
         #expect(twin.session.moved.recordedAgain == 1)
         #expect(twin.pendingCount == 0)
     }
 
     @Test func idsMadeOfOriginsFollow() throws {
-        var pair = try Pair()
-        try pair.sync()
+        var pair = try Pair.synced()
         var twin = try pair.replica.snapshot()
         try pair.replica.record("other")
         try pair.sync()
         let made = try twin.record("made")
         try twin.record("about it", subject: made.text)
-        try twin.sync(with: pair.authority, at: pair.now)
+        try pair.sync(&twin)
         let subjects = try twin.subjects
         #expect(subjects.count == 1)
         let subject = try #require(Origin(text: subjects[0]))
@@ -86,31 +97,28 @@ struct RenewalTests {
     }
 
     @Test func aRestoredAuthorityWaitsAndNothingIsLost() throws {
-        var pair = try Pair()
-        try pair.sync()
+        var pair = try Pair.synced()
         var other = try pair.makeReplica()
         try pair.replica.record("old")
         try pair.sync()
-        try other.sync(with: pair.authority, at: pair.now)
+        try pair.sync(&other)
         let backup = pair.authorityDisk.copy()
         try pair.replica.record("mine")
         try pair.sync()
         try other.record("theirs")
-        try other.sync(with: pair.authority, at: pair.now)
+        try pair.sync(&other)
         try pair.sync()
         try pair.replica.record("pending")
         #expect(try pair.replica.texts == ["old", "mine", "theirs", "pending"])
         // The server is restored from the backup.
         try pair.restoreAuthority(from: backup)
         try pair.sync()
-        guard case .backingOff = pair.replica.session.machine.state else {
-            return #expect(Bool(false), "it does not wait")
-        }
+        expectWaiting(pair)
         #expect(pair.replica.pendingCount == 1)
         try pair.authorityStore.resumeAuthority(of: pair.replica.space)
         pair.clock.advance(milliseconds: 100_000)
         try pair.sync()
-        try other.sync(with: pair.authority, at: pair.now)
+        try pair.sync(&other)
         try pair.sync()
         #expect(try pair.replica.texts.sorted() == ["mine", "old", "pending", "theirs"])
         #expect(try pair.replica.root == pair.authorityRoot)
@@ -120,46 +128,48 @@ struct RenewalTests {
         #expect(pair.authorityStore.validate() == [])
     }
 
-    @Test func aRefusalThatIsGoneIsJudgedAgain() throws {
-        var pair = try Pair()
-        try pair.sync()
+    /// The operator's command is another process than the server, which stays as it is.
+    @Test func aRunningAuthorityGoesOnAtTheNextRequest() throws {
+        var pair = try Pair.synced()
         let backup = pair.authorityDisk.copy()
-        let alice = Caller(rights: [.read, .append], actor: "alice")
         try pair.replica.record("one")
-        try pair.replica.record("bad", actor: "mallory")
-        try pair.replica.record("two")
-        try pair.sync(as: alice)
-        #expect(try pair.replica.store.inbox(of: pair.replica.space).count == 1)
+        try pair.sync()
         try pair.restoreAuthority(from: backup)
-        try pair.authorityStore.settleAndResume(pair.replica.space)
+        try pair.sync()
+        expectWaiting(pair)
+        let space = pair.replica.space
+        try pair.besideAuthority { store in
+            #expect(try store.manifests().map(\.isWaiting) == [true])
+            try store.resumeAuthority(of: space)
+        }
         pair.clock.advance(milliseconds: 100_000)
-        try pair.sync(as: alice)
-        #expect(try pair.replica.texts == ["one", "two"])
-        #expect(try pair.replica.store.inbox(of: pair.replica.space).count == 1)
-        #expect(pair.replica.pendingCount == 0)
-        #expect(try pair.replica.root == pair.authorityRoot)
+        try pair.sync()
+        try expectSettled(pair, ["one"])
+        #expect(pair.authorityStore.validate() == [])
+    }
+
+    @Test func aRefusalThatIsGoneIsJudgedAgain() throws {
+        var pair = try Pair.synced()
+        let backup = pair.authorityDisk.copy()
+        try pair.recordAmongGoodOnesOneThatIsRefused()
+        #expect(try pair.replica.inboxCount == 1)
+        try pair.restoreAndResume(from: backup)
+        try pair.sync(as: Self.alice)
+        try expectSettled(pair, ["one", "two"])
+        #expect(try pair.replica.inboxCount == 1)
     }
 
     @Test func aSequenceThatNobodyHasDoesNotHoldUpTheOthers() throws {
-        var pair = try Pair()
-        try pair.sync()
+        var pair = try Pair.synced()
         let backup = pair.authorityDisk.copy()
-        let alice = Caller(rights: [.read, .append], actor: "alice")
-        try pair.replica.record("one")
-        try pair.replica.record("bad", actor: "mallory")
-        try pair.replica.record("two")
-        try pair.sync(as: alice)
+        try pair.recordAmongGoodOnesOneThatIsRefused()
         let space = pair.replica.space
         for entry in try pair.replica.store.inbox(of: space) {
             try pair.replica.store.dropFromInbox(entry, of: space)
         }
-        try pair.restoreAuthority(from: backup)
-        try pair.authorityStore.settleAndResume(space)
-        pair.clock.advance(milliseconds: 100_000)
-        try pair.sync(as: alice)
-        #expect(try pair.replica.texts == ["one", "two"])
-        #expect(pair.replica.pendingCount == 0)
-        #expect(try pair.replica.root == pair.authorityRoot)
+        try pair.restoreAndResume(from: backup)
+        try pair.sync(as: Self.alice)
+        try expectSettled(pair, ["one", "two"])
     }
 
     /// A replica that was copied is made anew; the power goes at one disk operation after another.
@@ -168,8 +178,7 @@ struct RenewalTests {
         var random = SeededRandom(seed: 5)
         var operation = first
         while true {
-            var pair = try Pair(seed: UInt64(operation))
-            try pair.sync()
+            var pair = try Pair.synced(seed: UInt64(operation))
             var twin = try pair.replica.snapshot()
             try pair.replica.record("one")
             try pair.sync()
@@ -178,7 +187,7 @@ struct RenewalTests {
             twin.disk.cutAfter(operations: operation, moment)
             var wasCut = false
             do {
-                try twin.sync(with: pair.authority, at: pair.now)
+                try pair.sync(&twin)
             } catch let error as LogError {
                 guard error == .storage(.cut) else { throw error }
                 wasCut = true
@@ -187,7 +196,7 @@ struct RenewalTests {
             try twin.openAgain()
             #expect(twin.store.validate() == [])
             pair.clock.advance(milliseconds: 100_000)
-            try twin.sync(with: pair.authority, at: pair.now)
+            try pair.sync(&twin)
             #expect(try twin.texts == ["one", "two", "three"])
             #expect(try twin.root == pair.authorityRoot)
             try pair.sync()
@@ -200,8 +209,7 @@ struct RenewalTests {
     }
 
     @Test func aPersonMayGoBackToWhatTheAuthorityHas() throws {
-        var pair = try Pair()
-        try pair.sync()
+        var pair = try Pair.synced()
         // The disk of the server forgets what it acknowledged, and its directory does not show it.
         let earlier = pair.authorityDisk.snapshot()
         try pair.replica.record("one")
@@ -219,10 +227,26 @@ struct RenewalTests {
     }
 }
 
-extension LogStore {
-    /// Notices that it was restored, and lets it go on.
-    fileprivate func settleAndResume(_ space: SpaceID) throws {
-        _ = try author(of: space)
-        try resumeAuthority(of: space)
+extension Pair {
+    /// A pair whose replica has the types of the pack.
+    fileprivate static func synced(seed: UInt64 = 7) throws -> Pair {
+        var pair = try Pair(seed: seed)
+        try pair.sync()
+        return pair
+    }
+
+    fileprivate mutating func recordAmongGoodOnesOneThatIsRefused() throws {
+        try replica.record("one")
+        try replica.record("bad", actor: "mallory")
+        try replica.record("two")
+        try sync(as: RenewalTests.alice)
+    }
+
+    /// A server that takes the place of this one notices that it was restored, and goes on.
+    fileprivate mutating func restoreAndResume(from backup: CrashDisk) throws {
+        try restoreAuthority(from: backup)
+        _ = try authorityStore.author(of: replica.space)
+        try authorityStore.resumeAuthority(of: replica.space)
+        clock.advance(milliseconds: 100_000)
     }
 }

@@ -48,7 +48,7 @@ def check_reading(checks, folder, vector):
     shown = checks.run("inbox", "show", first, "--json").json
     checks.equal([event["origin"] for event in shown["events"]], [first], "inbox show --json")
     checks.equal(shown["concurrent"], [], "nothing was concurrent")
-    checks.equal(shown["forked"], False, "it was refused")
+    checks.equal(shown["refusalKnown"], True, "it was refused")
     text = checks.run("inbox", "show", first).text
     for word in (first, "actor", "events", "no concurrent events", '{"text":"b"}'):
         checks.true(word in text, f"inbox show has {word}: {text}")

@@ -13,7 +13,7 @@ struct Arrival: Sendable {
         var blocks: [ReceivedRows] = []
         var facts = EngineReader.Facts()
         do throws(FormatError) {
-            var unpacker = try BlockUnpacker()
+            var unpacker = BlockUnpacker()
             for case .block(let packed) in news.pieces {
                 let (bytes, head) = try unpacker.unpack(packed)
                 blocks.append(ReceivedRows(bytes, head))

@@ -27,7 +27,7 @@ public struct InboxBatch: Sendable {
     public let sequences: ClosedRange<UInt64>
     /// When they were put into the inbox.
     public let keptAt: Timestamp
-    /// Why they were refused; nil if they were not, but forked.
+    /// Why they were refused; nil if the log does not say that they were.
     public let refusal: Refusal?
     /// The events as they were recorded, without positions.
     public let events: [RecordedEvent]
@@ -38,9 +38,11 @@ public struct InboxBatch: Sendable {
     /// The origin of the first event, which names the batch.
     public var origin: Origin { Origin(replica: replica, sequence: sequences.lowerBound) }
 
-    /// Whether no refusal is known: another copy of this replica recorded other events under the
-    /// same origins.
-    public var isForked: Bool { refusal == nil }
+    /// Whether the log says that the authority refused them.
+    ///
+    /// If it does not, another copy of this replica recorded other events under the same origins,
+    /// or what the log said was lost.
+    public var isRefusalKnown: Bool { refusal != nil }
 }
 
 /// What became of a batch that was to be recorded again.
@@ -88,8 +90,8 @@ extension Diary {
     /// - Parameters:
     ///   - origin: An event of the batch.
     ///   - evenIfChanged: Whether to leave out that an event is to be refused if another replica
-    ///     wrote to its subject. A batch that is forked needs it, since a sync records such events
-    ///     again by itself.
+    ///     wrote to its subject. A batch of which no refusal is known needs it, since a sync may
+    ///     record such events again by itself.
     /// - Returns: What became of it.
     /// - Throws: ``DiarioError`` if no batch in the inbox has this event, if it refers to another
     ///   one in the inbox, if an event does not fit its schema, or if the disk refuses.

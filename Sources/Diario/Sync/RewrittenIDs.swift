@@ -18,10 +18,7 @@ struct RewrittenIDs: Sendable {
     /// The payload of an event with new ids in the place of old ones.
     func payload(of line: EventLine) -> Payload {
         var payload = line.payload
-        for index in line.type.idFieldIndices {
-            guard let old = payload.bytes(at: index), let new = new[Array(old)] else { continue }
-            payload.setBytes(new.span, at: index)
-        }
+        payload.replaceIDs(of: line.type) { new[Array($0)] }
         return payload
     }
 
@@ -50,16 +47,5 @@ extension EventLine {
         var texts = type.idFieldIndices.compactMap { payload.bytes(at: $0).map { Array($0) } }
         if let subject { texts.append(Array(arena[subject])) }
         return texts.compactMap { Origin(text: String(decoding: $0, as: UTF8.self)) }
-    }
-}
-
-extension EventType {
-    /// The fields that may hold an id that is an origin.
-    fileprivate var idFieldIndices: [Int] {
-        fields.indices.filter { index in
-            let field = fields[index]
-            return field.kind == .string
-                && (field.isNewID || field.referenceKind != nil || index == subjectFieldIndex)
-        }
     }
 }

@@ -115,8 +115,9 @@ extension Space {
         guard batch.refusal != nil || evenIfChanged else {
             throw DiarioError(
                 .invalid,
-                "\(batch.entry.origin.text) was not refused as far as the log says, but forked: a "
-                    + "sync records such events again by itself. If it did not, force it."
+                "The log does not say that \(batch.entry.origin.text) was refused. If another copy "
+                    + "of this replica used its origin, a sync records it again by itself; if none "
+                    + "does, force it."
             )
         }
         try checkNames(in: batch, reader)

@@ -10,8 +10,8 @@ extension Command {
             "A batch is refused as a whole. It has no position and no effect on what others see; "
                 + "its events are kept here until they are recorded again or dropped. Each is "
                 + "listed with its first origin, how many events it has, and the rule that one of "
-                + "them broke. One that is forked was not refused: another copy of this replica "
-                + "recorded other events under the same origins."
+                + "them broke. If no refusal is known, another copy of this replica recorded other "
+                + "events under the same origins, or what the log said was lost."
         ],
         options: [.json, .help],
         examples: [Example(text: "diario inbox list", meaning: "empty if all is well")]
@@ -47,9 +47,9 @@ extension Command {
                 + "so are ids that they make; what refers to those refers to the new ones. Prints "
                 + "the old origin and the new one of the first event. The next sync sends them.",
             "Events that were to be refused if another replica wrote to their subject still are, "
-                + "unless --force is given. A batch that is forked needs it too, since a sync "
-                + "records such events again by itself. A payload that its schema does not allow "
-                + "any more stays in the inbox.",
+                + "unless --force is given. A batch of which no refusal is known needs it too, "
+                + "since a sync may record such events again by itself. A payload that its schema "
+                + "does not allow any more stays in the inbox.",
         ],
         options: [
             .flag("force", "even if others wrote to the subjects meanwhile"),

@@ -145,9 +145,10 @@ extension Command {
         summary: "show what a file of a space says, byte by byte",
         details: [
             "Shows each field of a file below .diario (a log file, manifest, replica file, synced "
-                + "mark, lock, format, cut) with offset, size, value and the section of "
-                + "schema/format/log.md that defines it, and whether it verifies. Goes on after "
-                + "damage where it can, and ends with 1 if something does not verify."
+                + "mark, lock, format, cut, a batch of the inbox) with offset, size, value and the "
+                + "section of schema/format/log.md that defines it (with Y in front that of "
+                + "sync.md), and whether it verifies. Goes on after damage where it can, and ends "
+                + "with 1 if something does not verify."
         ],
         options: [
             .flag("rows", "show the rows of blocks too, personal values included"),

@@ -208,8 +208,9 @@ extension Command {
                 + "replicas go back to what they have in common with it, and send their own events "
                 + "behind that again. Events of replicas that never come back are lost then; a "
                 + "newer backup would have them.",
-            "Do not run it for a copy that is served beside the original: both would give the same "
-                + "positions to different events.",
+            "Works beside a running server, which goes on at the next request. Do not run it for a "
+                + "copy that is served beside the original: both would give the same positions to "
+                + "different events.",
         ],
         options: [data, .value("space", "NAME", "only this one"), .json, .help],
         examples: [

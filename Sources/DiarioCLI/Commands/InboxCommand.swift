@@ -150,7 +150,8 @@ enum InboxCommand {
             return "recorded again as \(new.text); retry it once more to remove it here"
         }
         guard let refusal = batch.refusal else {
-            return "forked: another copy of this replica used these origins"
+            return "no refusal is known: another copy of this replica used these origins, or what "
+                + "the log said was lost"
         }
         return "\(refusal.rule): \(refusal.message)"
     }
@@ -202,7 +203,7 @@ enum InboxCommand {
         json.add("count", batch.events.count)
         json.add("type", batch.events.first?.type ?? "")
         json.add("keptAt", Show.time(batch.keptAt.milliseconds))
-        json.add("forked", batch.isForked)
+        json.add("refusalKnown", batch.isRefusalKnown)
         if let refusal = batch.refusal {
             json.add("position", refusal.position)
             json.add("rule", refusal.rule)

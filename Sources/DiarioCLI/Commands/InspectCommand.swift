@@ -19,7 +19,8 @@ enum InspectCommand {
             let size = ProgressLine.grouped(UInt64(bytes.count))
             try call.output.line(
                 "\(CellText.oneLine(path)): \(kind), \(size) bytes. "
-                    + "Sections are those of schema/format/log.md; S: segments.md, P: proofs.md."
+                    + "Sections are those of schema/format/log.md; S: segments.md, P: proofs.md, "
+                    + "Y: sync.md."
             )
             try call.output.line("    offset      size  section")
         }

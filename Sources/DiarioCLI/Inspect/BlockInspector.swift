@@ -114,7 +114,10 @@ struct BlockInspector {
             truncatingIfNeeded: reader.remaining >= 4
                 ? FieldReader.littleEndian(reader.bytes, at: reader.offset, size: 4) : 0
         )
-        let computed = BlockHeader.checksum(of: reader.bytes[start..<reader.end].span.raw)
+        // Of a header that is cut off there is none, and the field itself says so.
+        let isWhole = reader.end - start >= BlockHeader.size
+        let block = isWhole ? reader.bytes[start..<reader.end] : []
+        let computed = isWhole ? BlockHeader.checksum(of: block.span.raw) : 0
         try reader.number(
             "CRC32C",
             size: 4,

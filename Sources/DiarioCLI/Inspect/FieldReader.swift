@@ -109,11 +109,13 @@ struct FieldReader {
         note("zeros", at: start, size: count, check: isRight ? .good : .bad("not zero"))
     }
 
-    /// A CRC32C of `range`.
-    mutating func checksum(of range: Range<Int>) throws(InspectStop) {
+    /// A CRC32C of `ranges`, one after the other.
+    mutating func checksum(of ranges: Range<Int>...) throws(InspectStop) {
         let start = try skip("CRC32C", 4)
         let stored = UInt32(Self.littleEndian(bytes, at: start, size: 4))
-        let computed = Checksum.crc32c(bytes.span.raw.extracting(range))
+        let computed = ranges.reduce(0) {
+            Checksum.crc32c(bytes.span.raw.extracting($1), continuing: $0)
+        }
         note(
             "CRC32C",
             Show.word(stored),

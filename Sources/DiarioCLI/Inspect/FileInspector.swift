@@ -38,12 +38,16 @@ package struct FileInspector {
         case "DROW": return "row file"
         case "DTIL": return "mark of the tiles"
         case "DLST": return "list of lost positions"
+        case "DBOX": return "refused batch"
+        case "DNEW": return "note of a batch that is recorded again"
         default: break
         }
         if name.hasSuffix(".dwal") { return "file of the write-ahead log" }
         if name.hasSuffix(".drow") { return "row file" }
         if name.hasSuffix(".dseg") { return "segment" }
         if name.hasSuffix(".dper") { return "sidecar of a segment" }
+        if name.hasSuffix(".dbox") { return "refused batch" }
+        if name.hasSuffix(".dnew") { return "note of a batch that is recorded again" }
         if let level = Int(name), 1...Tile.levelMax ~= level { return "hashes of tiles" }
         switch name {
         case "format": return "format of the directory"
@@ -89,6 +93,10 @@ package struct FileInspector {
         case "sidecar of a segment":
             try take(SegmentInspector(bytes: bytes, file: .sidecar).inspect())
         case "list of lost positions": try take(SmallFiles.lost(bytes))
+        case "refused batch":
+            try take(InboxInspector(bytes: bytes, name: name, showsRows: showsRows).batch())
+        case "note of a batch that is recorded again":
+            try take(InboxInspector(bytes: bytes, name: name, showsRows: showsRows).note())
         case "mark of the tiles": try take(SmallFiles.tileMark(bytes))
         case "hashes of tiles": try take(SmallFiles.tileHashes(bytes))
         case "lock": try take(SmallFiles.lock(bytes))

@@ -8,7 +8,7 @@ package struct InspectLine: Equatable, Sendable {
     package let name: String
     package let value: String
     /// The section that defines it: of schema/format/log.md, with S in front of segments.md, with P
-    /// of proofs.md.
+    /// of proofs.md, with Y of sync.md.
     package let section: String
     package let check: Check
 

@@ -28,6 +28,11 @@ extension Block {
         )
     }
 
+    /// Whether a block says that all of its body is compressed.
+    static func isCompressed(_ block: Span<UInt8>) -> Bool {
+        block.count > 5 && block[5] == BlockHeader.Compression.whole.rawValue
+    }
+
     /// Appends the block with its body as it was before compression, checked against its header.
     ///
     /// No more memory is taken than the limits allow, whatever the bytes say.

@@ -22,20 +22,36 @@ package struct BlockPacker: ~Copyable {
 
 /// Takes blocks that came from elsewhere, and checks them.
 package struct BlockUnpacker: ~Copyable {
-    private var decompressor: Decompressor
+    /// Made for the first block that is compressed: small ones are not, and it is large.
+    private var decompressor: Decompressor?
 
-    package init() throws(FormatError) {
-        do throws(ZstdError) { decompressor = try Decompressor() } catch {
-            throw .compression(error)
-        }
-    }
+    package init() {}
 
     /// The block as it was before it travelled, checked as far as that can be without schemas.
     package mutating func unpack(
         _ packed: [UInt8]
     ) throws(FormatError) -> (bytes: [UInt8], head: BlockHead) {
+        guard Block.isCompressed(packed.span) else {
+            return (packed, try Block.check(packed.span))
+        }
         var block: [UInt8] = []
-        try Block.decompress(packed.span, using: &decompressor, into: &block)
+        try decompress(packed.span, into: &block)
         return (block, try Block.check(block.span))
+    }
+
+    private mutating func decompress(
+        _ packed: Span<UInt8>,
+        into block: inout [UInt8]
+    ) throws(FormatError) {
+        var decompressor: Decompressor
+        if let known = self.decompressor.take() {
+            decompressor = known
+        } else {
+            do throws(ZstdError) { decompressor = try Decompressor() } catch {
+                throw .compression(error)
+            }
+        }
+        try Block.decompress(packed, using: &decompressor, into: &block)
+        self.decompressor = consume decompressor
     }
 }

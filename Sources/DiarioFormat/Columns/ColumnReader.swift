@@ -6,11 +6,28 @@ struct ColumnMemory: ~Copyable {
     var decompressor: Decompressor
     /// Streams before compression, one after the other.
     var expanded: [UInt8] = []
+    /// Nil unless they are to be kept.
+    var frames: KeptFrames?
 
     init() throws(FormatError) {
         do throws(ZstdError) { decompressor = try Decompressor() } catch {
             throw .compression(error)
         }
+    }
+}
+
+/// Compressed streams that were read, to tell what decompressing them alone costs.
+package struct KeptFrames: Sendable {
+    /// One after the other.
+    package private(set) var bytes: [UInt8] = []
+    /// Of each in turn how many bytes it has, and how many before compression.
+    package private(set) var sizes: [UInt64] = []
+
+    package init() {}
+
+    mutating func keep(_ frame: RawSpan, expandedSize: Int) {
+        bytes.append(contentsOf: frame)
+        sizes += [UInt64(frame.byteCount), UInt64(expandedSize)]
     }
 }
 
@@ -62,6 +79,7 @@ struct ColumnReader: ~Escapable {
     ) throws(FormatError) -> StreamPlace {
         let (isCompressed, stored) = try nextStored(size: size)
         guard isCompressed else { return StreamPlace(isExpanded: false, range: stored) }
+        memory.frames?.keep(bytes.extracting(stored), expandedSize: size)
         let place = memory.expanded.count
         do throws(ZstdError) {
             try memory.decompressor.decompress(

@@ -1,3 +1,4 @@
+package import DiarioCore
 package import DiarioSchema
 import DiarioZstd
 
@@ -78,7 +79,56 @@ package struct SegmentReader: ~Copyable {
         wanted = events
     }
 
-    var wantsAll: Bool { wanted.count == header.eventCount }
+    /// Keeps the compressed streams that are read from now on; of use for measuring alone.
+    package mutating func keepFrames() { memory.frames = KeptFrames() }
+
+    package var keptFrames: KeptFrames { memory.frames ?? KeptFrames() }
+
+    /// Reads from now on no more than the rows from the first to the last event of a replica with
+    /// these sequences; gives them, or nil if there is none, and then all stays as it was.
+    ///
+    /// Costs reading types and origins of all events. Comes before other columns are read.
+    package mutating func want(
+        _ sequences: ClosedRange<UInt64>,
+        of replica: ReplicaID
+    ) throws(SegmentError) -> Range<Int>? {
+        precondition(wantsAll && cache.hasOriginsAlone, "what was read cannot be read anew")
+        guard let number = index.replicas.firstIndex(where: { $0.replica == replica }) else {
+            return nil
+        }
+        let replicas = try replicaIndices()
+        let own = try numbers(.sequences)
+        guard
+            let events = Self.events(of: UInt32(number), sequences, replicas.span, own.span)
+        else { return nil }
+        wanted = events
+        cache.sequencesFromStart = Array(own[..<events.upperBound])
+        cache.numbers[.sequences] = Array(own[events])
+        return events
+    }
+
+    /// From the first to the last event of a replica with these sequences, which increase.
+    private static func events(
+        of number: UInt32,
+        _ wanted: ClosedRange<UInt64>,
+        _ replicas: Span<UInt32>,
+        _ sequences: Span<Int64>
+    ) -> Range<Int>? {
+        precondition(replicas.count == sequences.count, "each event has a replica and a sequence")
+        var found: Range<Int>?
+        // Safe: both have the index of each event.
+        for event in replicas.indices where unsafe replicas[unchecked: event] == number {
+            // Safe: as in the line above.
+            let sequence = UInt64(bitPattern: unsafe sequences[unchecked: event])
+            guard sequence >= wanted.lowerBound else { continue }
+            guard sequence <= wanted.upperBound else { break }
+            found = (found?.lowerBound ?? event)..<event + 1
+        }
+        return found
+    }
+
+    /// Whether all events are wanted.
+    package var wantsAll: Bool { wanted.count == header.eventCount }
 
     /// The wanted rows of a block of fields, counted from its first; nil if all are.
     mutating func wantedRows(inBlock number: Int) throws(SegmentError) -> Range<Int>? {
@@ -353,6 +403,13 @@ struct SegmentCache {
     var personalContents: (number: Int, bytes: [UInt8])?
     /// Event indices of erased events, ascending, and their commitments.
     var erasures: [Erasure]?
+
+    /// Whether of the columns that depend on which events are wanted no others were read than the
+    /// sequences.
+    var hasOriginsAlone: Bool {
+        numbers.keys.allSatisfy { $0 == .sequences } && batches == nil && actors == nil
+            && subjects == nil && shared.isEmpty && publicKeys.isEmpty
+    }
 
     init(known: [TypeEntry: EventType], typeCount: Int) {
         self.known = known

@@ -99,15 +99,15 @@ extension ServedDirectory {
     func outline(_ question: Question) throws(Problem) -> [UInt8] {
         try question.require(.read, "read")
         let space = try space(question.space)
-        let (status, root) = try logging { () throws(LogError) in
-            let status = try store.status(of: space.space.id)
-            return (status, try store.root(of: space.space.id, size: status.head))
+        let (outline, root) = try logging { () throws(LogError) in
+            let outline = try store.outline(of: space.space.id)
+            return (outline, try store.root(of: space.space.id, size: outline.head))
         }
         return JSONObjectWriter.object { json in
             json.add("space", question.space.name.text)
-            json.add("lineage", status.manifest.lineage.text)
-            json.add("epoch", status.manifest.epoch)
-            json.add("head", status.head)
+            json.add("lineage", outline.manifest.lineage.text)
+            json.add("epoch", outline.manifest.epoch)
+            json.add("head", outline.head)
             if let root { json.add("root", root.text) }
             json.add(
                 "packs",

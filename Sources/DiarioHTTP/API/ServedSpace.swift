@@ -22,10 +22,10 @@ final class ServedSpace: Sendable {
 
     init(_ space: Space) {
         self.space = space
-        seenHead = Mutex(space.store.standing(of: space.id).head)
+        seenHead = Mutex(space.store.head(of: space.id))
     }
 
-    var head: UInt64 { space.store.standing(of: space.id).head }
+    var head: UInt64 { space.store.head(of: space.id) }
 
     /// Rings if there is more than when this was asked last.
     func ringIfGrown() {

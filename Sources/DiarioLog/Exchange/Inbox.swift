@@ -70,7 +70,7 @@ package struct InboxEntry: Equatable, Sendable {
             throw .checksumMismatch(stored: stored, computed: computed)
         }
         block = reader.copy(try reader.nextRange(count: Int(size)))
-        var unpacker = try BlockUnpacker()
+        var unpacker = BlockUnpacker()
         let (rows, head) = try unpacker.unpack(block)
         guard !head.summary.isPositioned, let run = head.runs.first,
             try Self.isOneBatch(rows, head)
@@ -95,7 +95,7 @@ package struct InboxEntry: Equatable, Sendable {
 
     /// The events as they were before they were put here.
     package func unpacked() throws(FormatError) -> (bytes: [UInt8], head: BlockHead) {
-        var unpacker = try BlockUnpacker()
+        var unpacker = BlockUnpacker()
         return try unpacker.unpack(block)
     }
 

@@ -23,6 +23,11 @@ extension LogStore {
         to space: SpaceID
     ) throws(LogError) -> [AppendedBatch] {
         var appended: [AppendedBatch] = []
+        if contents.count == 1 {
+            // As most pushes are, and not worth gathering.
+            let append = Append(space: space, content: contents[0], durability: .synced)
+            return Array(try self.append(append))
+        }
         var (gathered, size): ([Append.Content], Int) = ([], 0)
         for content in contents {
             let next = content.sizeEstimate
@@ -73,7 +78,7 @@ extension LogStore {
         countMax: Int
     ) throws(LogError) -> (pieces: [WirePiece], end: UInt64) {
         var wire = try WireBlocks(shared, space, countMax: countMax)
-        let head = standing(of: space).head
+        let head = head(of: space)
         guard position < head else { return ([], position) }
         var cursor = try cursor(space, positions: position + 1...head, .canonical)
         var hashing = RowHashing(shared, space)
@@ -105,7 +110,13 @@ extension LogStore {
         var filter = LogFilter()
         filter.sequences = LogFilter.Sequences(sequences, of: replica)
         // Sequences increase with position: what is below need not be looked for further back.
-        var cursor = try cursor(space, .canonical, filter: filter, isReversed: true)
+        var cursor = try cursor(
+            space,
+            positions: try sealedPositions(of: sequences, of: replica, in: space),
+            .canonical,
+            filter: filter,
+            isReversed: true
+        )
         var hashing = RowHashing(shared, space)
         var found: [KnownEvent] = []
         search: while let events = try cursor.next() {
@@ -127,6 +138,36 @@ extension LogStore {
             }
         }
         return found.reversed()
+    }
+
+    /// The positions up to the end of a segment that has the last of these sequences of a replica,
+    /// or a later one; nil if no segment tells.
+    ///
+    /// Spares a look at all blocks of the log behind the segments.
+    private func sealedPositions(
+        of sequences: ClosedRange<UInt64>,
+        of replica: ReplicaID,
+        in space: SpaceID
+    ) throws(LogError) -> ClosedRange<UInt64>? {
+        let released = shared.index.withLock { $0.brief(of: space).released }
+        let first = try shared.firstReadable(space, released: released)
+        let (shelf, directory) = (shared.segments, shared.directory)
+        var lists = shelf.known(of: space)
+        if lists == nil { lists = try shelf.readLists(of: space, in: directory) }
+        for entry in lists?.segments.reversed() ?? [] {
+            if shelf.index(of: entry.name) == nil,
+                let segment = try OpenSegment.open(entry, of: space, in: shared)
+            {
+                shelf.keep(segment.reader.index, of: entry.name)
+            }
+            guard let index = shelf.index(of: entry.name) else { return nil }
+            guard let own = index.replicas.first(where: { $0.replica == replica }),
+                let last = own.runs.last(where: { !$0.isRefused })
+            else { continue }
+            return sequences.upperBound <= last.last && first <= entry.last
+                ? first...entry.last : nil
+        }
+        return nil
     }
 
     /// The hash of the hashes of pending events; nil if they are not all pending.
@@ -216,7 +257,9 @@ extension LogStore {
 
     /// Whether a replica writes here as an authority.
     package func isAuthority(_ replica: ReplicaID, in space: SpaceID) -> Bool {
-        shared.index.withLock { $0[space].isAuthority(replica) }
+        shared.index.withLock { index in
+            index.spaces.read(space) { $0.isAuthority(replica) } ?? false
+        }
     }
 
     /// What the seeds of personal parts of a block say otherwise than those that are known here:

@@ -15,6 +15,36 @@ extension LogStore {
         return file
     }
 
+    /// What is wrong with what is known of an attempt to publish a space; nil if nothing is.
+    ///
+    /// `root` is that of all events, if it is known.
+    func publishingFault(of space: SpaceID, root: Hash32?) throws(LogError) -> Fault? {
+        let file: PublishingFile?
+        do throws(LogError) {
+            file = try publishing(of: space)
+        } catch {
+            switch error {
+            case .corrupt(let fault) where fault.file == LogPaths.publishing(space): return fault
+            case .storage(.tooLarge): return Self.publishingFault(of: space, "the file is damaged")
+            default: throw error
+            }
+        }
+        // What is pending gets its positions before the file goes.
+        guard let file, !file.isTakenBack else { return nil }
+        let head = head(of: space)
+        guard file.size == head else {
+            return Self.publishingFault(of: space, "it speaks of \(file.size) events of \(head)")
+        }
+        guard root == nil || root == file.root else {
+            return Self.publishingFault(of: space, "it speaks of events with another root")
+        }
+        return nil
+    }
+
+    private static func publishingFault(of space: SpaceID, _ what: String) -> Fault {
+        Fault(file: LogPaths.publishing(space), offset: 0, what: what)
+    }
+
     /// Gives the authority away: from now on new events are pending.
     ///
     /// Durable when it returns. If that was done before, it says so again.

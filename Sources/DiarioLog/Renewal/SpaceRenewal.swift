@@ -124,8 +124,7 @@ package struct SpaceRenewal: ~Copyable {
 
     private mutating func copyCanonical(through size: UInt64) throws(LogError) {
         var position: UInt64 = 0
-        var unpacker: BlockUnpacker
-        do throws(FormatError) { unpacker = try BlockUnpacker() } catch { throw .format(error) }
+        var unpacker = BlockUnpacker()
         while position < size {
             let rest = Int(clamping: size - position)
             let (pieces, end) = try store.news(of: old, after: position, own: [:], countMax: rest)
@@ -193,7 +192,7 @@ package struct SpaceRenewal: ~Copyable {
             let head: BlockHead
             var rows: [BlockRow] = []
             do throws(FormatError) {
-                var unpacker = try BlockUnpacker()
+                var unpacker = BlockUnpacker()
                 (bytes, head) = try unpacker.unpack(entry.block)
                 var cursor = RowCursor(bytes.span, head.summary)
                 while let row = try cursor.next() { rows.append(row) }
@@ -272,10 +271,13 @@ package struct SpaceRenewal: ~Copyable {
         var draft = DraftBatch()
         do throws(FormatError) {
             try PayloadCodec.decode(bytes, row, part, plan: PayloadPlan(type), into: &payload)
-            rename(in: type)
+            let origins = newOrigins
+            payload.replaceIDs(of: type) { Self.renamed($0, by: origins) }
             let actor = part.actor.map { Array(bytes, $0) }
             var subject = part.subject.map { Array(bytes, $0) }
-            if let named = subject, let new = renamed(named) { subject = new }
+            if let named = subject, let new = Self.renamed(named[...], by: origins) {
+                subject = new
+            }
             try draft.append(
                 payload,
                 type: type,
@@ -297,22 +299,12 @@ package struct SpaceRenewal: ~Copyable {
         try lane.append(draft, envelope)
     }
 
-    /// Gives ids in the payload at hand that are made of origins their new form.
-    private mutating func rename(in type: EventType) {
-        for (index, field) in type.fields.enumerated()
-        where field.isNewID || field.referenceKind != nil {
-            guard let bytes = payload.bytes(at: index), let new = renamed(bytes) else { continue }
-            payload.setBytes(new.span, at: index)
-        }
-        // A subject need not be marked as an id.
-        guard let index = type.subjectFieldIndex, type.fields[index].kind == .string,
-            let bytes = payload.bytes(at: index), let new = renamed(bytes)
-        else { return }
-        payload.setBytes(new.span, at: index)
-    }
-
-    private func renamed(_ id: some Collection<UInt8>) -> [UInt8]? {
+    /// The new form of an id that is an origin; nil if it stays as it is.
+    private static func renamed(
+        _ id: ArraySlice<UInt8>,
+        by origins: [Origin: Origin]
+    ) -> [UInt8]? {
         guard let origin = Origin(text: String(decoding: id, as: UTF8.self)) else { return nil }
-        return newOrigins[origin].map { Array($0.text.utf8) }
+        return origins[origin].map { Array($0.text.utf8) }
     }
 }

@@ -303,6 +303,11 @@ package struct LogRepair {
                 )
                 try repair.run(&setAside, &report)
                 try mendInbox(of: space, in: store)
+                try PublishingRepair(
+                    space: space,
+                    store: store,
+                    isNewLineage: repair.needsNewLineage
+                ).run(&setAside, &report)
             }
         } catch {
             try? store.close()

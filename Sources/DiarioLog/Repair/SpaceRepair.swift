@@ -62,7 +62,7 @@ struct SpaceRepair {
     ) throws(LogError) {
         try readManifest(&setAside, &report)
         try findSegments(&report)
-        if isManifestGone { settleAuthority() }
+        if isManifestGone { try settleAuthority() }
         gather()
         try findRows(&setAside, &report)
         let (first, last) = (lowest, lastPosition)
@@ -228,7 +228,12 @@ struct SpaceRepair {
     }
 
     /// Only where positions are given elsewhere events are pending, or were.
-    private mutating func settleAuthority() {
+    private mutating func settleAuthority() throws(LogError) {
+        let (directory, publishing) = (directory, LogPaths.publishing(space))
+        // The other side may have taken over.
+        guard try !storing({ () throws(StorageError) in try directory.exists(publishing) }) else {
+            return
+        }
         let index = salvage.shared.index.withLock { $0[space] }
         let hasLanes =
             !index.lanes.isEmpty || !index.placements.isEmpty || !lanes.kept.isEmpty

@@ -76,6 +76,15 @@ struct OpenSegment: ~Copyable {
         else { throw place.fault(.sidecar, "this is another sidecar than the manifest names") }
     }
 
+    /// Limits what is read to the events of a replica with some sequences; nil if there are none.
+    mutating func want(_ sequences: LogFilter.Sequences) throws(LogError) -> Range<Int>? {
+        do throws(SegmentError) {
+            return try reader.want(sequences.range, of: sequences.replica)
+        } catch {
+            throw place.error(error)
+        }
+    }
+
     /// All rows, from the first on.
     consuming func rows() throws(LogError) -> SegmentRows {
         let place = place

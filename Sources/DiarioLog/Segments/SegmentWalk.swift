@@ -11,6 +11,8 @@ final class SegmentWalk: Sendable {
     private let shared: LogShared
     private let types: [TypeEntry]
     private let salts: SegmentSalts
+    /// The numbers of the events that may be wanted, the first and the last of them among these.
+    private let wanted: Range<UInt64>
     private let pieceCount: Int
     private let state: Mutex<State>
 
@@ -73,9 +75,15 @@ final class SegmentWalk: Sendable {
         shared.segments.count(cost)
         guard types?.isEmpty != true else { return .nothingWanted }
         let place = segment.place
+        var wanted = entry.first..<entry.last + 1
+        if let sequences = filter.sequences, segment.reader.wantsAll {
+            guard let events = try segment.want(sequences) else { return .nothingWanted }
+            wanted =
+                entry.first + UInt64(events.lowerBound)..<entry.first + UInt64(events.upperBound)
+        }
         var rows = try segment.rows()
         if let types { rows.want(types: types) }
-        return .walk(SegmentWalk(entry, place, rows, cost, salts, in: shared))
+        return .walk(SegmentWalk(entry, place, rows, wanted, cost, salts, in: shared))
     }
 
     /// What opening came to.
@@ -89,6 +97,7 @@ final class SegmentWalk: Sendable {
         _ entry: SegmentEntry,
         _ place: SegmentPlace,
         _ rows: consuming sending SegmentRows,
+        _ wanted: Range<UInt64>,
         _ counted: SegmentCounters,
         _ salts: SegmentSalts,
         in shared: LogShared
@@ -96,6 +105,7 @@ final class SegmentWalk: Sendable {
         self.entry = entry
         self.place = place
         self.shared = shared
+        self.wanted = wanted
         self.salts = salts
         types = rows.reader.index.types.map(\.entry)
         let rowSize = max(1, entry.rowSize / entry.count)
@@ -112,6 +122,19 @@ final class SegmentWalk: Sendable {
         let low = max(positions.lowerBound, entry.first)
         let high = min(positions.upperBound, entry.last + 1)
         precondition(low < high, "a walk is asked for positions of its segment")
+        let rest = wanted.clamped(to: low..<high)
+        guard !rest.isEmpty else { return (.empty, low..<high) }
+        // What lies in front of the wanted ones is gone past.
+        if isReversed, rest.upperBound < high { return (.empty, rest.upperBound..<high) }
+        if !isReversed, low < rest.lowerBound { return (.empty, low..<rest.lowerBound) }
+        return try events(rest.lowerBound, rest.upperBound, isReversed)
+    }
+
+    private func events(
+        _ low: UInt64,
+        _ high: UInt64,
+        _ isReversed: Bool
+    ) throws(LogError) -> (StoredEvents, covered: Range<UInt64>) {
         let count = min(UInt64(pieceCount), high - low)
         let covered = isReversed ? high - count..<high : low..<low + count
         let events = Int(covered.lowerBound - entry.first)..<Int(covered.upperBound - entry.first)

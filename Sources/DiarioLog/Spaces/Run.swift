@@ -147,6 +147,9 @@ package struct Run: Hashable, Sendable {
 
     package var last: UInt64 { first + UInt64(count) - 1 }
 
+    /// Bytes of the log and of row files that these rows keep alive.
+    fileprivate var keptBytes: Int { Int(liveBytes) + (isMoved ? Int(blockSize) : 0) }
+
     /// What is said when the block does not read.
     func fault(_ error: FormatError) -> LogError {
         .corrupt(
@@ -196,13 +199,16 @@ struct Lane: Sendable {
 /// Runs in order, without overlap; gaps only while a log is being read.
 package struct RunList: Sendable {
     package private(set) var runs: [Run] = []
+    /// Counted as runs come and go, since each push asks for these two.
+    package private(set) var eventCount = 0
+    /// Bytes of the log and of row files that the runs keep alive.
+    package private(set) var liveBytes = 0
 
     private static let manyCount = 4096
 
     package init() {}
 
     package var isEmpty: Bool { runs.isEmpty }
-    package var eventCount: Int { runs.reduce(0) { $0 + Int($1.count) } }
 
     /// The index of the first run that is not sealed: a lane is sealed from its start on.
     package var firstUnsealed: Int {
@@ -226,10 +232,12 @@ package struct RunList: Sendable {
         guard let last = runs.last, last.last >= run.first else {
             makeRoom(for: 1)
             runs.append(run)
+            note(run)
             return
         }
         remove(from: run.first, through: run.last, removed: replaced)
         runs.insert(run, at: firstIndex(endingFrom: run.first))
+        note(run)
     }
 
     /// Puts runs behind all others, which follow each other; false, and nothing is changed, if they
@@ -238,7 +246,13 @@ package struct RunList: Sendable {
         guard let first = others.first, (runs.last?.last ?? 0) < first.first else { return false }
         makeRoom(for: others.count)
         runs.append(contentsOf: others)
+        for run in others { note(run) }
         return true
+    }
+
+    private mutating func note(_ run: Run) {
+        eventCount += Int(run.count)
+        liveBytes += run.keptBytes
     }
 
     /// Of a long log there may be a million: doubling would copy each of them once.
@@ -255,19 +269,25 @@ package struct RunList: Sendable {
         guard first <= last else { return }
         var index = firstIndex(endingFrom: first)
         if index < runs.count, runs[index].first < first {
-            let rest = runs[index].split(at: first)
-            runs.insert(rest, at: index + 1)
+            split(index, at: first)
             index += 1
         }
         let start = index
         while index < runs.count, runs[index].first <= last {
-            if runs[index].last > last {
-                let rest = runs[index].split(at: last + 1)
-                runs.insert(rest, at: index + 1)
-            }
+            if runs[index].last > last { split(index, at: last + 1) }
             removed(runs[index])
+            eventCount -= Int(runs[index].count)
+            liveBytes -= runs[index].keptBytes
             index += 1
         }
         runs.removeSubrange(start..<index)
+    }
+
+    private mutating func split(_ index: Int, at start: UInt64) {
+        let whole = runs[index].keptBytes
+        let rest = runs[index].split(at: start)
+        // Both parts of moved rows keep all of their block.
+        liveBytes += runs[index].keptBytes + rest.keptBytes - whole
+        runs.insert(rest, at: index + 1)
     }
 }

@@ -75,14 +75,8 @@ struct SpaceIndex: Sendable {
 
     /// Bytes in the log and in row files that this space keeps alive.
     var liveBytes: Int {
-        let rows = canonical.runs.reduce(0) {
-            $0 + Int($1.liveBytes) + ($1.isMoved ? Int($1.blockSize) : 0)
-        }
-        let pending = lanes.reduce(0) { sum, lane in
-            lane.runs.runs.reduce(sum) { $0 + Int($1.liveBytes) }
-        }
-        return rows + pending + seeds.count * Self.seedSize + gone.count * GoneRows.recordSize
-            + (state?.size ?? 0)
+        lanes.reduce(canonical.liveBytes) { $0 + $1.runs.liveBytes }
+            + seeds.count * Self.seedSize + gone.count * GoneRows.recordSize + (state?.size ?? 0)
     }
 
     /// Canonical and pending events without those that an authority wrote.

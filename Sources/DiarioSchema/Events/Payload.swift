@@ -53,6 +53,18 @@ package struct Payload: Sendable {
         guard case .bytes(let start, let count) = slots[index] else { return nil }
         return arena[Int(start)..<Int(start) + Int(count)]
     }
+
+    /// Puts other ids in the place of those for which `replacement` gives one; `type` is that of
+    /// the payload.
+    package mutating func replaceIDs(
+        of type: EventType,
+        by replacement: (ArraySlice<UInt8>) -> [UInt8]?
+    ) {
+        for index in type.idFieldIndices {
+            guard let old = bytes(at: index), let new = replacement(old) else { continue }
+            setBytes(new.span, at: index)
+        }
+    }
 }
 
 /// Two payloads of one type are equal if their fields are, however their arenas are laid out.

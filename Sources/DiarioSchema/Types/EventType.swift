@@ -118,6 +118,15 @@ package final class EventType: Sendable {
         return indices
     }
 
+    /// The fields that may hold an id that is an origin; a subject need not be marked as an id.
+    package var idFieldIndices: [Int] {
+        fields.indices.filter { index in
+            let field = fields[index]
+            return field.kind == .string
+                && (field.isNewID || field.referenceKind != nil || index == subjectFieldIndex)
+        }
+    }
+
     /// The index of the field named `name`, if there is one.
     package func fieldIndex(_ name: String) -> Int? {
         fields.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }

@@ -9,7 +9,7 @@ struct PublishedEvents {
     let count: UInt64
 
     init(_ publish: Publish) throws(FormatError) {
-        var unpacker = try BlockUnpacker()
+        var unpacker = BlockUnpacker()
         var contents: [Append.Content] = []
         var (count, size) = (0, 0)
         var next = publish.before + 1

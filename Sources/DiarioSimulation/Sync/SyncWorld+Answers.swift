@@ -58,7 +58,7 @@ extension SyncWorld {
         }
         var (first, end): (UInt64?, UInt64) = (nil, 0)
         do throws(FormatError) {
-            var unpacker = try BlockUnpacker()
+            var unpacker = BlockUnpacker()
             for block in push.blocks {
                 let (_, head) = try unpacker.unpack(block)
                 first = first ?? head.runs.first?.firstSequence

@@ -67,7 +67,7 @@ extension SyncWorld {
         var found: [(token: Int64, row: SyncKinds.Row)] = []
         for entry in try store.inbox(of: space) {
             do throws(FormatError) {
-                var unpacker = try BlockUnpacker()
+                var unpacker = BlockUnpacker()
                 let (bytes, head) = try unpacker.unpack(entry.block)
                 var cursor = RowCursor(bytes.span, head.summary)
                 while let next = try cursor.next() {

@@ -99,7 +99,7 @@ extension ScenarioWorld {
     }
 
     private func runs(in blocks: [[UInt8]]) throws -> [String] {
-        var unpacker = try BlockUnpacker()
+        var unpacker = BlockUnpacker()
         var runs: [BlockRun] = []
         for packed in blocks {
             let (_, head) = try unpacker.unpack(packed)

@@ -106,8 +106,18 @@ class DataDirectory:
         if ledger.refused and self.directory.format_version < 8:
             self.problems.append("refused events below format 8")
         self.inboxes[space] = check_inbox(self.directory, space, ledger, self.problems)
+        if current is not None:
+            self.check_publishing(space, ledger.head, current.root())
         self.problems[before:] = [f"space {name}: {text}" for text in self.problems[before:]]
         return None if current is None else current.root().hex()
+
+    def check_publishing(self, space, head, root):
+        known = self.directory.spaces.get(space)
+        if known is not None and known.publishing is not None:
+            try:
+                known.publishing.check(head, root)
+            except FormatError as error:
+                self.problems.append(f"publishing: {error}")
 
     def check_packs(self, state):
         for _, fingerprint in state.adoptions:

@@ -19,6 +19,9 @@ MANIFEST_STAGING = 2
 MANIFEST_LOST = 4
 HASH_SIZE = 32
 REPLICA_FILE_SIZE = 72
+PUBLISHING_SIZE = 80
+PUBLISHING_ASKED = 1
+PUBLISHING_TAKEN_BACK = 2
 FORMER_COUNT_MAX = 64
 LOCK_SIZE = 16
 
@@ -186,6 +189,30 @@ class ReplicaFile:
         return [reader.id() for _ in range(count)]
 
 
+class PublishingFile:
+    """An attempt to give a space its authority elsewhere."""
+
+    def __init__(self, data):
+        reader = sized_reader(data, PUBLISHING_SIZE, b"DPUB")
+        self.state = reader.u8()
+        if self.state not in (PUBLISHING_ASKED, PUBLISHING_TAKEN_BACK):
+            raise FormatError(f"state {self.state}")
+        reader.zeros(2)
+        self.attempt = reader.raw(16)
+        self.size = reader.u64()
+        self.root = reader.raw(HASH_SIZE)
+        self.accepted_at = reader.i64()
+        reader.zeros(4)
+        reader.raw(4)
+        reader.end()
+
+    def check(self, head, root):
+        """Until it is taken back, the canonical events are those that it speaks of."""
+        if self.state == PUBLISHING_ASKED and (self.size, self.root) != (head, root):
+            raise FormatError(f"it speaks of {self.size} events, or of another root than that of "
+                              f"the {head}")
+
+
 def sized_reader(data, size, magic, version=1):
     """A reader after magic and version of a file that ends in a CRC32C of all before it."""
     if len(data) != size:
@@ -199,9 +226,10 @@ def sized_reader(data, size, magic, version=1):
 
 
 class Space:
-    def __init__(self, manifest, replica_file):
+    def __init__(self, manifest, replica_file, publishing=None):
         self.manifest = manifest
         self.replica_file = replica_file
+        self.publishing = publishing
 
 
 class Directory:
@@ -279,6 +307,13 @@ class Directory:
         if replica_file.former and self.format_version < 9:
             self.problems.append(f"spaces/{name}: former ids below format 9")
         self.spaces[manifest.space] = Space(manifest, replica_file)
+        if "publishing" in self.names("spaces", name):
+            self.guarded(f"spaces/{name}/publishing", self.read_publishing, name, manifest.space)
+
+    def read_publishing(self, name, space):
+        file = PublishingFile(self.read("spaces", name, "publishing"))
+        if not self.spaces[space].manifest.is_authority:
+            self.spaces[space].publishing = file  # beside an authority a crash left it
 
     def shown_spaces(self):
         """Those that are neither staging nor replaced by one that is active."""

@@ -159,6 +159,17 @@ def manifest():
     return with_crc(writer.done())
 
 
+def publishing_file(size, root, state=1):
+    writer = Writer()
+    writer.raw(b"DPUB\x01" + bytes([state, 0, 0]))
+    writer.raw(bytes(16))
+    writer.u64(size)
+    writer.raw(root)
+    writer.i64(77)
+    writer.u32(0)
+    return with_crc(writer.done())
+
+
 def replica_file():
     writer = Writer()
     writer.raw(b"DREP\x01\0\0\0")

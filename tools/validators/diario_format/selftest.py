@@ -12,6 +12,7 @@ from .calendar import (
 from .canonical import canonical_json, number_text, parse_json, whole_number
 from .check_log import DataDirectory
 from .checksum import crc32c
+from .directory import PublishingFile
 from .generate import Generator, written
 from .harness import event_of_request
 from .hashes import (
@@ -220,6 +221,23 @@ def check_directory(checks):
     check_two_files(checks, whole.summary())
 
 
+def check_publishing(checks):
+    data = sample.publishing_file(5, bytes(range(32)))
+    file = PublishingFile(data)
+    checks.equal("publishing", (file.state, file.size, file.accepted_at), (1, 5, 77))
+    file.check(5, bytes(range(32)))
+    checks.refused("another size", lambda: file.check(6, bytes(range(32))))
+    checks.refused("another root", lambda: file.check(5, bytes(32)))
+    PublishingFile(sample.publishing_file(5, bytes(32), state=2)).check(6, bytes(range(32)))
+    for offset in range(len(data)):
+        broken = bytearray(data)
+        broken[offset] ^= 4
+        checks.refused(f"publishing with byte {offset} changed",
+                       lambda: PublishingFile(bytes(broken)))
+        checks.refused(f"publishing cut at {offset}", lambda: PublishingFile(data[:offset]))
+    checks.refused("state 3", lambda: PublishingFile(sample.publishing_file(5, bytes(32), state=3)))
+
+
 def check_two_files(checks, summary):
     first, second = sample.two_log_files()
     both = read_sample([first, second])
@@ -245,6 +263,6 @@ def read_sample(logs, mark=b""):
 def run():
     checks = Checks()
     for check in (check_primitives, check_json, check_calendar, check_hashes,
-                  check_round_trips, check_blocks, check_directory):
+                  check_round_trips, check_blocks, check_directory, check_publishing):
         check(checks)
     return checks.count, checks.failed
