@@ -23,9 +23,8 @@ struct SimulationCommand {
              diario-sim --seed N --trace       the same, and all that happens in them
              diario-sim --crashes              short scripts, cut at each of their operations
 
-        --worlds log or --worlds sync leaves out the others. With --clones, directories of replicas
-        are copied in sync worlds, and both go on. A sync world in which a promise broke is made
-        smaller; --steps 3,7-9 lives through these steps of it alone.
+        --worlds log or --worlds sync leaves out the others. A sync world in which a promise broke
+        is made smaller; --steps 3,7-9 lives through these steps of it alone.
 
         Exit status: 0 if all promises held, 1 if one did not, 2 if the arguments are wrong.
         """
@@ -36,7 +35,6 @@ struct SimulationCommand {
         var seeds: Range<UInt64>?
         var worlds = WorldKind.allCases
         var steps: Set<Int>?
-        var traits: SyncPlan.Traits = []
         var hasTrace = false
         var rest = arguments[...]
         while let argument = rest.popFirst() {
@@ -44,7 +42,6 @@ struct SimulationCommand {
             case "--help", "-h": return .help
             case "--trace": hasTrace = true
             case "--crashes": return .crashes
-            case "--clones": traits.insert(.clones)
             case "--seed":
                 guard let text = rest.popFirst(), let seed = UInt64(text), seed < .max else {
                     return .mistake("--seed needs a number, as in --seed 7")
@@ -72,7 +69,7 @@ struct SimulationCommand {
         guard steps == nil || worlds == [.sync] && seeds.count == 1 else {
             return .mistake("--steps is for one world: --seed N --worlds sync")
         }
-        let runner = WorldRunner(traits)
+        let runner = WorldRunner()
         guard hasTrace || steps != nil else { return .seeds(seeds, worlds, runner) }
         guard seeds.count == 1 else { return .mistake("--trace is for one seed: --seed N") }
         return .trace(seeds.lowerBound, worlds, runner, steps: steps)

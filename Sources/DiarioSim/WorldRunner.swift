@@ -11,10 +11,6 @@ enum WorldKind: String, CaseIterable, Sendable {
 struct WorldRunner: Sendable {
     private let logs = Simulation()
     private let syncs = SyncSimulation()
-    /// What sync worlds have that they would not have by themselves.
-    private let extra: SyncPlan.Traits
-
-    init(_ extra: SyncPlan.Traits) { self.extra = extra }
 
     /// Worlds that are lived through at the same time; there are no more threads than processors.
     private static let workerCount = 8
@@ -46,20 +42,19 @@ struct WorldRunner: Sendable {
                 replay: "diario-sim --seed \(seed) --worlds log --trace"
             )
         case .sync:
-            var plan = SyncPlan(seed: seed, extra: extra)
+            var plan = SyncPlan(seed: seed)
             if let steps { plan = plan.keeping(steps) }
             var result = syncs.run(plan, keepsAll: keepsAll)
             let whole = plan.steps.count
             if result.broken != nil, !keepsAll { result = syncs.shrink(result) }
             let numbers = result.plan.steps.map(\.number)
             let only = numbers.count == whole ? "" : " --steps " + StepList.text(numbers)
-            let clones = extra.contains(.clones) ? " --clones" : ""
             return Outcome(
                 title: "seed \(seed), sync world, \(numbers.count) of \(whole) steps",
                 violation: result.broken.map { "\($0.promise.rawValue): \($0.what)" },
                 lines: result.lines,
                 hash: Self.text(result.traceHash),
-                replay: "diario-sim --seed \(seed) --worlds sync\(clones)\(only) --trace"
+                replay: "diario-sim --seed \(seed) --worlds sync\(only) --trace"
             )
         }
     }
