@@ -29,7 +29,8 @@ struct WorldRunner: Sendable {
         _ kind: WorldKind,
         seed: UInt64,
         steps: Set<Int>? = nil,
-        keepsAll: Bool = false
+        keepsAll: Bool = false,
+        shrinks: Bool = true
     ) -> Outcome {
         switch kind {
         case .log:
@@ -46,7 +47,7 @@ struct WorldRunner: Sendable {
             if let steps { plan = plan.keeping(steps) }
             var result = syncs.run(plan, keepsAll: keepsAll)
             let whole = plan.steps.count
-            if result.broken != nil, !keepsAll { result = syncs.shrink(result) }
+            if result.broken != nil, !keepsAll, shrinks { result = syncs.shrink(result) }
             let numbers = result.plan.steps.map(\.number)
             let only = numbers.count == whole ? "" : " --steps " + StepList.text(numbers)
             return Outcome(
@@ -61,16 +62,22 @@ struct WorldRunner: Sendable {
 
     /// Lives through the worlds of many seeds and tells of those in which something broke; gives
     /// their count.
-    func run(_ seeds: Range<UInt64>, _ kinds: [WorldKind]) async -> Int {
+    ///
+    /// With `untilBroken`, begins no further seed after the first of them, and makes none smaller.
+    func run(
+        _ seeds: Range<UInt64>,
+        _ kinds: [WorldKind],
+        untilBroken: Bool = false
+    ) async -> Int {
         let progress = Progress(seeds)
         await withTaskGroup { group in
             for _ in 0..<Self.workerCount {
                 group.addTask {
                     while let seed = progress.next() {
                         for kind in kinds {
-                            let outcome = run(kind, seed: seed)
+                            let outcome = run(kind, seed: seed, shrinks: !untilBroken)
                             guard let violation = outcome.violation else { continue }
-                            progress.fail()
+                            progress.fail(isEnd: untilBroken)
                             Self.show(outcome, violation)
                         }
                     }
@@ -117,7 +124,13 @@ private final class Progress: Sendable {
         return seed
     }
 
-    func fail() { state.withLock { $0.failedCount += 1 } }
+    /// Counts a world that failed; with `isEnd`, there is no next seed.
+    func fail(isEnd: Bool) {
+        state.withLock { state in
+            state.failedCount += 1
+            if isEnd { state.next = seedEnd }
+        }
+    }
 
     /// Clears what was shown, and tells how many worlds failed.
     func end() -> Int {
