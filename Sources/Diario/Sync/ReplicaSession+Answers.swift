@@ -37,6 +37,8 @@ extension ReplicaSession {
             do throws(LogError) {
                 held = try Arrival(news, store)
             } catch .format(let error) {
+                // A run of own events may end within a batch of others that have their origins.
+                guard !suspectAll() else { return }
                 return machine.failed("The news cannot be read: \(error.message).", at: now)
             }
             try takeHeld(at: now)

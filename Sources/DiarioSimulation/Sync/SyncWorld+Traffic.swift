@@ -42,7 +42,8 @@ extension SyncWorld {
         case .send(let bytes): send(bytes, from: device)
         case .wait(let until):
             let rest = until.milliseconds - device.machine.now.milliseconds
-            trace.add("\(now) \(device.name) waits \(rest)")
+            let why = device.session?.machine.failure ?? "nothing failed"
+            trace.add("\(now) \(device.name) waits \(rest): \(why)")
             schedule(device, .time, in: rest)
         case .rest: schedule(device, .news, in: Self.interval)
         case .stop(let refusal):
