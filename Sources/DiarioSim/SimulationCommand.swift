@@ -73,7 +73,7 @@ struct SimulationCommand {
             return .mistake("--steps is for one world: --seed N --worlds sync")
         }
         let runner = WorldRunner()
-        guard hasTrace || steps != nil else { 
+        guard hasTrace || steps != nil else {
             return .seeds(seeds, worlds, runner, untilBroken: untilBroken)
         }
         guard seeds.count == 1 else { return .mistake("--trace is for one seed: --seed N") }

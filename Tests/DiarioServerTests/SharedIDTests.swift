@@ -12,8 +12,9 @@ import Testing
 struct SharedIDTests {
     private static let alice = Caller(rights: [.read, .append], actor: "alice")
 
-    /// What was refused was a batch of two, and what is pending here under the first of its origins
-    /// is another event. It was put into the inbox as a part of a batch, which nobody can read.
+    /// What is pending here under the first origin of a refused batch of two is another event.
+    ///
+    /// It was put into the inbox as a part of that batch, which nobody could read.
     @Test func aRefusalOfOthersIsNotTakenForOurs() throws {
         var pair = try Pair()
         try pair.sync()
@@ -29,8 +30,9 @@ struct SharedIDTests {
         #expect(try twin.root == pair.authorityRoot)
     }
 
-    /// The run of own events that a pull names ended within a batch of the other device, and the
-    /// rest of that batch could not be read: the two never came together.
+    /// The run of own events that a pull names ended within a batch of the other device.
+    ///
+    /// The rest of that batch could not be read, and the two never came together.
     @Test func aRunMayEndWithinABatchOfOthers() throws {
         var pair = try Pair()
         try pair.sync()
@@ -44,8 +46,43 @@ struct SharedIDTests {
         #expect(try twin.root == pair.authorityRoot)
     }
 
-    /// The clock of the other device was far ahead, so it was not merged into ours, and the next
-    /// event under the same id had an earlier one: the log of the authority was not valid.
+    /// The push that was to tell of the fork got lost, and the pull that came next was believed to
+    /// show that the authority had nothing to tell.
+    @Test func aSuspicionOutlivesALostAnswer() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record("one")
+        try pair.sync()
+        try twin.record("two")
+        twin.session.heardOfNews()
+        let pull = try twin.request(at: pair.now)
+        try twin.session.receive(pair.authority.answer(pull, from: Pair.anyone), at: pair.now)
+        _ = try twin.request(at: pair.now)
+        twin.lose(at: pair.now)
+        pair.clock.advance(milliseconds: 100_000)
+        try twin.sync(with: pair.authority, at: pair.now)
+        #expect(try twin.texts == ["one", "two"])
+        #expect(try twin.root == pair.authorityRoot)
+    }
+
+    /// What earlier appends had left in memory knew the old id still.
+    @Test func theNewIDHoldsForTheNextEvent() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record(["bad", "worse"], actor: "mallory")
+        try pair.sync(as: Self.alice)
+        try twin.sync(with: pair.authority, as: Self.alice, at: pair.now)
+        #expect(try twin.record("good").replica != pair.replica.store.author(of: twin.space).0)
+        try twin.sync(with: pair.authority, as: Self.alice, at: pair.now)
+        #expect(try twin.texts == ["good"])
+        #expect(try twin.root == pair.authorityRoot)
+    }
+
+    /// The clock of the other device was far ahead, so it was not merged into ours.
+    ///
+    /// The next event under the same id had an earlier one, and the authority's log was not valid.
     @Test func whoFindsOthersUnderItsIDTakesANewOne() throws {
         var pair = try Pair()
         try pair.sync()
@@ -64,8 +101,9 @@ struct SharedIDTests {
         #expect(try pair.authorityStore.verify(pair.replica.space) { _ in nil }.faults == [])
     }
 
-    /// Such an event was read by the schema that the space has, which may be another one; one that
-    /// no pack has let the whole fail for ever.
+    /// Such an event was read by the schema that the space has, which may be another one.
+    ///
+    /// One of a type that no pack has let the whole fail for ever.
     @Test func eventsOfUnknownSchemasAreRecordedAgainAsTheyAre() throws {
         var pair = try Pair()
         try pair.sync()
@@ -84,8 +122,9 @@ struct SharedIDTests {
         #expect(twin.store.validate() == [])
     }
 
-    /// A write that failed just after the new space had taken the place of the old one led to the
-    /// removal of both.
+    /// A write may fail just after the new space has taken the place of the old one.
+    ///
+    /// Both were removed then.
     @Test func aFailingDiskLeavesTheOldSpaceOrTheNewOne() throws {
         for period in 1...60 {
             var pair = try Pair(seed: UInt64(period))

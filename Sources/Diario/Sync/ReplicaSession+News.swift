@@ -35,6 +35,7 @@ extension ReplicaSession {
             guard !suspectAll() else { return }
             return machine.failed("The news do not fit: \(what).", at: now)
         }
+        cleared = []
         let standing = store.standing(of: space)
         moved.pulled += standing.head - before
         guard standing.head >= news.end, try store.root(of: space, size: news.end) == news.root

@@ -38,7 +38,7 @@ extension ReplicaSession {
 
     /// Lets a push tell from which event on the authority knows others.
     private mutating func suspect(_ replica: ReplicaID, _ sequence: UInt64, at now: Timestamp) {
-        guard suspects.insert(replica).inserted else {
+        guard !cleared.contains(replica) else {
             let origin = Origin(replica: replica, sequence: sequence)
             return machine.refused(
                 Refusal(
@@ -50,13 +50,14 @@ extension ReplicaSession {
                 at: now
             )
         }
+        suspects.insert(replica)
         decided[replica] = nil
         machine.pushFirst()
     }
 
-    /// Suspects all that is pending; false if that was done before, or if nothing is pending.
+    /// Suspects all that is pending; false if nothing is, but what was cleared already.
     mutating func suspectAll() -> Bool {
-        let new = Set(store.standing(of: space).pending.map(\.replica)).subtracting(suspects)
+        let new = Set(store.standing(of: space).pending.map(\.replica)).subtracting(cleared)
         guard !new.isEmpty else { return false }
         suspects.formUnion(new)
         for replica in new { decided[replica] = nil }
@@ -175,6 +176,7 @@ extension ReplicaSession {
         moved.movedBack += outcome.movedBack
         decided = [:]
         suspects = []
+        cleared = []
         held = nil
         machine.compared()
     }

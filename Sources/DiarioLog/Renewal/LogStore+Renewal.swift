@@ -108,5 +108,7 @@ extension Writer {
         try DirectoryFormat.upgrade(to: DirectoryFormat.moving, in: store.directory)
         try home.takeNewReplica(in: store.directory, entropy: store.entropy)
         homes[space] = home
+        // What earlier commits left knows the old id.
+        forgetStaged()
     }
 }

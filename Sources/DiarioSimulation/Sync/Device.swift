@@ -43,6 +43,8 @@ final class Device {
     var modelVersion = 0
     /// What it was like once, to be put back to.
     var backup: Backup?
+    /// True from when its disk was put back until its log was read.
+    var isPutBack = false
     /// The largest answer that it was given.
     var answerSizeMax = 0
 

@@ -40,6 +40,7 @@ extension SyncWorld {
         copy.kept = device.kept
         copy.replicas = device.replicas
         copy.seen = device.seen
+        copy.isPutBack = true
         book.copy(device.number, to: number)
         book.holds[number] = book.copiedHolds(of: device.number)
         add(copy)
@@ -82,6 +83,7 @@ extension SyncWorld {
         if backup.isSnapshot { sharedReplicas.formUnion(device.replicas) }
         device.replicas = backup.replicas
         device.seen = backup.seen
+        device.isPutBack = true
         abandonUnsecured()
         try start(device)
         if backup.isSnapshot { try noteShared(device) }

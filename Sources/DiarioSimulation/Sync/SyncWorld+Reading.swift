@@ -361,11 +361,13 @@ extension SyncWorld {
             .sorted(by: { $0.key < $1.key }) where !pending.contains(token)
         {
             guard hold.certainty == .unknown,
-                hold.origin.flatMap({ history.verdict(of: $0) }) == nil
+                // An earlier disk may have sent it; else what was sent is still there.
+                device.isPutBack || hold.origin.flatMap({ history.verdict(of: $0) }) == nil
             else { continue }
             trace.add("\(now) \(device.name) lost event \(token)")
             book.drop(token, device.number)
         }
+        device.isPutBack = false
         try checkReplica(device)
         try checkKept(device)
     }
