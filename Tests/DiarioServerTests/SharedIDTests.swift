@@ -116,8 +116,9 @@ struct SharedIDTests {
         try twin.sync(with: pair.authority, at: pair.now)
         #expect(twin.session.moved.recordedAgain == 3)
         #expect(twin.pendingCount == 0)
-        #expect(try twin.texts == ["one", "four"])
-        #expect(try twin.store.inbox(of: twin.space).count == 2)
+        let (texts, inbox) = (try twin.texts, try twin.store.inbox(of: twin.space))
+        #expect(texts == ["one", "four"])
+        #expect(inbox.count == 2)
         #expect(try twin.root == pair.authorityRoot)
         #expect(twin.store.validate() == [])
     }

@@ -42,6 +42,8 @@ package struct SpaceRenewal: ~Copyable {
     /// The next origin under which an event is recorded again.
     private var next: Origin
     private var newOrigins: [Origin: Origin] = [:]
+    /// Of the last event that was recorded again.
+    private var lastClock = HybridTime(rawValue: 0)
     /// Of each replica the sequence that comes next in the new space.
     private var expected: [ReplicaID: UInt64] = [:]
     /// What the inbox has of each replica beyond the new space's history, in order.
@@ -270,6 +272,9 @@ package struct SpaceRenewal: ~Copyable {
         envelope.sequence = origin.sequence
         envelope.batchFirst = origin.sequence - offset
         envelope.base = min(envelope.base, plan.size)
+        // What comes together under one id may come from several, each with a clock of its own.
+        envelope.clock = max(envelope.clock, HybridTime(rawValue: lastClock.rawValue + 1))
+        lastClock = envelope.clock
         guard let type = find(entry), Fingerprint.schema(type) == entry.fingerprint else {
             // Nobody here can tell which of its fields are ids; the authority will refuse it.
             return try lane.append(row, of: bytes, entry, envelope)
