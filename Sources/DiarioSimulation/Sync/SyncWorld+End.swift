@@ -80,8 +80,8 @@ extension SyncWorld {
         // Programs that start again find the same.
         for device in devices { try restart(device) }
         try restart(nil)
-        // Where two disks used one id, a refusal may be of an event of the other one. Nothing tells,
-        // and so its author finds it in the inbox.
+        // Where two disks used one id, a refusal may be of an event of the other one. Nothing
+        // tells, and so its author finds it in the inbox.
         var mistaken: Set<Int64> = []
         for device in devices {
             for (origin, token) in device.kept where sharedReplicas.contains(origin.replica) {
