@@ -5,7 +5,7 @@ import DiarioStorage
 struct SimulationCommand {
     private enum Request {
         case help
-        case seeds(Range<UInt64>, [WorldKind], WorldRunner)
+        case seeds(Range<UInt64>, [WorldKind], WorldRunner, untilBroken: Bool)
         case trace(UInt64, [WorldKind], WorldRunner, steps: Set<Int>?)
         case crashes
         case mistake(String)
@@ -23,9 +23,9 @@ struct SimulationCommand {
              diario-sim --seed N --trace       the same, and all that happens in them
              diario-sim --crashes              short scripts, cut at each of their operations
 
-        --worlds log or --worlds sync leaves out the others. With --clones, directories of replicas
-        are copied in sync worlds, and both go on. A sync world in which a promise broke is made
-        smaller; --steps 3,7-9 lives through these steps of it alone.
+        --worlds log or --worlds sync leaves out the others. A sync world in which a promise broke
+        is made smaller; --steps 3,7-9 lives through these steps of it alone. With --until-broken,
+        no further seed is begun then, and nothing is made smaller.
 
         Exit status: 0 if all promises held, 1 if one did not, 2 if the arguments are wrong.
         """
@@ -36,15 +36,15 @@ struct SimulationCommand {
         var seeds: Range<UInt64>?
         var worlds = WorldKind.allCases
         var steps: Set<Int>?
-        var traits: SyncPlan.Traits = []
         var hasTrace = false
+        var untilBroken = false
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {
             case "--help", "-h": return .help
             case "--trace": hasTrace = true
+            case "--until-broken": untilBroken = true
             case "--crashes": return .crashes
-            case "--clones": traits.insert(.clones)
             case "--seed":
                 guard let text = rest.popFirst(), let seed = UInt64(text), seed < .max else {
                     return .mistake("--seed needs a number, as in --seed 7")
@@ -72,8 +72,10 @@ struct SimulationCommand {
         guard steps == nil || worlds == [.sync] && seeds.count == 1 else {
             return .mistake("--steps is for one world: --seed N --worlds sync")
         }
-        let runner = WorldRunner(traits)
-        guard hasTrace || steps != nil else { return .seeds(seeds, worlds, runner) }
+        let runner = WorldRunner()
+        guard hasTrace || steps != nil else {
+            return .seeds(seeds, worlds, runner, untilBroken: untilBroken)
+        }
         guard seeds.count == 1 else { return .mistake("--trace is for one seed: --seed N") }
         return .trace(seeds.lowerBound, worlds, runner, steps: steps)
     }
@@ -103,8 +105,8 @@ struct SimulationCommand {
                 if let violation = outcome.violation { print("BROKEN: \(violation)") }
             }
             return outcomes.contains { $0.violation != nil } ? 1 : 0
-        case .seeds(let seeds, let worlds, let runner):
-            return await run(seeds, worlds, runner)
+        case .seeds(let seeds, let worlds, let runner, let untilBroken):
+            return await run(seeds, worlds, runner, untilBroken: untilBroken)
         case .crashes: return runCrashes()
         }
     }
@@ -112,10 +114,11 @@ struct SimulationCommand {
     private func run(
         _ seeds: Range<UInt64>,
         _ worlds: [WorldKind],
-        _ runner: WorldRunner
+        _ runner: WorldRunner,
+        untilBroken: Bool
     ) async -> Int32 {
         let start = ContinuousClock.now
-        let failedCount = await runner.run(seeds, worlds)
+        let failedCount = await runner.run(seeds, worlds, untilBroken: untilBroken)
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let kinds = worlds.map(\.rawValue).joined(separator: " and ")
         print(

@@ -11,10 +11,6 @@ enum WorldKind: String, CaseIterable, Sendable {
 struct WorldRunner: Sendable {
     private let logs = Simulation()
     private let syncs = SyncSimulation()
-    /// What sync worlds have that they would not have by themselves.
-    private let extra: SyncPlan.Traits
-
-    init(_ extra: SyncPlan.Traits) { self.extra = extra }
 
     /// Worlds that are lived through at the same time; there are no more threads than processors.
     private static let workerCount = 8
@@ -33,7 +29,8 @@ struct WorldRunner: Sendable {
         _ kind: WorldKind,
         seed: UInt64,
         steps: Set<Int>? = nil,
-        keepsAll: Bool = false
+        keepsAll: Bool = false,
+        shrinks: Bool = true
     ) -> Outcome {
         switch kind {
         case .log:
@@ -46,36 +43,41 @@ struct WorldRunner: Sendable {
                 replay: "diario-sim --seed \(seed) --worlds log --trace"
             )
         case .sync:
-            var plan = SyncPlan(seed: seed, extra: extra)
+            var plan = SyncPlan(seed: seed)
             if let steps { plan = plan.keeping(steps) }
             var result = syncs.run(plan, keepsAll: keepsAll)
             let whole = plan.steps.count
-            if result.broken != nil, !keepsAll { result = syncs.shrink(result) }
+            if result.broken != nil, !keepsAll, shrinks { result = syncs.shrink(result) }
             let numbers = result.plan.steps.map(\.number)
             let only = numbers.count == whole ? "" : " --steps " + StepList.text(numbers)
-            let clones = extra.contains(.clones) ? " --clones" : ""
             return Outcome(
                 title: "seed \(seed), sync world, \(numbers.count) of \(whole) steps",
                 violation: result.broken.map { "\($0.promise.rawValue): \($0.what)" },
                 lines: result.lines,
                 hash: Self.text(result.traceHash),
-                replay: "diario-sim --seed \(seed) --worlds sync\(clones)\(only) --trace"
+                replay: "diario-sim --seed \(seed) --worlds sync\(only) --trace"
             )
         }
     }
 
     /// Lives through the worlds of many seeds and tells of those in which something broke; gives
     /// their count.
-    func run(_ seeds: Range<UInt64>, _ kinds: [WorldKind]) async -> Int {
+    ///
+    /// With `untilBroken`, begins no further seed after the first of them, and makes none smaller.
+    func run(
+        _ seeds: Range<UInt64>,
+        _ kinds: [WorldKind],
+        untilBroken: Bool = false
+    ) async -> Int {
         let progress = Progress(seeds)
         await withTaskGroup { group in
             for _ in 0..<Self.workerCount {
                 group.addTask {
                     while let seed = progress.next() {
                         for kind in kinds {
-                            let outcome = run(kind, seed: seed)
+                            let outcome = run(kind, seed: seed, shrinks: !untilBroken)
                             guard let violation = outcome.violation else { continue }
-                            progress.fail()
+                            progress.fail(isEnd: untilBroken)
                             Self.show(outcome, violation)
                         }
                     }
@@ -122,7 +124,13 @@ private final class Progress: Sendable {
         return seed
     }
 
-    func fail() { state.withLock { $0.failedCount += 1 } }
+    /// Counts a world that failed; with `isEnd`, there is no next seed.
+    func fail(isEnd: Bool) {
+        state.withLock { state in
+            state.failedCount += 1
+            if isEnd { state.next = seedEnd }
+        }
+    }
 
     /// Clears what was shown, and tells how many worlds failed.
     func end() -> Int {

@@ -50,5 +50,8 @@ import Testing
         #expect(counts.count { $0.requestsLost + $0.answersLost > 0 } >= 3)
         #expect(counts.count { $0.copies > 0 } >= 1)
         #expect(counts.count { $0.damages > 0 } >= 1)
+        #expect(counts.count { $0.clones > 0 } >= 3)
+        #expect(counts.count { $0.renewals > 0 } >= 1)
+        #expect(counts.count { $0.restores > 0 } >= 1)
     }
 }

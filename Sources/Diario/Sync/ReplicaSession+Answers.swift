@@ -42,6 +42,8 @@ extension ReplicaSession {
             do throws(LogError) {
                 held = try Arrival(news, store)
             } catch .format(let error) {
+                // A run of own events may end within a batch of others that have their origins.
+                guard !suspectAll() else { return }
                 return machine.failed("The news cannot be read: \(error.message).", at: now)
             }
             try takeHeld(at: now)
@@ -112,6 +114,7 @@ extension ReplicaSession {
         }
         lastGap = nil
         decided[replica] = sequences.upperBound
+        if suspects.remove(replica) != nil { cleared.insert(replica) }
         moved.pushed += UInt64(sequences.count)
         try promote(promoted)
         try store.leaveOut(try keepRefused(refused), of: space)

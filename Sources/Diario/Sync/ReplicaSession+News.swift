@@ -23,15 +23,19 @@ extension ReplicaSession {
     mutating func takeHeld(at now: Timestamp) throws(LogError) {
         guard try missingPack() == nil, let arrival = held.take() else { return }
         let news = arrival.news
-        guard try !holdsOthers(news, at: now) else { return }
+        guard try !holdsOthers(arrival, at: now) else { return }
         // Before they leave the lane, so that they are never in neither.
         try keepRefused(arrival.facts.refusals)
+        try leaveSharedID(arrival)
         let before = store.standing(of: space).head
         do throws(LogError) {
             try store.append(arrival.contents, to: space)
         } catch .outOfOrder(let what) {
+            // What is pending may be known there as other events, which a push tells.
+            guard !suspectAll() else { return }
             return machine.failed("The news do not fit: \(what).", at: now)
         }
+        cleared = []
         let standing = store.standing(of: space)
         moved.pulled += standing.head - before
         guard standing.head >= news.end, try store.root(of: space, size: news.end) == news.root
@@ -49,34 +53,64 @@ extension ReplicaSession {
         machine.pulled(through: news.end, of: news.head, unsent: rest)
     }
 
+    /// Takes a new id if the news have events under ours that were not recorded here.
+    ///
+    /// Before they are appended: what is recorded here would follow them under the same id, with a
+    /// clock that may be behind theirs.
+    private func leaveSharedID(_ arrival: Arrival) throws(LogError) {
+        let own = try store.status(of: space).replica
+        let last = store.lastSequence(of: own, in: space)
+        let isShared =
+            arrival.blocks.contains { block in
+                block.head.runs.contains { $0.replica == own && $0.lastSequence > last }
+            }
+            || arrival.facts.refusals.contains {
+                $0.replica == own && $0.sequences.upperBound > last
+            }
+        if isShared { try store.takeNewReplica(of: space, inPlaceOf: own) }
+    }
+
     /// Puts pending events that were refused into the inbox, and gives those that are there now.
     @discardableResult
     mutating func keepRefused(_ refused: [RefusedRun]) throws(LogError) -> [RefusedRun] {
         guard !refused.isEmpty else { return [] }
         var kept: [RefusedRun] = []
-        let pending = store.standing(of: space).pending
         var entries: [InboxEntry] = []
-        for refusal in refused
-        where
-            pending.contains(where: {
-                $0.replica == refusal.replica && $0.sequences.overlaps(refusal.sequences)
-            })
-        {
-            let events = PendingEvents(replica: refusal.replica, sequences: refusal.sequences)
-            let (blocks, count) = try store.pendingBlocks(of: space, events)
-            guard let block = blocks.first, blocks.count == 1, count > 0 else { continue }
-            moved.refused += UInt64(count)
+        for refusal in refused where isPending(refusal) {
+            guard let entry = try pendingBatch(refusal) else { continue }
+            moved.refused += UInt64(refusal.sequences.count)
             kept.append(refusal)
-            entries.append(
-                InboxEntry(
-                    replica: refusal.replica,
-                    sequences: refusal.sequences,
-                    writtenAt: store.now,
-                    block: block
-                )
-            )
+            entries.append(entry)
         }
         try store.keepInInbox(entries, of: space)
         return kept
+    }
+
+    private func isPending(_ refusal: RefusedRun) -> Bool {
+        store.standing(of: space).pending.contains {
+            $0.replica == refusal.replica && $0.sequences.overlaps(refusal.sequences)
+        }
+    }
+
+    /// The pending events that a refusal names; nil if they are not one batch.
+    private func pendingBatch(_ refusal: RefusedRun) throws(LogError) -> InboxEntry? {
+        let events = PendingEvents(replica: refusal.replica, sequences: refusal.sequences)
+        let (blocks, count) = try store.pendingBlocks(of: space, events)
+        guard let block = blocks.first, blocks.count == 1, count == refusal.sequences.count else {
+            return nil
+        }
+        let entry = InboxEntry(
+            replica: refusal.replica,
+            sequences: refusal.sequences,
+            writtenAt: store.now,
+            block: block
+        )
+        return entry.isOneBatch ? entry : nil
+    }
+
+    /// Whether a refusal names pending events that cannot be those that were refused.
+    func refusesOthers(_ refusal: RefusedRun) throws(LogError) -> Bool {
+        guard isPending(refusal) else { return false }
+        return try pendingBatch(refusal) == nil
     }
 }

@@ -20,30 +20,49 @@ extension ReplicaSession {
 
     // MARK: Forks
 
-    /// Whether own events that the news say have positions are others than those that are pending.
-    mutating func holdsOthers(_ news: News, at now: Timestamp) throws(LogError) -> Bool {
-        for case .own(let run, let hash) in news.pieces {
+    /// Whether own events that the news say have verdicts are others than those that are pending.
+    mutating func holdsOthers(_ arrival: Arrival, at now: Timestamp) throws(LogError) -> Bool {
+        for case .own(let run, let hash) in arrival.news.pieces {
             let sequences = run.firstSequence...run.firstSequence + run.count - 1
             let events = PendingEvents(replica: run.replica, sequences: sequences)
             guard try store.pendingHash(of: events, in: space) != hash else { continue }
-            guard suspects.insert(run.replica).inserted else {
-                machine.refused(
-                    Refusal(
-                        .diverged,
-                        number: run.firstPosition,
-                        "The authority has other events of \(run.replica.text) at position "
-                            + "\(run.firstPosition), and does not say so when they are sent."
-                    ),
-                    at: now
-                )
-                return true
-            }
-            // A push tells from which event on.
-            decided[run.replica] = nil
-            machine.pushFirst()
+            suspect(run.replica, run.firstSequence, at: now)
+            return true
+        }
+        for refusal in arrival.facts.refusals where try refusesOthers(refusal) {
+            suspect(refusal.replica, refusal.sequences.lowerBound, at: now)
             return true
         }
         return false
+    }
+
+    /// Lets a push tell from which event on the authority knows others.
+    private mutating func suspect(_ replica: ReplicaID, _ sequence: UInt64, at now: Timestamp) {
+        guard !cleared.contains(replica) else {
+            let origin = Origin(replica: replica, sequence: sequence)
+            return machine.refused(
+                Refusal(
+                    .diverged,
+                    number: sequence,
+                    "The authority has another event as \(origin.text), and does not say so when "
+                        + "ours is sent."
+                ),
+                at: now
+            )
+        }
+        suspects.insert(replica)
+        decided[replica] = nil
+        machine.pushFirst()
+    }
+
+    /// Suspects all that is pending; false if nothing is, but what was cleared already.
+    mutating func suspectAll() -> Bool {
+        let new = Set(store.standing(of: space).pending.map(\.replica)).subtracting(cleared)
+        guard !new.isEmpty else { return false }
+        suspects.formUnion(new)
+        for replica in new { decided[replica] = nil }
+        machine.pushFirst()
+        return true
     }
 
     /// Another event is known under this origin.
@@ -157,6 +176,7 @@ extension ReplicaSession {
         moved.movedBack += outcome.movedBack
         decided = [:]
         suspects = []
+        cleared = []
         held = nil
         machine.compared()
     }

@@ -23,8 +23,11 @@ package struct ReplicaSession: Sendable {
     var request: Request?
     /// News that wait for packs.
     var held: Arrival?
-    /// Replicas of which the authority has other events than are pending here.
+    /// Replicas of which the authority may have other events than are pending here, which a push is
+    /// to tell.
     var suspects: Set<ReplicaID> = []
+    /// Those of which it did not say so when it was asked.
+    var cleared: Set<ReplicaID> = []
     var search: CommonSearch?
     /// The event that the authority waited for when it last found a gap.
     var lastGap: Origin?

@@ -105,6 +105,52 @@ extension BlockBuilder {
         try copy(row, of: block, typeIndex: index(of: type), erased: erased)
     }
 
+    /// Copies a row of another block, from its flags on, under an envelope of its own.
+    ///
+    /// An id that is derived is that of the new origin then; others stay what they are.
+    package mutating func append(
+        _ row: BlockRow,
+        of block: Span<UInt8>,
+        type: TypeEntry,
+        envelope: RowEnvelope
+    ) throws(FormatError) {
+        var reader = ByteReader(block.raw, range: row.publicPart)
+        // The offset in the batch, its count, the clock, the time, and the base.
+        _ = try reader.nextVarint()
+        _ = try reader.nextVarint()
+        _ = try reader.next(UInt64.self)
+        _ = try reader.nextZigzag()
+        _ = try reader.nextVarint()
+        var part: [UInt8] = []
+        part.append(varint: envelope.sequence - envelope.batchFirst)
+        part.append(varint: UInt64(envelope.batchCount))
+        part.append(littleEndian: envelope.clock.rawValue)
+        part.append(zigzag: envelope.atOffset)
+        part.append(varint: envelope.base)
+        part.append(contentsOf: block.raw.extracting(reader.offset..<row.publicPart.upperBound))
+        let typeIndex = index(of: type)
+        rows.append(varint: UInt64(part.count))
+        let personal: Range<Int>? =
+            switch row.personal {
+            case .absent: nil
+            case .erased(let range), .present(let range): range
+            }
+        switch row.personal {
+        case .absent: rows.append(0)
+        case .erased: rows.append(1)
+        case .present(let range): rows.append(varint: UInt64(range.count))
+        }
+        rows.append(varint: UInt64(typeIndex))
+        rows.append(contentsOf: part)
+        if let personal { rows.append(contentsOf: block.raw.extracting(personal)) }
+        note(
+            replica: envelope.replica,
+            firstSequence: envelope.sequence,
+            count: 1,
+            lastClock: envelope.clock.rawValue
+        )
+    }
+
     private mutating func copy(
         _ row: BlockRow,
         of block: Span<UInt8>,

@@ -79,6 +79,17 @@ package struct InboxEntry: Equatable, Sendable {
         sequences = run.firstSequence...run.lastSequence
     }
 
+    /// Whether it can be read back: its events are one batch, and all of it.
+    package var isOneBatch: Bool {
+        do throws(FormatError) {
+            let bytes = encoded()
+            let entry = try InboxEntry(bytes.span)
+            return entry.sequences == sequences && entry.replica == replica
+        } catch {
+            return false
+        }
+    }
+
     private static func isOneBatch(
         _ block: [UInt8],
         _ head: BlockHead

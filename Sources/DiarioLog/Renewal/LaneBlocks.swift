@@ -56,7 +56,28 @@ struct LaneBlocks: ~Copyable {
         let isFirst = envelope.sequence == envelope.batchFirst
         try makeRoom(for: envelope.origin, isFirst: isFirst)
         builder.append(event: 0, of: draft, envelope: envelope)
-        guard draft.events[0].flags.contains(.personal) else { return }
+        if draft.events[0].flags.contains(.personal) { drawSeed(for: envelope) }
+    }
+
+    /// Takes a row as it is but for its envelope.
+    mutating func append(
+        _ row: BlockRow,
+        of bytes: Span<UInt8>,
+        _ type: TypeEntry,
+        _ envelope: RowEnvelope
+    ) throws(LogError) {
+        let isFirst = envelope.sequence == envelope.batchFirst
+        try makeRoom(for: envelope.origin, isFirst: isFirst)
+        do throws(FormatError) {
+            try builder.append(row, of: bytes, type: type, envelope: envelope)
+        } catch {
+            throw .format(error)
+        }
+        if case .present = row.personal { drawSeed(for: envelope) }
+    }
+
+    /// Adds the node of a new event's salt.
+    private mutating func drawSeed(for envelope: RowEnvelope) {
         let group = SaltSeed.group(of: envelope.sequence)
         guard groups.insert(group).inserted else { return }
         let entropy = store.shared.entropy

@@ -40,6 +40,27 @@ extension LogStore {
         return (manifest.space, try SpaceHome.read(manifest.space, in: directory).replica)
     }
 
+    /// Removes a space that is still staged.
+    func removeStaged(_ space: SpaceID) throws(LogError) {
+        guard try SpaceHome.readManifest(space, in: directory).isStaging else { return }
+        try remove(space)
+    }
+
+    /// Takes a new id for what is recorded from now on: another device uses the one that was.
+    ///
+    /// Pending events keep their origins.
+    package func takeNewReplica(
+        of space: SpaceID,
+        inPlaceOf old: ReplicaID
+    ) throws(LogError) {
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            try writer.syncPrevious()
+            try writer.takeNewReplica(of: space, inPlaceOf: old)
+        }
+    }
+
     /// Notes that others push to a space: a copy of it must not go on by itself.
     package func markServed(_ space: SpaceID) throws(LogError) {
         try changeManifest(of: space) { $0.isServed = true }
@@ -72,5 +93,22 @@ extension LogStore {
             try DirectoryFormat.upgrade(to: DirectoryFormat.moving, in: shared.directory)
             try writer.replaceManifest(manifest)
         }
+    }
+}
+
+extension Writer {
+    /// Takes a new id for what is recorded from now on; the caller holds the lock.
+    fileprivate mutating func takeNewReplica(
+        of space: SpaceID,
+        inPlaceOf old: ReplicaID
+    ) throws(LogError) {
+        var home = try writableHome(space)
+        // A copied directory just took one.
+        guard home.replica == old else { return }
+        try DirectoryFormat.upgrade(to: DirectoryFormat.moving, in: store.directory)
+        try home.takeNewReplica(in: store.directory, entropy: store.entropy)
+        homes[space] = home
+        // What earlier commits left knows the old id.
+        forgetStaged()
     }
 }

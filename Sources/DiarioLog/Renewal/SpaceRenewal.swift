@@ -42,6 +42,8 @@ package struct SpaceRenewal: ~Copyable {
     /// The next origin under which an event is recorded again.
     private var next: Origin
     private var newOrigins: [Origin: Origin] = [:]
+    /// Of the last event that was recorded again.
+    private var lastClock = HybridTime(rawValue: 0)
     /// Of each replica the sequence that comes next in the new space.
     private var expected: [ReplicaID: UInt64] = [:]
     /// What the inbox has of each replica beyond the new space's history, in order.
@@ -73,7 +75,8 @@ package struct SpaceRenewal: ~Copyable {
                 var renewal = try SpaceRenewal(plan, old, store, staged, find)
                 if let outcome = try renewal.run() { return outcome }
             } catch {
-                try? store.remove(staged.space)
+                // What took the place of the old space already is not staged any more.
+                try? store.removeStaged(staged.space)
                 throw error
             }
             try store.remove(staged.space)
@@ -261,13 +264,22 @@ package struct SpaceRenewal: ~Copyable {
         _ bytes: Span<UInt8>,
         _ entry: TypeEntry
     ) throws(LogError) {
-        guard let type = find(entry) else {
-            let name = String(decoding: entry.name, as: UTF8.self)
-            throw .unknownType(name: name, version: entry.version)
-        }
         let origin = next
         next = Origin(replica: next.replica, sequence: next.sequence + 1)
         newOrigins[row.origin] = origin
+        var envelope = part.envelope
+        let offset = row.sequence - envelope.batchFirst
+        envelope.replica = origin.replica
+        envelope.sequence = origin.sequence
+        envelope.batchFirst = origin.sequence - offset
+        envelope.base = min(envelope.base, plan.size)
+        // What comes together under one id may come from several, each with a clock of its own.
+        envelope.clock = max(envelope.clock, HybridTime(rawValue: lastClock.rawValue + 1))
+        lastClock = envelope.clock
+        guard let type = find(entry), Fingerprint.schema(type) == entry.fingerprint else {
+            // Nobody here can tell which of its fields are ids; the authority will refuse it.
+            return try lane.append(row, of: bytes, entry, envelope)
+        }
         var draft = DraftBatch()
         do throws(FormatError) {
             try PayloadCodec.decode(bytes, row, part, plan: PayloadPlan(type), into: &payload)
@@ -290,12 +302,6 @@ package struct SpaceRenewal: ~Copyable {
         } catch {
             throw .format(error)
         }
-        var envelope = part.envelope
-        let offset = row.sequence - envelope.batchFirst
-        envelope.replica = origin.replica
-        envelope.sequence = origin.sequence
-        envelope.batchFirst = origin.sequence - offset
-        envelope.base = min(envelope.base, plan.size)
         try lane.append(draft, envelope)
     }
 

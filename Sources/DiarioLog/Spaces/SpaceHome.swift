@@ -65,8 +65,6 @@ struct SpaceHome: Sendable {
         entropy: any EntropySource
     ) throws(LogError) {
         guard !isAtHome else { return }
-        let id = ReplicaID(drawnFrom: entropy)
-        former = Array((former + [replica]).suffix(ReplicaFile.formerCountMax))
         if manifest.authority != nil {
             manifest.authority = ReplicaID(drawnFrom: entropy)
             if manifest.isServed {
@@ -77,15 +75,31 @@ struct SpaceHome: Sendable {
         }
         try DirectoryFormat.upgrade(to: DirectoryFormat.moving, in: directory)
         // The replica file goes last: it alone says that the change is complete.
-        let (manifest, space, former) = (manifest, manifest.space, former)
-        try storing { () throws(StorageError) in
-            if manifest.authority != nil {
-                try directory.replace(LogPaths.manifest(space), with: manifest.encoded())
+        let manifest = manifest
+        if manifest.authority != nil {
+            try storing { () throws(StorageError) in
+                try directory.replace(
+                    LogPaths.manifest(manifest.space),
+                    with: manifest.encoded()
+                )
             }
-            try ReplicaFile.write(id, former: former, at: LogPaths.replica(space), in: directory)
         }
-        replica = id
+        try takeNewReplica(in: directory, entropy: entropy)
         isAtHome = true
+    }
+
+    /// Takes a new id; the caller holds the directory's lock, and sees to its format.
+    mutating func takeNewReplica(
+        in directory: any LogDirectory,
+        entropy: any EntropySource
+    ) throws(LogError) {
+        let id = ReplicaID(drawnFrom: entropy)
+        let former = Array((former + [replica]).suffix(ReplicaFile.formerCountMax))
+        let path = LogPaths.replica(manifest.space)
+        try storing { () throws(StorageError) in
+            try ReplicaFile.write(id, former: former, at: path, in: directory)
+        }
+        (replica, self.former) = (id, former)
     }
 }
 

@@ -1,18 +1,16 @@
 import DiarioCore
 
-/// All events that were ever recorded in a world, by their tokens, and what was promised of them.
+/// All events that were ever recorded in a world, by their tokens, and who has to have them.
 struct Book {
-    /// What holds of an event, as far as its author was told.
-    enum Promise: Hashable {
-        /// It is on the medium: it may never be lost.
+    /// What holds of an event, wherever it is.
+    enum Fate: Hashable {
+        /// It may be there or not: it was only written, or the answer got lost.
+        case open
+        /// It is on a medium: it may never be lost.
         case synced
-        /// It survives the end of the process; a power cut may take it.
-        case written
-        /// The answer got lost: it may be there or not.
-        case unknown
-        /// It was not there when its machine came back.
+        /// It was not there when its machine came back, and may never appear.
         case lost
-        /// Its device was put back to what it was before; it may be anywhere or nowhere.
+        /// The disks that had it were put back; it may be anywhere or nowhere.
         case abandoned
     }
 
@@ -24,17 +22,42 @@ struct Book {
         let batch: Int
         /// Whether its author may not name its actor.
         let isWrongActor: Bool
-        /// The head of its device when it was recorded.
+        var fate: Fate
+        /// True if a disk was copied while the event was perhaps not on it.
+        var isCopied = false
+    }
+
+    /// An event under one of its origins: it gets another one when it is recorded again.
+    struct Known: Hashable {
+        let token: Int64
+        let event: SyncEvent
         let base: UInt64
-        var promise: Promise
+    }
+
+    /// What a device has to have of an event that has no verdict there.
+    struct Hold: Hashable {
+        enum Certainty: Hashable {
+            case synced
+            /// Survives the end of the process; a power cut may take it.
+            case written
+            case unknown
+        }
+
+        var certainty: Certainty
         var origin: Origin?
     }
 
     private(set) var entries: [Int64: Entry] = [:]
-    private(set) var batches: [Int: [Int64]] = [:]
-    /// Tokens of each device, in order, that are neither lost nor known to have a verdict.
-    private(set) var open: [Int: [Int64]] = [:]
-    private(set) var byOrigin: [Origin: Int64] = [:]
+    /// What each device holds.
+    var holds: [Int: [Int64: Hold]] = [:]
+    /// What is known to have been recorded under an origin, by whomever.
+    private(set) var known: [Origin: [Known]] = [:]
+    /// What a push brought under an origin before that had a verdict.
+    var pushed: [Origin: Known] = [:]
+    /// How often disks were copied that come from the disk of a device.
+    private var copyCounts: [Int: Int] = [:]
+    /// The device whose disk a device began with.
+    private var families: [Int: Int] = [:]
     private var lastToken: Int64 = 0
     private var lastBatch = 0
 
@@ -50,59 +73,119 @@ struct Book {
         return lastBatch
     }
 
-    mutating func add(_ entry: Entry) {
+    // MARK: Recording
+
+    mutating func add(
+        _ entry: Entry,
+        base: UInt64,
+        _ certainty: Hold.Certainty,
+        _ origin: Origin?
+    ) {
         let token = entry.event.token
         entries[token] = entry
-        batches[entry.batch, default: []].append(token)
-        if let device = entry.device { open[device, default: []].append(token) }
-        if let origin = entry.origin { byOrigin[origin] = token }
+        if certainty == .synced { entries[token]?.fate = .synced }
+        if let device = entry.device {
+            holds[device, default: [:]][token] = Hold(certainty: certainty, origin: origin)
+        }
+        if let origin {
+            learn(origin, Known(token: token, event: entry.event, base: base))
+        }
     }
+
+    /// The event stands under this origin, as somebody has it.
+    mutating func learn(_ origin: Origin, _ what: Known) {
+        if known[origin]?.contains(what) != true { known[origin, default: []].append(what) }
+    }
+
+    /// Whether an event that was found is the one of its token, but for ids that changed because
+    /// events were recorded again.
+    func isSame(_ event: SyncEvent, as token: Int64) -> Bool {
+        guard let entry = entries[token] else { return false }
+        var expected = entry.event
+        if event.subject != expected.subject, isSameThing(event.subject, expected.subject) {
+            expected.subject = event.subject
+        }
+        return event == expected
+    }
+
+    private func isSameThing(_ left: [UInt8]?, _ right: [UInt8]?) -> Bool {
+        func tokens(_ id: [UInt8]?) -> Set<Int64> {
+            guard let id, let origin = Origin(text: String(decoding: id, as: UTF8.self)) else {
+                return []
+            }
+            return Set(known[origin, default: []].map(\.token))
+        }
+        return !tokens(left).isDisjoint(with: tokens(right))
+    }
+
+    // MARK: Holding
 
     /// All that a device was told is written is synced by now.
     mutating func settle(_ device: Int) {
-        for token in open[device, default: []] where entries[token]?.promise == .written {
-            entries[token]?.promise = .synced
+        for (token, hold) in holds[device, default: [:]] where hold.certainty == .written {
+            holds[device]?[token]?.certainty = .synced
+            entries[token]?.fate = .synced
         }
     }
 
     /// Not even what was acknowledged as written is certain any more.
     mutating func doubt(_ device: Int) {
-        for token in open[device, default: []] where entries[token]?.promise == .written {
-            entries[token]?.promise = .unknown
+        for (token, hold) in holds[device, default: [:]] where hold.certainty == .written {
+            holds[device]?[token]?.certainty = .unknown
         }
     }
 
-    /// The event is there, under this origin.
-    mutating func find(_ token: Int64, _ origin: Origin) {
-        if let entry = entries[token], entry.promise == .abandoned, let device = entry.device {
-            open[device, default: []].append(token)
-        }
-        entries[token]?.promise = .synced
-        entries[token]?.origin = origin
-        byOrigin[origin] = token
+    /// A device has an event, without a verdict.
+    mutating func hold(_ token: Int64, _ device: Int, _ origin: Origin) {
+        holds[device, default: [:]][token] = Hold(certainty: .synced, origin: origin)
+        entries[token]?.fate = .synced
     }
 
-    /// The event was not there after a crash.
-    mutating func lose(_ token: Int64) {
-        guard let entry = entries[token] else { return }
-        entries[token]?.promise = .lost
-        if let origin = entry.origin, byOrigin[origin] == token { byOrigin[origin] = nil }
-        if let device = entry.device { open[device]?.removeAll { $0 == token } }
-    }
+    /// An event of the server is shown, so it is synced.
+    mutating func settleShown(_ token: Int64) { entries[token]?.fate = .synced }
 
-    /// A device was put back to what it was at some time: what it recorded may be anywhere, unless
-    /// it has a position.
-    mutating func abandon(_ device: Int, _ ledger: Ledger) {
-        for (token, entry) in entries
-        where entry.device == device && entry.promise != .lost && ledger.tokens[token] == nil {
-            entries[token]?.promise = .abandoned
-        }
-        open[device] = []
+    /// A device does not have the event after a crash, and never was sure to have it.
+    mutating func drop(_ token: Int64, _ device: Int) {
+        holds[device]?[token] = nil
+        guard let entry = entries[token], entry.fate == .open else { return }
+        entries[token]?.fate = entry.isCopied ? .abandoned : .lost
     }
 
     /// The event has a verdict that its device knows, and needs no more looking after.
-    mutating func close(_ token: Int64) {
-        guard let device = entries[token]?.device else { return }
-        open[device]?.removeAll { $0 == token }
+    mutating func release(_ token: Int64, _ device: Int) { holds[device]?[token] = nil }
+
+    mutating func lose(_ token: Int64) { entries[token]?.fate = .lost }
+
+    mutating func abandon(_ token: Int64) { entries[token]?.fate = .abandoned }
+
+    // MARK: Copies
+
+    /// How many places an event may have: each disk that it was on may record it again.
+    func placeCountMax(_ token: Int64) -> Int {
+        guard let device = entries[token]?.device else { return 1 }
+        return 1 + copyCounts[family(of: device), default: 0]
+    }
+
+    private func family(of device: Int) -> Int { families[device] ?? device }
+
+    /// A disk is copied, to be used by the same device or by another one.
+    mutating func copy(_ device: Int, to other: Int? = nil) {
+        let family = family(of: device)
+        copyCounts[family, default: 0] += 1
+        if let other { families[other] = family }
+        for (token, hold) in holds[device, default: [:]] where hold.certainty != .synced {
+            entries[token]?.isCopied = true
+        }
+    }
+
+    /// What a copy of the disk of a device is sure to have, and what it may have.
+    func copiedHolds(of device: Int) -> [Int64: Hold] {
+        holds[device, default: [:]].mapValues { hold in
+            // What is only written need not be on the medium yet.
+            Hold(
+                certainty: hold.certainty == .synced ? .synced : .unknown,
+                origin: hold.origin
+            )
+        }
     }
 }

@@ -28,17 +28,23 @@ final class Device {
     var mayBeForbidden = false
     /// True if one of its requests was damaged since it last got a proper answer.
     var mayBeMisread = false
-    /// Canonical events that were compared with the ledger since the log was opened.
-    var seenHead: UInt64 = 0
+    /// The space; another one after it was made anew.
+    var space: SpaceID
+    /// What its log was like when it was last looked at.
+    var seen = Seen()
     /// Ids of things that it made.
     var things: [[UInt8]] = []
-    /// Replicas under which it recorded.
+    /// Replicas under which it recorded, or the device whose disk it was copied from.
     var replicas: Set<ReplicaID> = []
+    /// Events that have to be in its inbox.
+    var kept: [Origin: Int64] = [:]
     /// The read models, in memory, and the version of the pack that they are of.
     var models: ModelFile?
     var modelVersion = 0
-    /// What its disk was like once, to be put back to.
-    var backup: CrashDisk?
+    /// What it was like once, to be put back to.
+    var backup: Backup?
+    /// True from when its disk was put back until its log was read.
+    var isPutBack = false
     /// The largest answer that it was given.
     var answerSizeMax = 0
 
@@ -48,9 +54,35 @@ final class Device {
         let bytes: [UInt8]
     }
 
-    init(_ number: Int, _ machine: Machine, actor: String?, hasOtherSchema: Bool) {
+    struct Seen {
+        var space: SpaceID?
+        var epoch: UInt64 = 0
+        var head: UInt64 = 0
+        /// Canonical events that were compared with the ledger since the log was opened.
+        var compared: UInt64 = 0
+    }
+
+    /// A copy of the disk, and what has to be on it.
+    struct Backup {
+        let disk: CrashDisk
+        /// True if nothing shows that the disk was put back.
+        let isSnapshot: Bool
+        let holds: [Int64: Book.Hold]
+        let kept: [Origin: Int64]
+        let replicas: Set<ReplicaID>
+        let seen: Seen
+    }
+
+    init(
+        _ number: Int,
+        _ machine: Machine,
+        _ space: SpaceID,
+        actor: String?,
+        hasOtherSchema: Bool
+    ) {
         self.number = number
         self.machine = machine
+        self.space = space
         self.actor = actor
         self.hasOtherSchema = hasOtherSchema
     }
@@ -70,6 +102,12 @@ final class Server {
     var packVersion = 0
     /// Positions whose events some replica may know: they are there for ever.
     var shownHead: UInt64 = 0
+    /// True from when its disk was put back until its log was read.
+    var isPutBack = false
+    /// True from when its disk was put back until its operator says that it goes on.
+    var isWaiting = false
+    /// What its disk was like once, and what was shown by then.
+    var backup: (disk: CrashDisk, shownHead: UInt64)?
 
     init(_ machine: Machine) { self.machine = machine }
 }

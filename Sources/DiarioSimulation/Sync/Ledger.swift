@@ -1,8 +1,8 @@
 import DiarioCore
 import DiarioCrypto
 
-/// What the authority has said, once and for ever: the events at their positions, and which were
-/// refused.
+/// What the authority has said in one epoch, once and for ever: the events at their positions, and
+/// which were refused.
 struct Ledger {
     struct Entry: Hashable {
         var row: SyncKinds.Row
@@ -16,12 +16,12 @@ struct Ledger {
         let rule: String
     }
 
+    /// Counts how often the authority was restored.
+    var epoch: UInt64 = 0
     private(set) var entries: [Entry] = []
     private(set) var positions: [Origin: UInt64] = [:]
-    /// Of events that have a position.
-    private(set) var tokens: [Int64: UInt64] = [:]
-    /// Of events that were refused.
-    private(set) var refusedTokens: [Int64: UInt64] = [:]
+    /// How many verdicts each event has: more than one only if copies of it were recorded again.
+    private(set) var placeCounts: [Int64: Int] = [:]
     private(set) var refusals: [ReplicaID: [Refusal]] = [:]
     /// The last sequence of each replica that was seen.
     private(set) var last: [ReplicaID: UInt64] = [:]
@@ -44,6 +44,14 @@ struct Ledger {
         refusals[origin.replica, default: []].first { $0.sequences.contains(origin.sequence) }
     }
 
+    /// Where the verdict of an event stands.
+    func verdict(of origin: Origin) -> UInt64? {
+        positions[origin] ?? refusal(of: origin)?.position
+    }
+
+    /// Whether an event has a verdict, under whatever origin.
+    func hasVerdict(_ token: Int64) -> Bool { placeCounts[token] != nil }
+
     /// Adds what stands at the next position; throws if it may not stand there.
     mutating func add(_ entry: Entry, _ book: Book) throws(Broken) {
         let position = head + 1
@@ -65,7 +73,6 @@ struct Ledger {
                 throw Broken(.verdicts, "position \(position) is said to be of the authority")
             }
             try check(event, row, at: position, book)
-            tokens[event.token] = position
             if let subject = Self.subject(event, origin) {
                 writers[subject, default: []].append((origin.replica, position))
             }
@@ -90,33 +97,26 @@ struct Ledger {
         adoptions.filter { $0.value <= position }.map(\.key).max() ?? 0
     }
 
-    private func check(
+    private mutating func check(
         _ event: SyncEvent,
         _ row: SyncKinds.Row,
         at position: UInt64,
         _ book: Book
     ) throws(Broken) {
         let origin = row.envelope.origin
-        guard let known = book[event.token], known.event == event else {
+        guard let entry = book[event.token], book.isSame(event, as: event.token) else {
             throw Broken(.content, "nobody recorded what stands at position \(position)")
         }
-        if let other = tokens[event.token] {
-            throw Broken(.once, "event \(event.token) stands at \(other) and at \(position)")
-        }
-        if let other = refusedTokens[event.token] {
-            throw Broken(
-                .once,
-                "event \(event.token) was refused at \(other) and stands at \(position)"
-            )
-        }
-        guard known.promise != .lost else {
+        try place(event.token, at: position, book)
+        guard entry.fate != .lost else {
             throw Broken(
                 .content,
                 "event \(event.token), which its device lost, stands at \(position) as "
                     + origin.text
             )
         }
-        if let rule = objection(to: known, origin, base: row.envelope.base, before: position) {
+        let known = Book.Known(token: event.token, event: event, base: row.envelope.base)
+        if let rule = objection(to: known, entry, origin, before: position) {
             throw Broken(
                 .verdicts,
                 "event \(event.token) stands at \(position) against the rule \(rule)"
@@ -124,15 +124,27 @@ struct Ledger {
         }
     }
 
+    /// Notes that an event has a verdict at a position.
+    private mutating func place(
+        _ token: Int64,
+        at position: UInt64,
+        _ book: Book
+    ) throws(Broken) {
+        placeCounts[token, default: 0] += 1
+        guard placeCounts[token, default: 0] <= book.placeCountMax(token) else {
+            throw Broken(.once, "event \(token) has a verdict at \(position), and had one before")
+        }
+    }
+
     /// The rule that an event breaks, if it is judged just before a position.
     private func objection(
-        to entry: Book.Entry,
+        to known: Book.Known,
+        _ entry: Book.Entry,
         _ origin: Origin,
-        base: UInt64,
         before position: UInt64
     ) -> String? {
         guard entry.device != nil else { return nil }
-        let event = entry.event
+        let event = known.event
         guard event.kind != .other else { return "schema" }
         guard let version = event.kind.packVersion,
             let adopted = adoptions.filter({ $0.key >= version }).map(\.value).min(),
@@ -144,7 +156,7 @@ struct Ledger {
         if event.kind != .thing, refusedIDs[subject] != nil { return "cascade" }
         guard event.ifUnchanged else { return nil }
         let isChanged = writers[subject, default: []].contains {
-            $0.position > base && $0.position < position && $0.replica != origin.replica
+            $0.position > known.base && $0.position < position && $0.replica != origin.replica
         }
         return isChanged ? "changed" : nil
     }
@@ -171,15 +183,13 @@ struct Ledger {
         var reasons: Set<String> = []
         for sequence in sequences {
             let origin = Origin(replica: replica, sequence: sequence)
-            guard let token = book.byOrigin[origin], let entry = book[token] else {
-                throw Broken(.content, "\(origin.text) is refused, and nobody recorded it")
+            guard let known = book.pushed[origin], let entry = book[known.token] else {
+                throw Broken(.content, "\(origin.text) is refused, and nobody pushed it")
             }
-            if let other = tokens[token] ?? refusedTokens[token] {
-                throw Broken(.once, "event \(token) has a verdict at \(other) and at \(position)")
+            try place(known.token, at: position, book)
+            if let found = objection(to: known, entry, origin, before: position) {
+                reasons.insert(found)
             }
-            refusedTokens[token] = position
-            let found = objection(to: entry, origin, base: entry.base, before: position)
-            if let found { reasons.insert(found) }
             // Nobody can tell any more what it would have made.
             refusedIDs[Array(origin.text.utf8)] = position
         }
@@ -190,44 +200,5 @@ struct Ledger {
                     + "\(rule), which it does not break"
             )
         }
-    }
-}
-
-/// A promise of sync that did not hold.
-package struct Broken: Error, Sendable {
-    package let promise: Promise
-    package let what: String
-
-    /// What is promised; a shrunk world breaks the same one as the whole.
-    package enum Promise: String, Sendable, CaseIterable {
-        /// A log opens, and fails only where a disk does.
-        case works
-        /// Nothing that was acknowledged is lost.
-        case kept
-        /// Every event has one place.
-        case once
-        /// What was recorded is what is read.
-        case content
-        /// Positions are dense and do not change.
-        case positions
-        /// Sequences of one replica increase with position.
-        case sequences
-        /// Verdicts follow the rules, and stay as they are.
-        case verdicts
-        /// Every request that reached a live server is answered.
-        case answered
-        /// Nobody pauses without a reason.
-        case running
-        /// Once the network heals, all is settled.
-        case settled
-        /// All replicas have the same root and the same read models.
-        case equal
-        /// Memory stays small.
-        case bounded
-    }
-
-    init(_ promise: Promise, _ what: String) {
-        self.promise = promise
-        self.what = what
     }
 }

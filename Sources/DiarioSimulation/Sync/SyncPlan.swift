@@ -29,15 +29,16 @@ package struct SyncPlan: Sendable {
         package static let models = Traits(rawValue: 32)
         /// One request moves few events.
         package static let smallExchanges = Traits(rawValue: 64)
-        /// Directories of devices are copied, and both go on; no seed has this by itself.
+        /// Disks of devices are copied, and both go on, or are put back to what they were.
         package static let clones = Traits(rawValue: 128)
+        /// The disk of the server is put back to what it was.
+        package static let restores = Traits(rawValue: 256)
     }
 
     /// Steps in the life of a world.
     package static let stepCount = 70
 
-    /// The plan of a seed; `extra` are traits that no seed has by itself yet.
-    package init(seed: UInt64, stepCount: Int = SyncPlan.stepCount, extra: Traits = []) {
+    package init(seed: UInt64, stepCount: Int = SyncPlan.stepCount) {
         self.seed = seed
         var random = SeededRandom(seed: seed ^ 0x0053_594e_4350_4c41)
         deviceCount = 2 + (random.oneIn(4) ? random.below(7) : random.below(3))
@@ -50,7 +51,8 @@ package struct SyncPlan: Sendable {
         draw(.refusals, !random.oneIn(3))
         draw(.models, random.oneIn(4))
         draw(.smallExchanges, random.oneIn(3))
-        traits.formUnion(extra)
+        draw(.clones, random.oneIn(2))
+        draw(.restores, random.oneIn(3))
         self.traits = traits
         steps = []
         for number in 0..<stepCount {
@@ -81,7 +83,7 @@ package struct SyncStep: Hashable, Sendable {
         case partition, halfOpen, storm
         case planCut, crash, kill
         case failSyncs, failWrites, fillDisk
-        case clone, revert
+        case clone, revert, restore
 
         /// How often it happens in worlds with these traits.
         func weight(_ traits: SyncPlan.Traits) -> Int {
@@ -104,7 +106,9 @@ package struct SyncStep: Hashable, Sendable {
             case .kill: only(.crashes, 4)
             case .failSyncs: only(.badDisks, 5)
             case .failWrites, .fillDisk: only(.badDisks, 3)
-            case .clone, .revert: only(.clones, 4)
+            case .clone: only(.clones, 3)
+            case .revert: only(.clones, 6)
+            case .restore: only(.restores, 7)
             }
         }
 

@@ -25,8 +25,10 @@ extension SyncWorld {
                 case .malformed, .version: isDamaged
                 case .forbidden: device.isRevoked
                 case .unavailable, .full: isFailing
-                case .unauthorized, .unknownSpace, .lineage, .epoch, .ahead, .diverged, .tooLarge,
-                    .tooFast, .noPack, .waiting:
+                case .waiting: server.isWaiting
+                case .epoch: Self.epoch(request) != ledger.epoch && refusal.epoch == ledger.epoch
+                case .unauthorized, .unknownSpace, .lineage, .ahead, .diverged, .tooLarge,
+                    .tooFast, .noPack:
                     false
                 }
             guard isFair else {
@@ -52,9 +54,25 @@ extension SyncWorld {
         }
     }
 
+    /// The epoch of whoever asks; nil if the request does not say it.
+    private static func epoch(_ request: [UInt8]) -> UInt64? {
+        switch try? SyncMessage(request.span) {
+        case .push(let push): push.standing.epoch
+        case .pull(let pull): pull.standing.epoch
+        case .packWanted(let wanted): wanted.standing.epoch
+        default: nil
+        }
+    }
+
     private func checkVerdicts(_ verdicts: Verdicts, _ push: Push) throws {
-        guard verdicts.head == ledger.head else {
-            throw Broken(.verdicts, "the head is \(ledger.head), and not \(verdicts.head)")
+        guard verdicts.head == ledger.head, verdicts.epoch == ledger.epoch,
+            push.standing.epoch == ledger.epoch
+        else {
+            throw Broken(
+                .verdicts,
+                "the head is \(ledger.head) in epoch \(ledger.epoch), and not \(verdicts.head) "
+                    + "in \(verdicts.epoch)"
+            )
         }
         var (first, end): (UInt64?, UInt64) = (nil, 0)
         do throws(FormatError) {
@@ -77,7 +95,7 @@ extension SyncWorld {
                 }
                 return
             case .forked:
-                guard plan.traits.contains(.clones) else {
+                guard verdict.firstSequence == next, sharedReplicas.contains(push.replica) else {
                     throw Broken(.verdicts, "\(push.replica.text) forked without a copy")
                 }
                 return
@@ -117,7 +135,7 @@ extension SyncWorld {
     }
 
     private func checkNews(_ news: News, _ pull: Pull) throws(Broken) {
-        guard news.head == ledger.head, news.end >= pull.standing.size,
+        guard news.head == ledger.head, news.epoch == ledger.epoch, news.end >= pull.standing.size,
             news.end > pull.standing.size || pull.standing.size == news.head
         else {
             throw Broken(
@@ -131,12 +149,13 @@ extension SyncWorld {
     /// Pushes what is pending on a device without its first batch, as a clumsy program could.
     func pushWithGap(_ device: Device) throws {
         guard let store = device.machine.store, let authority = server.authority,
-            !device.machine.hasFaults, device.machine.plannedCut == nil, !device.isRevoked
+            !device.machine.hasFaults, device.machine.plannedCut == nil, !device.isRevoked,
+            !server.isWaiting, device.seen.epoch == ledger.epoch
         else { return }
         device.machine.setClock(now)
         server.machine.setClock(now)
         let lane = try attempt("a read of \(device.name)") { () throws(LogError) in
-            try readLane(in: store)
+            try readLane(of: device, store)
         }
         guard let first = lane.first?.row.envelope.origin, let last = lane.last,
             last.row.envelope.origin.replica == first.replica,
@@ -148,16 +167,17 @@ extension SyncWorld {
             return Push(
                 standing: Standing(
                     lineage: lineage,
-                    epoch: 0,
-                    size: store.standing(of: space).head,
-                    root: try store.root(of: space)
+                    epoch: device.seen.epoch,
+                    size: store.standing(of: device.space).head,
+                    root: try store.root(of: device.space)
                 ),
                 replica: first.replica,
-                blocks: try store.pendingBlocks(of: space, events).blocks
+                blocks: try store.pendingBlocks(of: device.space, events).blocks
             )
         }
         trace.add("\(now) \(device.name) pushes from \(sequences.lowerBound) on")
         let request = SyncMessage.push(push).encoded()
+        notePushed(request)
         let answer = authority.answer(request, from: device.caller)
         guard try !takeCut(of: nil) else { return }
         try readLedger()

@@ -3,19 +3,28 @@ import DiarioLog
 import DiarioStorage
 import DiarioSync
 
-// Directories that are copied while both go on, or put back to what they were.
+// Disks that are copied while both go on, or put back to what they were.
 
 extension SyncWorld {
     /// The most devices that a world may come to have.
     private static let deviceCountMax = 10
+    /// Milliseconds after which the operator of a restored server says that it goes on, at most.
+    private static let resumeTimeMax = 120_000
 
-    /// Copies the directory of a device to a new one, and both go on.
+    // MARK: Devices
+
+    /// Copies the disk of a device to a new one, and both go on.
+    ///
+    /// The copy is noticed by its files, or nothing shows that there are two.
     func clone(_ device: Device, _ draw: inout SeededRandom) throws {
         guard devices.count < Self.deviceCountMax else { return }
         let number = devices.count
+        let name = "device\(number)"
+        let isSnapshot = draw.oneIn(2)
+        let disk = device.machine.disk
         let machine = Machine(
-            "device\(number)",
-            device.machine.disk.copy(machineID: "device\(number)"),
+            name,
+            isSnapshot ? disk.snapshot() : disk.copy(machineID: name),
             sizes: device.machine.sizes,
             entropySeed: draw.next(),
             kinds
@@ -23,32 +32,169 @@ extension SyncWorld {
         let copy = Device(
             number,
             machine,
+            device.space,
             actor: device.actor,
             hasOtherSchema: device.hasOtherSchema
         )
         copy.things = device.things
+        copy.kept = device.kept
+        copy.replicas = device.replicas
+        copy.seen = device.seen
+        copy.isPutBack = true
+        book.copy(device.number, to: number)
+        book.holds[number] = book.copiedHolds(of: device.number)
         add(copy)
+        if isSnapshot { sharedReplicas.formUnion(device.replicas) }
         counts.clones += 1
-        trace.add("\(now) \(copy.name) is a copy of \(device.name)")
+        trace.add(
+            "\(now) \(name) is a \(isSnapshot ? "snapshot" : "copy") of \(device.name)"
+        )
         try start(copy)
+        if isSnapshot { try noteShared(copy) }
     }
 
     /// Puts a device back to a copy that was made of it before, or makes such a copy.
-    func revert(_ device: Device) throws {
+    func revert(_ device: Device, _ draw: inout SeededRandom) throws {
         guard let backup = device.backup else {
-            device.backup = device.machine.disk.copy()
+            let isSnapshot = draw.oneIn(2)
+            let disk = device.machine.disk
+            book.copy(device.number)
+            device.backup = Device.Backup(
+                disk: isSnapshot ? disk.snapshot() : disk.copy(),
+                isSnapshot: isSnapshot,
+                holds: book.copiedHolds(of: device.number),
+                kept: device.kept,
+                replicas: device.replicas,
+                seen: device.seen
+            )
             trace.add("\(now) \(device.name) is backed up")
             return
         }
         device.backup = nil
         counts.clones += 1
         trace.add("\(now) \(device.name) is put back")
-        device.machine.replaceDisk(backup)
+        device.machine.replaceDisk(backup.disk)
         device.session = nil
         device.request = nil
         device.wakeNumber += 1
-        // What was recorded since may be with the server, or on its way to it, or nowhere.
-        book.abandon(device.number, ledger)
+        device.models = nil
+        book.holds[device.number] = backup.holds
+        device.kept = backup.kept
+        if backup.isSnapshot { sharedReplicas.formUnion(device.replicas) }
+        device.replicas = backup.replicas
+        device.seen = backup.seen
+        device.isPutBack = true
+        abandonUnsecured()
         try start(device)
+        if backup.isSnapshot { try noteShared(device) }
+    }
+
+    /// Nothing shows that the id of a device was used before, or is used by another one.
+    private func noteShared(_ device: Device) throws {
+        guard let store = device.machine.store else { return }
+        let status = try attempt("the status of \(device.name)") { () throws(LogError) in
+            try store.status(of: device.space)
+        }
+        sharedReplicas.insert(status.replica)
+    }
+
+    // MARK: The server
+
+    /// Puts the server back to a copy that was made of it before, or makes such a copy.
+    func restore(_ draw: inout SeededRandom) throws {
+        guard let backup = server.backup else {
+            // Before others know of it, nothing has to show that it was put back.
+            guard try isServed() else { return }
+            server.backup = (server.machine.disk.copy(), server.shownHead)
+            trace.add("\(now) server is backed up at \(server.shownHead)")
+            return
+        }
+        server.backup = nil
+        counts.restores += 1
+        trace.add("\(now) server is put back from \(ledger.head)")
+        server.machine.replaceDisk(backup.disk)
+        server.authority = nil
+        server.shownHead = backup.shownHead
+        server.isWaiting = true
+        server.isPutBack = true
+        histories[ledger.epoch] = ledger
+        try start(nil)
+        agenda.add(.resume, at: now + Int64(draw.below(Self.resumeTimeMax)))
+    }
+
+    private func isServed() throws -> Bool {
+        guard let store = server.machine.store, !server.isWaiting else { return false }
+        return try attempt("the status of the server") { () throws(LogError) in
+            try store.status(of: space).manifest.isServed
+        }
+    }
+
+    /// The operator of a restored server says that it goes on.
+    func resume() throws {
+        guard server.isWaiting else { return }
+        guard let store = server.machine.store else { return resumeLater() }
+        server.machine.setClock(now)
+        do throws(LogError) { try store.resumeAuthority(of: space) } catch {
+            try judge(error, of: nil, "resume")
+            return resumeLater()
+        }
+        // Also if it died before it could say so, it was done.
+        let isCut = try takeCut(of: nil)
+        guard !isCut else { return resumeLater() }
+        server.isWaiting = false
+        trace.add("\(now) server goes on")
+        try readLedger()
+    }
+
+    private func resumeLater() { agenda.add(.resume, at: now + 2000) }
+
+    // MARK: What may be lost
+
+    /// Gives up events that no disk is sure to have any more, and that the authority does not have.
+    ///
+    /// Those are what was acknowledged to a device, and not sent before its disk was put back; or
+    /// sent to a server that was put back as well.
+    func abandonUnsecured() {
+        var secured: Set<Int64> = []
+        for device in devices {
+            for (token, hold) in book.holds[device.number, default: [:]]
+            where hold.certainty == .synced {
+                secured.insert(token)
+            }
+            guard device.seen.epoch != ledger.epoch else { continue }
+            for (_, token) in heldByHistory(device) { secured.insert(token) }
+        }
+        for (token, entry) in book.entries
+        where entry.fate == .synced && !secured.contains(token) && !ledger.hasVerdict(token) {
+            book.abandon(token)
+        }
+    }
+
+    /// Events that a replica of another epoch has with a verdict, which it has to take back.
+    private func heldByHistory(_ device: Device) -> [(origin: Origin, token: Int64)] {
+        guard let history = histories[device.seen.epoch] else { return [] }
+        var held: [(Origin, Int64)] = []
+        for index in 0..<min(Int(device.seen.head), history.entries.count) {
+            let entry = history.entries[index]
+            guard case .event(let event) = entry.row.content,
+                device.replicas.contains(entry.row.envelope.origin.replica),
+                index >= ledger.entries.count || ledger.entries[index] != entry
+            else { continue }
+            held.append((entry.row.envelope.origin, event.token))
+        }
+        for (origin, token) in device.kept.sorted(by: { $0.key < $1.key })
+        where ledger.refusal(of: origin) != history.refusal(of: origin) {
+            held.append((origin, token))
+        }
+        return held
+    }
+
+    /// A device took over the epoch of the authority: what it recorded, and what the authority does
+    /// not have any more, is pending again.
+    func takeBack(_ device: Device) {
+        for (origin, token) in heldByHistory(device) {
+            device.kept[origin] = nil
+            book.hold(token, device.number, origin)
+        }
     }
 }

@@ -29,6 +29,9 @@ extension SyncWorld {
         case .storage(.full), .storage(.failed):
             guard mayFail else { break }
             return
+        case .waiting:
+            guard device == nil, server.isWaiting else { break }
+            return
         case .stopped:
             guard mayFail else { break }
             // Even a frame that was acknowledged as written may have got lost with two syncs.
@@ -83,9 +86,28 @@ extension SyncWorld {
             throw Broken(.kept, "\(machine.name): false damage: \(fault.message)")
         }
         guard let device else { return try startAuthority() }
-        device.seenHead = 0
+        device.seen.compared = 0
+        guard try findSpace(device) else { return }
         try resolve(device)
         if machine.isOn { beginSync(device) }
+    }
+
+    /// Looks which space is there: it may have been made anew just before the program ended.
+    ///
+    /// False if the machine is off now.
+    func findSpace(_ device: Device) throws -> Bool {
+        guard let store = device.machine.store else { return false }
+        let manifests: [Manifest]
+        do throws(LogError) { manifests = try store.manifests() } catch {
+            try judge(error, of: device, "looking for its space")
+            return false
+        }
+        let live = manifests.filter { !$0.isStaging }
+        guard live.count == 1, live[0].lineage == lineage else {
+            throw Broken(.works, "\(device.name) has \(live.count) spaces")
+        }
+        device.space = live[0].space
+        return true
     }
 
     func startAuthority() throws {
@@ -113,7 +135,7 @@ extension SyncWorld {
     /// Syncs with a new session, as a program that was started does.
     func beginSync(_ device: Device) {
         guard let store = device.machine.store else { return }
-        device.session = ReplicaSession(store, space, seed: random.next())
+        device.session = ReplicaSession(store, device.space, seed: random.next())
         device.request = nil
         schedule(device, .news, in: 1 + Int64(random.below(500)))
     }

@@ -40,8 +40,8 @@ extension SyncWorld {
         counts.modelChecks += 1
         guard let store = device.machine.store else { return }
         let new = try projecting(device) { () throws in
-            let space = try Space(store: store, id: self.space)
-            let file = try makeModels(device.modelVersion)
+            let space = try Space(store: store, id: device.space)
+            let file = try makeModels(device, device.modelVersion)
             try ModelUpdate(space, file, chunkCount: 1000).run { _, _ in }
             return try Self.digests(file)
         }
@@ -60,13 +60,13 @@ extension SyncWorld {
         guard let store = device.machine.store else { return nil }
         device.machine.setClock(now)
         return try projecting(device) { () throws in
-            let space = try Space(store: store, id: self.space)
+            let space = try Space(store: store, id: device.space)
             guard let pack = space.packs.first(where: { $0.name == "world" }) else { return nil }
             let file: ModelFile
             if let known = device.models, device.modelVersion == pack.version {
                 file = known
             } else {
-                file = try makeModels(pack.version)
+                file = try makeModels(device, pack.version)
             }
             device.models = file
             device.modelVersion = pack.version
@@ -75,11 +75,14 @@ extension SyncWorld {
         }
     }
 
-    private func makeModels(_ version: Int) throws(ProjectionError) -> ModelFile {
+    private func makeModels(
+        _ device: Device,
+        _ version: Int
+    ) throws(ProjectionError) -> ModelFile {
         try ModelFile(
             path: ":memory:",
             plan: kinds.plans[version - 1],
-            space: space,
+            space: device.space,
             .building
         )
     }

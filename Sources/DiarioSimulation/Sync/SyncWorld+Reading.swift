@@ -10,6 +10,7 @@ extension SyncWorld {
     /// The events at some positions, in order.
     func readEntries(
         _ positions: ClosedRange<UInt64>,
+        of space: SpaceID,
         in store: LogStore
     ) throws(LogError) -> [Ledger.Entry] {
         var entries: [Ledger.Entry] = []
@@ -47,9 +48,12 @@ extension SyncWorld {
     }
 
     /// What is pending in a log, in order.
-    func readLane(in store: LogStore) throws(LogError) -> [(token: Int64, row: SyncKinds.Row)] {
+    func readLane(
+        of device: Device,
+        _ store: LogStore
+    ) throws(LogError) -> [(token: Int64, row: SyncKinds.Row)] {
         var found: [(token: Int64, row: SyncKinds.Row)] = []
-        var cursor = try store.cursor(space, .pending)
+        var cursor = try store.cursor(device.space, .pending)
         while let events = try cursor.next() {
             for stored in events.rows {
                 let row = try row(stored, of: events)
@@ -62,27 +66,44 @@ extension SyncWorld {
         return found
     }
 
-    /// What is in the inbox of a log, in order.
-    func readInbox(in store: LogStore) throws(LogError) -> [(token: Int64, row: SyncKinds.Row)] {
-        var found: [(token: Int64, row: SyncKinds.Row)] = []
-        for entry in try store.inbox(of: space) {
-            do throws(FormatError) {
-                var unpacker = BlockUnpacker()
-                let (bytes, head) = try unpacker.unpack(entry.block)
-                var cursor = RowCursor(bytes.span, head.summary)
-                while let next = try cursor.next() {
-                    let row = try kinds.read(
-                        next,
-                        of: bytes.span,
-                        type: head.types[next.typeIndex]
-                    )
-                    guard case .event(let event) = row.content else {
-                        throw .malformed(.inbox, at: 0)
-                    }
-                    found.append((event.token, row))
+    /// The events in a block of a message or of the inbox, in order.
+    func readBlock(
+        _ block: [UInt8],
+        _ unpacker: inout BlockUnpacker
+    ) throws(FormatError) -> [SyncKinds.Row] {
+        let (bytes, head) = try unpacker.unpack(block)
+        var cursor = RowCursor(bytes.span, head.summary)
+        var rows: [SyncKinds.Row] = []
+        while let next = try cursor.next() {
+            rows.append(try kinds.read(next, of: bytes.span, type: head.types[next.typeIndex]))
+        }
+        return rows
+    }
+
+    /// What is in the inbox of a device.
+    func readInbox(of device: Device, _ store: LogStore) throws -> [Origin: Int64] {
+        let rows = try attempt("the inbox of \(device.name)") { () throws(LogError) in
+            var rows: [SyncKinds.Row] = []
+            for entry in try store.inbox(of: device.space) {
+                do throws(FormatError) {
+                    var unpacker = BlockUnpacker()
+                    rows += try readBlock(entry.block, &unpacker)
+                } catch {
+                    throw .format(error)
                 }
-            } catch {
-                throw .format(error)
+            }
+            return rows
+        }
+        var found: [Origin: Int64] = [:]
+        for row in rows {
+            guard case .event(let event) = row.content, book.isSame(event, as: event.token) else {
+                throw Broken(
+                    .content,
+                    "nobody recorded what is in the inbox of \(device.name): \(row.content)"
+                )
+            }
+            guard found.updateValue(event.token, forKey: row.envelope.origin) == nil else {
+                throw Broken(.once, "an event is twice in the inbox of \(device.name)")
             }
         }
         return found
@@ -93,19 +114,35 @@ extension SyncWorld {
     /// Adds what the authority wrote since to the ledger, and checks it.
     func readLedger() throws {
         guard let store = server.machine.store else { return }
+        try readEpoch(store)
         let head = store.standing(of: space).head
         guard head >= ledger.head else {
             throw Broken(.positions, "the head of the server went from \(ledger.head) to \(head)")
         }
         guard head > ledger.head else { return }
         let new = try attempt("a read of the server") { () throws(LogError) in
-            try readEntries(ledger.head + 1...head, in: store)
+            try readEntries(ledger.head + 1...head, of: space, in: store)
         }
         for entry in new {
             try ledger.add(entry, book)
             note(entry)
         }
         try checkIndex(of: server.machine)
+    }
+
+    /// The epoch grows when a server was restored, and only then.
+    private func readEpoch(_ store: LogStore) throws {
+        let epoch = try attempt("the status of the server") { () throws(LogError) in
+            try store.status(of: space).manifest.epoch
+        }
+        // It may have died while it took its new ids, and then it takes some again.
+        if server.isWaiting, epoch > ledger.epoch { ledger.epoch = epoch }
+        guard epoch == ledger.epoch || server.isWaiting else {
+            throw Broken(
+                .positions,
+                "the server is in epoch \(epoch), and was in \(ledger.epoch)"
+            )
+        }
     }
 
     /// The server came back: what anybody may know of must be as it was.
@@ -120,9 +157,10 @@ extension SyncWorld {
             )
         }
         ledger = Ledger(fingerprints: kinds.plans.map(\.fingerprint))
+        ledger.epoch = old.epoch
         if head > 0 {
             let all = try attempt("a read of the server") { () throws(LogError) in
-                try readEntries(1...head, in: store)
+                try readEntries(1...head, of: space, in: store)
             }
             for (index, entry) in all.enumerated() {
                 if index < old.entries.count, index < server.shownHead,
@@ -137,10 +175,15 @@ extension SyncWorld {
         for entry in old.entries.dropFirst(ledger.entries.count) {
             guard case .event(let event) = entry.row.content, book[event.token]?.device == nil
             else { continue }
-            guard book[event.token]?.promise != .synced else {
+            guard server.isPutBack || book[event.token]?.fate != .synced else {
                 throw Broken(.kept, "event \(event.token) of the server is gone")
             }
             book.lose(event.token)
+        }
+        if server.isPutBack {
+            server.isPutBack = false
+            ledger.epoch += 1
+            abandonUnsecured()
         }
         try checkIndex(of: server.machine)
     }
@@ -150,39 +193,75 @@ extension SyncWorld {
         case .refused: counts.refusals += 1
         // What is shown is synced.
         case .event(let event) where book[event.token]?.device == nil:
-            book.find(event.token, entry.row.envelope.origin)
+            book.settleShown(event.token)
         case .event, .adopted: break
         }
     }
 
     // MARK: A replica's
 
+    /// What the authority said in the epoch of a device, after a look at which that is.
+    private func history(of device: Device, _ store: LogStore) throws -> Ledger {
+        let epoch = try attempt("the status of \(device.name)") { () throws(LogError) in
+            try store.status(of: device.space).manifest.epoch
+        }
+        if device.seen.space != device.space {
+            counts.renewals += 1
+            trace.add("\(now) \(device.name) is made anew in epoch \(epoch)")
+            device.models = nil
+            device.seen.compared = 0
+        }
+        if device.seen.epoch != epoch {
+            guard epoch == ledger.epoch, device.seen.epoch < epoch else {
+                throw Broken(
+                    .positions,
+                    "\(device.name) went from epoch \(device.seen.epoch) to \(epoch)"
+                )
+            }
+            takeBack(device)
+            device.seen.compared = 0
+            device.seen.head = 0
+        }
+        device.seen.space = device.space
+        device.seen.epoch = epoch
+        guard let history = epoch == ledger.epoch ? ledger : histories[epoch] else {
+            throw Broken(.positions, "\(device.name) is in epoch \(epoch)")
+        }
+        return history
+    }
+
     /// Compares what a replica took up since it was last looked at.
     func checkReplica(_ device: Device) throws {
         guard let store = device.machine.store else { return }
         try checkIndex(of: device.machine)
-        let head = store.standing(of: space).head
-        guard head <= ledger.head else {
+        let space = device.seen.space
+        let history = try history(of: device, store)
+        let head = store.standing(of: device.space).head
+        guard head <= history.head else {
             throw Broken(
                 .positions,
-                "\(device.name) has \(head) positions and the server \(ledger.head)"
+                "\(device.name) has \(head) positions and the server \(history.head)"
             )
         }
-        guard head >= device.seenHead else {
+        guard head >= device.seen.compared else {
             throw Broken(.positions, "the head of \(device.name) went back to \(head)")
         }
-        guard head > device.seenHead else { return }
-        let first = device.seenHead + 1
-        let new = try attempt("a read of \(device.name)") { () throws(LogError) in
-            try readEntries(first...head, in: store)
+        guard head > device.seen.compared || space != device.space else { return }
+        let first = device.seen.compared + 1
+        if first <= head {
+            let new = try attempt("a read of \(device.name)") { () throws(LogError) in
+                try readEntries(first...head, of: device.space, in: store)
+            }
+            for (index, entry) in new.enumerated()
+            where entry != history[first + UInt64(index)] {
+                throw Broken(
+                    .equal,
+                    "\(device.name) has something else at position \(first + UInt64(index))"
+                )
+            }
         }
-        for (index, entry) in new.enumerated() where entry != ledger[first + UInt64(index)] {
-            throw Broken(
-                .equal,
-                "\(device.name) has something else at position \(first + UInt64(index))"
-            )
-        }
-        device.seenHead = head
+        device.seen.compared = head
+        device.seen.head = head
         try checkKept(device)
     }
 
@@ -190,88 +269,105 @@ extension SyncWorld {
     /// verdict says.
     func checkKept(_ device: Device) throws {
         guard let store = device.machine.store else { return }
-        let head = store.standing(of: space).head
-        let lane = try attempt("a read of \(device.name)") { () throws(LogError) in
-            try readLane(in: store)
-        }
-        let pending = Dictionary(
-            lane.map { ($0.token, $0.row) },
-            uniquingKeysWith: { first, _ in first }
-        )
-        guard pending.count == lane.count else {
-            throw Broken(.once, "an event is pending twice on \(device.name)")
-        }
-        for (token, row) in lane {
-            guard let entry = book[token], row.content == .event(entry.event) else {
-                throw Broken(.content, "nobody recorded what is pending on \(device.name)")
+        let history = try history(of: device, store)
+        let head = store.standing(of: device.space).head
+        let pending = try checkLane(device, store, history)
+        var inbox: [Origin: Int64]?
+        for (token, hold) in book.holds[device.number, default: [:]]
+            .sorted(by: { $0.key < $1.key }) where !pending.contains(token)
+        {
+            if let origin = hold.origin, let position = history.positions[origin],
+                position <= head
+            {
+                book.release(token, device.number)
+                continue
             }
-            let verdict = ledger.tokens[token] ?? ledger.refusedTokens[token]
-            if let verdict, verdict <= head {
+            guard let origin = hold.origin, let refusal = history.refusal(of: origin),
+                refusal.position <= head
+            else {
+                // What is not synced is not shown, and after a crash may not be there.
+                guard hold.certainty == .synced else { continue }
+                throw Broken(.kept, "event \(token) is not on \(device.name) any more")
+            }
+            let known = try inbox ?? readInbox(of: device, store)
+            inbox = known
+            guard known[origin] == token else {
+                throw Broken(
+                    .kept,
+                    "event \(token), refused at \(refusal.position), is not in the inbox of "
+                        + device.name
+                )
+            }
+            device.kept[origin] = token
+            book.release(token, device.number)
+        }
+    }
+
+    /// Checks what is pending on a device, learns the origins of it, and gives its tokens.
+    @discardableResult
+    private func checkLane(
+        _ device: Device,
+        _ store: LogStore,
+        _ history: Ledger
+    ) throws -> Set<Int64> {
+        let head = store.standing(of: device.space).head
+        let lane = try attempt("a read of \(device.name)") { () throws(LogError) in
+            try readLane(of: device, store)
+        }
+        // Ids that changed are known by the events that make them, wherever these are.
+        for (token, row) in lane {
+            guard case .event(let event) = row.content, book[token] != nil else { continue }
+            book.learn(
+                row.envelope.origin,
+                Book.Known(token: token, event: event, base: row.envelope.base)
+            )
+        }
+        var counts: [Int64: Int] = [:]
+        for (token, row) in lane {
+            let origin = row.envelope.origin
+            guard case .event(let event) = row.content, book.isSame(event, as: token) else {
+                throw Broken(
+                    .content,
+                    "nobody recorded what is pending on \(device.name): \(row.content), and not "
+                        + "\(book[token].map { "\($0.event)" } ?? "anything")"
+                )
+            }
+            guard book[token]?.fate != .lost else {
+                throw Broken(.content, "event \(token) came back on \(device.name)")
+            }
+            counts[token, default: 0] += 1
+            guard counts[token, default: 0] <= book.placeCountMax(token) else {
+                throw Broken(.once, "an event is pending twice on \(device.name)")
+            }
+            if let verdict = history.verdict(of: origin), verdict <= head {
                 throw Broken(
                     .once,
                     "event \(token) is pending on \(device.name), which has its verdict at "
                         + "\(verdict)"
                 )
             }
+            device.replicas.insert(origin.replica)
+            book.hold(token, device.number, origin)
         }
-        var kept: Set<Int64>?
-        for token in book.open[device.number, default: []] where pending[token] == nil {
-            if let position = ledger.tokens[token], position <= head {
-                book.close(token)
-                continue
-            }
-            guard let position = ledger.refusedTokens[token], position <= head else {
-                // What is not synced is not shown, and after a crash may not be there.
-                guard book[token]?.promise == .synced else { continue }
-                throw Broken(.kept, "event \(token) is not on \(device.name) any more")
-            }
-            if kept == nil { kept = try inboxTokens(device, store) }
-            guard kept?.contains(token) == true else {
-                throw Broken(
-                    .kept,
-                    "event \(token), refused at \(position), is not in the inbox of \(device.name)"
-                )
-            }
-            book.close(token)
-        }
-    }
-
-    private func inboxTokens(_ device: Device, _ store: LogStore) throws -> Set<Int64> {
-        let inbox = try attempt("the inbox of \(device.name)") { () throws(LogError) in
-            try readInbox(in: store)
-        }
-        for (token, row) in inbox {
-            guard let entry = book[token], row.content == .event(entry.event) else {
-                throw Broken(
-                    .content,
-                    "nobody recorded what is in the inbox of \(device.name): \(row.content), "
-                        + "and not \(book[token].map { "\($0.event)" } ?? "anything")"
-                )
-            }
-        }
-        return Set(inbox.map(\.token))
+        return Set(counts.keys)
     }
 
     /// Finds out, after a program came back, which events it has.
     func resolve(_ device: Device) throws {
         guard let store = device.machine.store else { return }
-        let lane = try attempt("a read of \(device.name)") { () throws(LogError) in
-            try readLane(in: store)
-        }
-        for (token, row) in lane where book[token] != nil {
-            guard book[token]?.promise != .lost else {
-                throw Broken(.content, "event \(token) came back on \(device.name)")
-            }
-            book.find(token, row.envelope.origin)
-        }
-        let pending = Set(lane.map(\.token))
-        for token in book.open[device.number, default: []] where !pending.contains(token) {
-            guard book[token]?.promise == .unknown, ledger.tokens[token] == nil,
-                ledger.refusedTokens[token] == nil
+        let history = try history(of: device, store)
+        let pending = try checkLane(device, store, history)
+        for (token, hold) in book.holds[device.number, default: [:]]
+            .sorted(by: { $0.key < $1.key }) where !pending.contains(token)
+        {
+            guard hold.certainty == .unknown,
+                // An earlier disk may have sent it; else what was sent is still there.
+                device.isPutBack || hold.origin.flatMap({ history.verdict(of: $0) }) == nil
             else { continue }
             trace.add("\(now) \(device.name) lost event \(token)")
-            book.lose(token)
+            book.drop(token, device.number)
         }
+        device.isPutBack = false
         try checkReplica(device)
         try checkKept(device)
     }

@@ -16,11 +16,15 @@ extension SyncWorld {
     func record(_ device: Device, _ draw: inout SeededRandom) throws {
         guard let store = device.machine.store else { return }
         device.machine.setClock(now)
-        let base = store.standing(of: space).head
+        let base = store.standing(of: device.space).head
         var planned = Planned()
         for _ in 0..<(draw.oneIn(4) ? 2 : 1) { plan(&planned, of: device, base, &draw) }
         let durability: Durability = draw.oneIn(4) ? .written : .synced
-        let append = Append(space: space, contents: planned.contents, durability: durability)
+        let append = Append(
+            space: device.space,
+            contents: planned.contents,
+            durability: durability
+        )
         let batches: AppendedBatches
         do throws(LogError) { batches = try store.append(append) } catch {
             let isOut = device.machine.wasCut() != nil || error.isStop
@@ -102,8 +106,13 @@ extension SyncWorld {
             return try judge(error, of: nil, "record")
         }
         trace.add("\(now) server records \(count)")
-        let promise: Book.Promise = durability == .synced ? .synced : .written
-        note(planned, device: nil, promise, base, origins: origins)
+        note(
+            planned,
+            device: nil,
+            durability == .synced ? .synced : .written,
+            base,
+            origins: origins
+        )
         if durability == .written { syncSoon(nil, &draw) }
         guard try !takeCut(of: nil) else { return }
         try readLedger()
@@ -112,7 +121,7 @@ extension SyncWorld {
     private func note(
         _ planned: Planned,
         device: Int?,
-        _ promise: Book.Promise,
+        _ certainty: Book.Hold.Certainty,
         _ base: UInt64,
         origins: [Origin]
     ) {
@@ -125,10 +134,11 @@ extension SyncWorld {
                     device: device,
                     batch: planned.batch,
                     isWrongActor: planned.isWrongActor,
-                    base: base,
-                    promise: promise,
-                    origin: origin
-                )
+                    fate: .open
+                ),
+                base: base,
+                certainty,
+                origin
             )
             guard let device, let origin else { continue }
             devices[device].replicas.insert(origin.replica)

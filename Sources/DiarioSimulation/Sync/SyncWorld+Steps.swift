@@ -35,7 +35,8 @@ extension SyncWorld {
         case .planCut, .crash, .kill: try cut(machineOwner, step.kind, &draw)
         case .failSyncs, .failWrites, .fillDisk: harmDisk(machineOwner, step.kind, &draw)
         case .clone: try clone(device, &draw)
-        case .revert: try revert(device)
+        case .revert: try revert(device, &draw)
+        case .restore: try restore(&draw)
         }
     }
 
@@ -76,7 +77,7 @@ extension SyncWorld {
         guard let store = machine.store else { return }
         machine.setClock(now)
         do throws(LogError) {
-            let report = try store.seal(space, all: all)
+            let report = try store.seal(device?.space ?? space, all: all)
             trace.add(
                 "\(now) \(machine.name) seals to \(report.sealedEnd), "
                     + "\(report.sealedPending) pending"
@@ -96,7 +97,7 @@ extension SyncWorld {
         guard let store = machine.store else { return }
         machine.setClock(now)
         do throws(LogError) {
-            let count = try store.condense(space)
+            let count = try store.condense(device?.space ?? space)
             trace.add("\(now) \(machine.name) condenses \(count)")
         } catch {
             return try judge(error, of: device, "condense")

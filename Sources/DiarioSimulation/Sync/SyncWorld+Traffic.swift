@@ -42,7 +42,8 @@ extension SyncWorld {
         case .send(let bytes): send(bytes, from: device)
         case .wait(let until):
             let rest = until.milliseconds - device.machine.now.milliseconds
-            trace.add("\(now) \(device.name) waits \(rest)")
+            let why = device.session?.machine.failure ?? "nothing failed"
+            trace.add("\(now) \(device.name) waits \(rest): \(why)")
             schedule(device, .time, in: rest)
         case .rest: schedule(device, .news, in: Self.interval)
         case .stop(let refusal):
@@ -55,7 +56,7 @@ extension SyncWorld {
     /// A log failed under a session, so that one ends, and somebody begins another.
     private func endSync(_ device: Device, _ error: LogError) throws {
         try judge(error, of: device, "sync")
-        guard device.machine.isOn else { return }
+        guard device.machine.isOn, try findSpace(device) else { return }
         device.session = nil
         device.request = nil
         schedule(device, .person, in: 1000 + Int64(random.below(10_000)))
@@ -112,7 +113,7 @@ extension SyncWorld {
         device.request = nil
         device.machine.setClock(now)
         device.answerSizeMax = max(device.answerSizeMax, bytes.count)
-        let head = store.standing(of: space).head
+        let head = store.standing(of: device.space).head
         do throws(LogError) {
             try device.session?.receive(bytes, at: device.machine.now)
         } catch {
@@ -120,7 +121,8 @@ extension SyncWorld {
             return try endSync(device, error)
         }
         guard try !takeCut(of: device) else { return }
-        let standing = store.standing(of: space)
+        if let session = device.session { device.space = session.space }
+        let standing = store.standing(of: device.space)
         trace.add(
             "\(now) \(device.name) takes \(number): head \(standing.head), "
                 + "\(standing.pending.reduce(0) { $0 + $1.sequences.count }) pending"
@@ -146,6 +148,7 @@ extension SyncWorld {
             agenda.add(.failure(device: device.number, number: number, what: what), at: now + 20)
             return
         }
+        notePushed(request)
         let answer = authority.answer(request, from: device.caller)
         // Who died does not answer, whatever it would have said.
         guard try !takeCut(of: nil) else { return }
@@ -167,6 +170,25 @@ extension SyncWorld {
         {
             server.machine.kill()
             try goDown(nil)
+        }
+    }
+
+    /// Remembers what a push brings that has no verdict yet: a refusal names origins alone.
+    func notePushed(_ request: [UInt8]) {
+        guard case .push(let push)? = try? SyncMessage(request.span),
+            var unpacker = try? BlockUnpacker()
+        else { return }
+        for block in push.blocks {
+            for row in (try? readBlock(block, &unpacker)) ?? [] {
+                let origin = row.envelope.origin
+                guard case .event(let event) = row.content, ledger.verdict(of: origin) == nil
+                else { continue }
+                book.pushed[origin] = Book.Known(
+                    token: event.token,
+                    event: event,
+                    base: row.envelope.base
+                )
+            }
         }
     }
 

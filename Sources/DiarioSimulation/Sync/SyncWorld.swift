@@ -25,7 +25,11 @@ final class SyncWorld {
     private(set) var space = SpaceID(drawnFrom: SeededEntropy(seed: 0))
     private(set) var lineage = Lineage(high: 0, low: 0)
     var book = Book()
+    /// Of the epoch that the authority has now, and of those before.
     var ledger: Ledger
+    var histories: [UInt64: Ledger] = [:]
+    /// Ids that more than one disk uses, and nothing shows it.
+    var sharedReplicas: Set<ReplicaID> = []
     var lastRequest = 0
     /// What happened how often, so that tests can tell that worlds are of use.
     var counts = SyncCounts()
@@ -48,6 +52,8 @@ final class SyncWorld {
         case allow(device: Int)
         /// What was only written is synced, as a log with threads does by itself.
         case sync(device: Int?)
+        /// The operator of the server says that it goes on.
+        case resume
     }
 
     /// Why a device is woken.
@@ -89,7 +95,9 @@ final class SyncWorld {
             }
             let actor = random.oneIn(2) ? "actor\(number)" : nil
             let hasOther = plan.traits.contains(.refusals) && random.oneIn(8)
-            devices.append(Device(number, machine, actor: actor, hasOtherSchema: hasOther))
+            devices.append(
+                Device(number, machine, space, actor: actor, hasOtherSchema: hasOther)
+            )
         }
     }
 
@@ -140,6 +148,8 @@ final class SyncWorld {
                 let store = try device.machine.start()
                 try store.makeReplica(of: space, lineage: lineage, epoch: 0)
             }
+            device.space = space
+            device.seen.space = space
             beginSync(device)
         }
         trace.add("\(devices.count) devices, traits \(plan.traits.rawValue)")
@@ -178,6 +188,7 @@ final class SyncWorld {
         case .mend(let device): machine(device).clearFaults()
         case .allow(let device): devices[device].isRevoked = false
         case .sync(let device): try sync(device.map { devices[$0] })
+        case .resume: try resume()
         }
     }
 
@@ -209,4 +220,7 @@ package struct SyncCounts: Equatable, Sendable {
     package var damages = 0
     package var modelChecks = 0
     package var clones = 0
+    package var restores = 0
+    /// Spaces of devices that were made anew.
+    package var renewals = 0
 }

@@ -1,0 +1,38 @@
+/// A promise of sync that did not hold.
+package struct Broken: Error, Sendable {
+    package let promise: Promise
+    package let what: String
+
+    /// What is promised; a shrunk world breaks the same one as the whole.
+    package enum Promise: String, Sendable, CaseIterable {
+        /// A log opens, and fails only where a disk does.
+        case works
+        /// Nothing that was acknowledged is lost.
+        case kept
+        /// Every event has one place.
+        case once
+        /// What was recorded is what is read.
+        case content
+        /// Positions are dense and do not change.
+        case positions
+        /// Sequences of one replica increase with position.
+        case sequences
+        /// Verdicts follow the rules, and stay as they are.
+        case verdicts
+        /// Every request that reached a live server is answered.
+        case answered
+        /// Nobody pauses without a reason.
+        case running
+        /// Once the network heals, all is settled.
+        case settled
+        /// All replicas have the same root and the same read models.
+        case equal
+        /// Memory stays small.
+        case bounded
+    }
+
+    init(_ promise: Promise, _ what: String) {
+        self.promise = promise
+        self.what = what
+    }
+}

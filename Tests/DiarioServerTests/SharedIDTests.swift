@@ -1,0 +1,214 @@
+import Diario
+import DiarioCore
+import DiarioFormat
+import DiarioLog
+import DiarioSchema
+import DiarioServer
+import DiarioStorage
+import DiarioSync
+import Testing
+
+/// Two devices under one id, which nothing shows: schema/format/sync.md, section 7.
+struct SharedIDTests {
+    private static let alice = Caller(rights: [.read, .append], actor: "alice")
+
+    /// What is pending here under the first origin of a refused batch of two is another event.
+    ///
+    /// It was put into the inbox as a part of that batch, which nobody could read.
+    @Test func aRefusalOfOthersIsNotTakenForOurs() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record(["bad", "worse"], actor: "mallory")
+        try pair.sync(as: Self.alice)
+        try twin.record("good")
+        twin.session.heardOfNews()
+        try twin.sync(with: pair.authority, as: Self.alice, at: pair.now)
+        #expect(try twin.texts == ["good"])
+        #expect(try twin.store.inbox(of: twin.space).isEmpty)
+        #expect(try pair.replica.store.inbox(of: pair.replica.space).count == 1)
+        #expect(try twin.root == pair.authorityRoot)
+    }
+
+    /// The run of own events that a pull names ended within a batch of the other device.
+    ///
+    /// The rest of that batch could not be read, and the two never came together.
+    @Test func aRunMayEndWithinABatchOfOthers() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record(["one", "two", "three"])
+        try pair.sync()
+        try twin.record("four")
+        twin.session.heardOfNews()
+        try twin.sync(with: pair.authority, at: pair.now)
+        #expect(try twin.texts == ["one", "two", "three", "four"])
+        #expect(try twin.root == pair.authorityRoot)
+    }
+
+    /// The push that was to tell of the fork got lost, and the pull that came next was believed to
+    /// show that the authority had nothing to tell.
+    @Test func aSuspicionOutlivesALostAnswer() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record("one")
+        try pair.sync()
+        try twin.record("two")
+        twin.session.heardOfNews()
+        let pull = try twin.request(at: pair.now)
+        try twin.session.receive(pair.authority.answer(pull, from: Pair.anyone), at: pair.now)
+        _ = try twin.request(at: pair.now)
+        twin.lose(at: pair.now)
+        pair.clock.advance(milliseconds: 100_000)
+        try twin.sync(with: pair.authority, at: pair.now)
+        #expect(try twin.texts == ["one", "two"])
+        #expect(try twin.root == pair.authorityRoot)
+    }
+
+    /// What earlier appends had left in memory knew the old id still.
+    @Test func theNewIDHoldsForTheNextEvent() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record(["bad", "worse"], actor: "mallory")
+        try pair.sync(as: Self.alice)
+        try twin.sync(with: pair.authority, as: Self.alice, at: pair.now)
+        #expect(try twin.record("good").replica != pair.replica.store.author(of: twin.space).0)
+        try twin.sync(with: pair.authority, as: Self.alice, at: pair.now)
+        #expect(try twin.texts == ["good"])
+        #expect(try twin.root == pair.authorityRoot)
+    }
+
+    /// Own events of several ids come together under one when all of them are recorded again.
+    ///
+    /// Their clocks did not go on then, and the authority's log was not valid.
+    @Test func clocksGoOnWhenEventsAreRecordedAgain() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record("one")
+        try pair.sync()
+        let start = pair.now.milliseconds
+        pair.clock.advance(milliseconds: 3_600_000)
+        try twin.record("two")
+        pair.clock.set(milliseconds: start)
+        let own = try twin.store.status(of: twin.space).replica
+        try twin.store.takeNewReplica(of: twin.space, inPlaceOf: own)
+        try twin.record("three")
+        try twin.sync(with: pair.authority, at: pair.now)
+        #expect(try twin.texts == ["one", "two", "three"])
+        #expect(try twin.root == pair.authorityRoot)
+        #expect(try pair.authorityStore.verify(pair.replica.space) { _ in nil }.faults == [])
+    }
+
+    /// The clock of the other device was far ahead, so it was not merged into ours.
+    ///
+    /// The next event under the same id had an earlier one, and the authority's log was not valid.
+    @Test func whoFindsOthersUnderItsIDTakesANewOne() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var twin = try pair.replica.snapshot()
+        let start = pair.now.milliseconds
+        pair.clock.advance(milliseconds: 3_600_000)
+        let other = try pair.replica.record("one")
+        pair.clock.set(milliseconds: start)
+        try pair.sync()
+        try twin.sync(with: pair.authority, at: pair.now)
+        let own = try twin.record("two")
+        #expect(own.replica != other.replica)
+        try twin.sync(with: pair.authority, at: pair.now)
+        #expect(try twin.texts == ["one", "two"])
+        #expect(try twin.root == pair.authorityRoot)
+        #expect(try pair.authorityStore.verify(pair.replica.space) { _ in nil }.faults == [])
+    }
+
+    /// Such an event was read by the schema that the space has, which may be another one.
+    ///
+    /// One of a type that no pack has let the whole fail for ever.
+    @Test func eventsOfUnknownSchemasAreRecordedAgainAsTheyAre() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record("one")
+        try pair.sync()
+        try twin.recordStranger("note.made", "two")
+        try twin.recordStranger("memo.made", "three")
+        try twin.sync(with: pair.authority, at: pair.now)
+        #expect(twin.session.moved.recordedAgain == 2)
+        #expect(twin.pendingCount == 0)
+        let (texts, inbox) = (try twin.texts, try twin.store.inbox(of: twin.space))
+        #expect(texts == ["one"])
+        #expect(inbox.count == 2)
+        #expect(try twin.root == pair.authorityRoot)
+        #expect(twin.store.validate() == [])
+    }
+
+    /// A write may fail just after the new space has taken the place of the old one.
+    ///
+    /// Both were removed then.
+    @Test func aFailingDiskLeavesTheOldSpaceOrTheNewOne() throws {
+        for period in 1...60 {
+            var pair = try Pair(seed: UInt64(period))
+            try pair.sync()
+            var twin = try pair.replica.snapshot()
+            try pair.replica.record("one")
+            try pair.sync()
+            try twin.record("two")
+            twin.disk.failWrites(every: period)
+            do {
+                try twin.sync(with: pair.authority, at: pair.now)
+            } catch let error as LogError {
+                switch error {
+                case .storage(.failed), .stopped: break
+                default: throw error
+                }
+            }
+            twin.disk.failWrites(every: nil)
+            twin.disk.kill(0)
+            try twin.openAgain()
+            pair.clock.advance(milliseconds: 100_000)
+            try twin.sync(with: pair.authority, at: pair.now)
+            #expect(try twin.texts == ["one", "two"], "every write number \(period) fails")
+            #expect(try twin.root == pair.authorityRoot)
+        }
+    }
+}
+
+extension TestReplica {
+    /// Records one batch of notes.
+    fileprivate func record(_ texts: [String], actor: String = "alice") throws {
+        let catalog = try Space(store: store, id: space).catalog
+        try record(texts, of: try #require(catalog.newest("test.note.made")), actor: actor)
+    }
+
+    /// Records an event of a type that the space does not have, or not with this schema.
+    fileprivate func recordStranger(_ type: String, _ text: String) throws {
+        let schema = """
+            { "title": "test.\(type)", "x-diario-version": 1, "type": "object",
+              "additionalProperties": false, "required": ["text"],
+              "properties": {
+                "alias": { "type": "string" }, "text": { "type": "string", "maxLength": 40 } } }
+            """
+        let pack = try Pack(
+            files: [
+                PackFile(path: "events/\(type).1.json", bytes: Array(schema.utf8)),
+                PackFile(path: "pack.json", bytes: Array(#"{"name":"test","version":1}"#.utf8)),
+            ]
+        )
+        try record([text], of: pack.types[0], actor: "alice")
+    }
+
+    private func record(_ texts: [String], of type: EventType, actor: String) throws {
+        var batch = DraftBatch()
+        for text in texts {
+            var line = EventLine(type: type)
+            var reader = PayloadReader()
+            try reader.read(Array(#"{"text":"\#(text)"}"#.utf8).span, as: type, into: &line.payload)
+            line.actor = line.keep(Array(actor.utf8).span)
+            try batch.append(line)
+        }
+        let append = Append(space: space, content: .batch(batch), durability: .synced)
+        _ = try store.append(append)
+    }
+}
