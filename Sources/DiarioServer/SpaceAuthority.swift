@@ -218,7 +218,10 @@ package final class SpaceAuthority: Sendable {
         var outcome: Result<Value, Refusal> = .failure(Self.retired)
         state.withLock { state in
             guard !state.isRetired else { return }
-            do throws(Refusal) { outcome = .success(try body()) } catch {
+            do throws(Refusal) {
+                let outline = try logging { () throws(LogError) in try store.outline(of: space) }
+                outcome = .success(try body(outline))
+            } catch {
                 outcome = .failure(error)
             }
         }

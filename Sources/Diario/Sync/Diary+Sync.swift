@@ -51,12 +51,14 @@ extension Diary {
         var session = try beginSync()
         defer { endSync(session) }
         let news = NewsListener()
+        // Looked at before the first step: what others record from now on is told in any case.
+        let standing = space.store.standing(of: space.id)
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             if transport.waitsForNews {
                 group.addTask { await news.listen(to: transport, pausing: interval) }
             }
-            group.addTask { try await self.watchOthers() }
+            group.addTask { try await self.watchOthers(since: standing) }
             try await keepSynced(&session, transport, news, interval)
         }
     }
@@ -110,14 +112,17 @@ extension Diary {
     }
 
     /// Tells when another program recorded something in this diary.
-    private func watchOthers() async throws {
+    private func watchOthers(since standing: SpaceStanding) async throws {
+        var seen = standing
         while true {
             try await Task.sleep(for: Self.lookInterval)
-            let before = space.store.standing(of: space.id)
             do throws(LogError) { _ = try space.store.refresh() } catch {
                 throw DiarioError(error)
             }
-            if space.store.standing(of: space.id) != before { changes.raise() }
+            let standing = space.store.standing(of: space.id)
+            // Other calls may have read it already, without anybody being told.
+            if standing != seen { changes.raise() }
+            seen = standing
         }
     }
 
