@@ -53,12 +53,7 @@ struct Invocation {
         let space = try reporting { () throws(DiarioError) in
             try Space.open(at: folder, access: access)
         }
-        if let cut = space.store.report.cut, let keptIn = cut.keptIn {
-            remark(
-                "a crash tore the last frame of \(cut.file) at \(cut.offset), which was never "
-                    + "acknowledged. Its bytes are kept in \(keptIn)"
-            )
-        }
+        remarkCut(space.store)
         return (space, folder)
     }
 
@@ -86,8 +81,17 @@ struct Invocation {
         if let damage = damage(of: space) { throw .failed(damage) }
     }
 
+    /// Says what a crash left behind, if it did.
+    func remarkCut(_ store: LogStore) {
+        guard let cut = store.report.cut, let keptIn = cut.keptIn else { return }
+        remark(
+            "a crash tore the last frame of \(cut.file) at \(cut.offset), which was never "
+                + "acknowledged. Its bytes are kept in \(keptIn)"
+        )
+    }
+
     /// Why nothing can be recorded in a space that can be read.
-    private static func refusal(_ folder: String) -> String {
+    static func refusal(_ folder: String) -> String {
         let shown = CellText.oneLine(folder) + "/" + SpaceLocation.marker
         let line = try? POSIXDirectory(path: folder + "/" + SpaceLocation.marker, access: .read)
             .contents(of: "format", sizeMax: 4096)

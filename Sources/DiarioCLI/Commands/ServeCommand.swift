@@ -19,9 +19,7 @@ enum ServeCommand {
         let directory = try folder.directory(.readWrite)
         let lock = try folder.lockForServing(directory)
         defer { lock.release() }
-        let store = try reporting { () throws(DiarioError) in
-            try Space.openStore(directory, access: .readWrite)
-        }
+        let store = try open(directory, folder, call)
         let log = requestLog(call)
         configuration.log = log
         do throws(Failure) {
@@ -36,6 +34,23 @@ enum ServeCommand {
         store.sealBeforeClose()
         try reportingLog { () throws(LogError) in try store.close() }
         note("stopped", call)
+    }
+
+    /// Opens a log that can be written to; one that is damaged is not served.
+    private static func open(
+        _ directory: POSIXDirectory,
+        _ folder: ServedFolder,
+        _ call: Invocation
+    ) throws(Failure) -> LogStore {
+        let store = try reporting { () throws(DiarioError) in
+            try Space.openStore(directory, access: .readWrite)
+        }
+        call.remarkCut(store)
+        var problem = store.report.fault.map { LogError.corrupt($0).message }
+        if problem == nil, store.access == .readOnly { problem = Invocation.refusal(folder.name) }
+        guard let problem else { return store }
+        try? store.close()
+        throw .failed(problem)
     }
 
     /// What a server has to serve.
@@ -101,7 +116,10 @@ enum ServeCommand {
                 call
             )
         }
-        _ = SystemCall.wait(readable: [Interrupt.descriptor], milliseconds: -1)
+        // A wait that something else breaks off, as the end of a pause, is begun again.
+        while !Interrupt.isRaised {
+            _ = SystemCall.wait(readable: [Interrupt.descriptor], milliseconds: -1)
+        }
         note("stops; a second signal ends it at once", call)
     }
 

@@ -91,6 +91,12 @@ package final class HTTPServer: Sendable {
         }
         lookout = Lookout(daemon)
         exchanges.use(lookout)
+        exchanges.counters.use { [daemon, exchanges] in
+            ServerCounters.Gauges(
+                openConnections: daemon.connectionCount,
+                queued: exchanges.queue.count
+            )
+        }
     }
 
     deinit { stop() }
@@ -104,12 +110,7 @@ package final class HTTPServer: Sendable {
         return "\(isSecure ? "https" : "http")://\(host):\(address.port)"
     }
 
-    package var counters: ServerCounters.Snapshot {
-        exchanges.counters.snapshot(
-            openConnections: daemon.connectionCount,
-            queued: exchanges.queue.count
-        )
-    }
+    package var counters: ServerCounters.Snapshot { exchanges.counters.snapshot() }
 
     /// Bytes of bodies that are held for requests and answers under way.
     package var bodiesUnderWay: Int { exchanges.bodiesUnderWay }
@@ -132,6 +133,7 @@ package final class HTTPServer: Sendable {
             // end while something is suspended.
             while !exchanges.waitUntilIdle(atMost: .seconds(1)) { daemon.breakOff() }
         }
+        exchanges.counters.use(nil)
         lookout.close()
         exchanges.queue.close()
         daemon.stop()

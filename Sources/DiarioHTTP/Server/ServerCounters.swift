@@ -1,6 +1,8 @@
 import Synchronization
 
 /// What a server has done since it started, for `/metrics`.
+///
+/// Made before the server, so that its handler can show it.
 package final class ServerCounters: Sendable {
     /// Upper ends of the steps of `handlerSeconds`; the last step has none.
     package static let stepsSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
@@ -18,6 +20,13 @@ package final class ServerCounters: Sendable {
     let waiting = Atomic(0)
     let live = Atomic(0)
     private let times = Mutex(Times())
+    private let gauges = Mutex<(@Sendable () -> Gauges)?>(nil)
+
+    /// What the server itself knows at any time.
+    struct Gauges {
+        var openConnections = 0
+        var queued = 0
+    }
 
     private struct Times {
         var counts = [Int](repeating: 0, count: ServerCounters.stepsSeconds.count + 1)
@@ -78,7 +87,14 @@ package final class ServerCounters: Sendable {
         }
     }
 
-    func snapshot(openConnections: Int, queued: Int) -> Snapshot {
+    /// Sets who is asked for the gauges, while the server runs.
+    func use(_ gauges: (@Sendable () -> Gauges)?) { self.gauges.withLock { $0 = gauges } }
+
+    /// The counters as they are now; each is right by itself.
+    package func snapshot() -> Snapshot {
+        // Called under the lock, so that the server does not end meanwhile; what it asks takes
+        // locks of its own, and nobody who holds one of those comes here.
+        let gauges = gauges.withLock { $0?() } ?? Gauges()
         var snapshot = Snapshot()
         snapshot.answersByClass = [
             1: informational.value, 2: successful.value, 3: redirected.value,
@@ -88,10 +104,10 @@ package final class ServerCounters: Sendable {
         snapshot.refused = refused.value
         snapshot.bytesReceived = received.value
         snapshot.bytesSent = sent.value
-        snapshot.openConnections = openConnections
+        snapshot.openConnections = gauges.openConnections
         snapshot.waiting = waiting.value
         snapshot.live = live.value
-        snapshot.queued = queued
+        snapshot.queued = gauges.queued
         (snapshot.handlerCounts, snapshot.handlerSeconds) = times.withLock {
             ($0.counts, $0.total)
         }
