@@ -28,8 +28,12 @@ extension Diary {
             throw DiarioError(.busy, "This diary is connected already. Disconnect it first.")
         }
         connection = Task { [self] in
-            // What is wrong is in the status.
-            do { try await keepSynced(with: transport) } catch { noteEnd(of: error) }
+            while !Task.isCancelled {
+                // What is wrong is in the status.
+                do { try await keepSynced(with: transport) } catch { noteEnd(of: error) }
+                guard connection != nil else { return }
+                try? await Task.sleep(for: Self.retryInterval)
+            }
         }
     }
 
@@ -56,9 +60,12 @@ extension Diary {
         return transport
     }
 
+    /// So long it is waited after the disk was full, or while somebody syncs or publishes by hand.
+    private static let retryInterval = Duration.seconds(2)
+
     private func noteEnd(of error: any Error) {
         guard !(error is CancellationError) else { return }
-        connection = nil
+        if (error as? DiarioError)?.isRetryable != true { connection = nil }
         syncing.note(failure: (error as? DiarioError)?.message ?? "\(error)")
     }
 }

@@ -199,6 +199,25 @@ struct HTTPSyncTests {
         try await diary.close()
     }
 
+    @Test func aDiaryThatIsPublishedIsConnectedAfterwards() async throws {
+        let world = try HTTPWorld(rights: .all)
+        // A name that nobody has used: the published space takes its place.
+        let space = try Space.create(
+            at: world.folder.path + "/device",
+            packs: try HTTPWorld.packs.get()
+        )
+        let diary = Diary(space: space)
+        try await HTTPWorld.weigh(diary)
+        try await diary.publish(with: world.transport())
+        try await diary.connect(with: world.transport())
+        let head = space.store.standing(of: space.id).head
+        try await HTTPWorld.weigh(diary)
+        for await status in diary.syncStatus where status.head > head && status.pending == 0 {
+            break
+        }
+        try await diary.close()
+    }
+
     @Test func whatAnotherProgramRecordsIsSent() async throws {
         let world = try HTTPWorld()
         let diary = try world.makeDiary("one")

@@ -31,7 +31,7 @@ final class HTTPWorld: Sendable {
     }
 
     /// Those that the tests record events of, read once for all of them.
-    private static let packs = Result { try PackSource.builtIn().filter { $0.name == "meals" } }
+    static let packs = Result { try PackSource.builtIn().filter { $0.name == "meals" } }
 
     static let messageType = "application/vnd.diario.message"
 
