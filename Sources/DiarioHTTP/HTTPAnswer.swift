@@ -73,8 +73,17 @@ package protocol HTTPHandler: Sendable {
     /// the token is not known, for which the body is not read.
     func admit(_ head: HTTPRequest) -> BodyAdmission
 
-    /// With `isLast` there is no more waiting.
-    func reply(to request: HTTPRequest, isLast: Bool) -> HTTPReply
+    /// What is answered to a request; on its last turn, which may be its first, not that it waits.
+    func reply(to request: HTTPRequest, _ turn: Turn) -> HTTPReply
+}
+
+/// How often a request was asked about.
+package enum Turn: Hashable, Sendable {
+    case first
+    /// It waited, and there may be news.
+    case again
+    /// There is no more waiting.
+    case last
 }
 
 /// Whether the body of a request is read.

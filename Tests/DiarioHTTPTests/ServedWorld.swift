@@ -61,7 +61,7 @@ struct ServedWorld {
                 }
             }
         }
-        return handler.reply(to: request, isLast: isLast)
+        return handler.reply(to: request, isLast ? .last : .first)
     }
 
     func answer(_ request: HTTPRequest, isLast: Bool = false) throws -> HTTPAnswer {

@@ -14,7 +14,9 @@ struct ServedByClosures: HTTPHandler {
     var answering: @Sendable (HTTPRequest, Bool) -> HTTPReply
 
     func admit(_ head: HTTPRequest) -> BodyAdmission { admission(head) }
-    func reply(to request: HTTPRequest, isLast: Bool) -> HTTPReply { answering(request, isLast) }
+    func reply(to request: HTTPRequest, _ turn: Turn) -> HTTPReply {
+        answering(request, turn == .last)
+    }
 }
 
 /// A server on a port of its own, stopped at the end.

@@ -5,14 +5,7 @@ struct Question {
     let request: HTTPRequest
     let token: Token
     let space: NamedSpace
-    /// Whether it waits: then it was asked before, or is asked for the last time.
     let turn: Turn
-
-    enum Turn: Sendable {
-        case first
-        case again
-        case last
-    }
 
     /// Refuses whoever has not this right.
     func require(_ right: Caller.Rights, _ word: String) throws(Problem) {

@@ -152,11 +152,7 @@ extension ServedDirectory: HTTPHandler {
         }
     }
 
-    package func reply(to request: HTTPRequest, isLast: Bool) -> HTTPReply {
-        reply(to: request, isLast ? .last : .first)
-    }
-
-    private func reply(to request: HTTPRequest, _ turn: Question.Turn) -> HTTPReply {
+    package func reply(to request: HTTPRequest, _ turn: Turn) -> HTTPReply {
         do throws(Problem) {
             switch try answer(request, turn) {
             case .answer(let answer): return .answer(finish(answer, for: request))
@@ -169,7 +165,7 @@ extension ServedDirectory: HTTPHandler {
 
     private func answer(
         _ request: HTTPRequest,
-        _ turn: Question.Turn
+        _ turn: Turn
     ) throws(Problem) -> HTTPReply {
         let route = try route(of: request)
         guard request.method != "OPTIONS" else {

@@ -181,12 +181,13 @@ final class Exchange: WorkItem, Sleeper {
     // MARK: The handler
 
     func work() {
-        let (request, isLast) = state.withLock { state in
+        let (request, isLast, isKnown) = state.withLock { state in
             state.phase = .running(missed: nil)
-            return (state.request, state.isLast)
+            return (state.request, state.isLast, state.listening != nil)
         }
+        let turn: Turn = isLast || shared.isStopping ? .last : isKnown ? .again : .first
         let start = ContinuousClock.now
-        let reply = shared.handler.reply(to: request, isLast: isLast || shared.isStopping)
+        let reply = shared.handler.reply(to: request, turn)
         shared.counters.countHandling(ContinuousClock.now - start)
         switch reply {
         case .answer(let answer): send(answer)

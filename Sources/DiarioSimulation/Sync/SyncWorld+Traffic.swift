@@ -175,9 +175,8 @@ extension SyncWorld {
 
     /// Remembers what a push brings that has no verdict yet: a refusal names origins alone.
     func notePushed(_ request: [UInt8]) {
-        guard case .push(let push)? = try? SyncMessage(request.span),
-            var unpacker = try? BlockUnpacker()
-        else { return }
+        guard case .push(let push)? = try? SyncMessage(request.span) else { return }
+        var unpacker = BlockUnpacker()
         for block in push.blocks {
             for row in (try? readBlock(block, &unpacker)) ?? [] {
                 let origin = row.envelope.origin
