@@ -12,8 +12,8 @@ import Synchronization
 /// Safe to use from any thread. It keeps nothing of a session: all that an answer depends on is in
 /// the log.
 package final class SpaceAuthority: Sendable {
-    private let store: LogStore
-    private let space: SpaceID
+    let store: LogStore
+    let space: SpaceID
     private let state = Mutex(State())
 
     /// Held while a push is judged and appended: positions are given one push after the other.
@@ -99,7 +99,7 @@ package final class SpaceAuthority: Sendable {
     }
 
     /// What this space is, if it is the one that is meant and gives answers.
-    private func outline(of lineage: Lineage) throws(Refusal) -> SpaceOutline {
+    func outline(of lineage: Lineage) throws(Refusal) -> SpaceOutline {
         try settle()
         let outline = try logging { () throws(LogError) in try store.outline(of: space) }
         let manifest = outline.manifest
@@ -168,7 +168,7 @@ package final class SpaceAuthority: Sendable {
         return outline
     }
 
-    private func logging<Value>(
+    func logging<Value>(
         _ body: () throws(LogError) -> Value
     ) throws(Refusal) -> Value {
         do throws(LogError) { return try body() } catch { throw Refusal(error) }
@@ -235,7 +235,7 @@ package final class SpaceAuthority: Sendable {
         try requireGoing(outline.manifest)
     }
 
-    private func requireGoing(_ manifest: Manifest) throws(Refusal) {
+    func requireGoing(_ manifest: Manifest) throws(Refusal) {
         guard manifest.isWaiting else { return }
         throw Refusal(
             .waiting,
@@ -431,75 +431,6 @@ package final class SpaceAuthority: Sendable {
             }
         }
         decided.finish()
-    }
-
-    // MARK: Pull
-
-    private func news(for pull: Pull, _ outline: SpaceOutline) throws(Refusal) -> News {
-        var own: [ReplicaID: [ClosedRange<UInt64>]] = [:]
-        for run in pull.own where run.firstSequence > 0 && run.count > 0 {
-            let range = run.firstSequence...run.firstSequence + run.count - 1
-            own[run.replica, default: []].append(range)
-        }
-        let countMax = Int(clamping: max(pull.countMax, 1))
-        return try logging { () throws(LogError) in
-            let (pieces, end) = try store.news(
-                of: space,
-                after: pull.standing.size,
-                own: own,
-                countMax: countMax
-            )
-            guard let root = try store.root(of: space, size: end) else {
-                throw .outOfOrder(what: "the root at \(end) is not known")
-            }
-            return News(
-                epoch: outline.manifest.epoch,
-                head: store.head(of: space),
-                end: end,
-                root: root,
-                pieces: pieces.map { piece in
-                    switch piece {
-                    case .block(let block): .block(block)
-                    case .own(let run, let hash): .own(run, hash)
-                    }
-                }
-            )
-        }
-    }
-
-    /// The largest of the sizes at which this log has the same root.
-    private func common(_ compare: Compare) throws(Refusal) -> Common {
-        let outline = try outline(of: compare.lineage)
-        // Logs that are the same at a size are so at all sizes below.
-        var same = compare.points.prefix { $0.size <= outline.head }
-        var known: UInt64 = 0
-        while !same.isEmpty {
-            let middle = same.startIndex + same.count / 2
-            let point = same[middle]
-            let root = try logging { () throws(LogError) in
-                try store.root(of: space, size: point.size)
-            }
-            if root == point.root {
-                known = point.size
-                same = same[(middle + 1)...]
-            } else {
-                same = same[..<middle]
-            }
-        }
-        return Common(epoch: outline.manifest.epoch, head: outline.head, size: known)
-    }
-
-    private func pack(_ fingerprint: Hash32) throws(Refusal) -> PackFiles {
-        do throws(LogError) {
-            let files = try store.packFiles(fingerprint)
-            return PackFiles(
-                files: files.map { PackFiles.File(path: $0.path, content: $0.bytes) }
-            )
-        } catch .storage(.notFound) {
-            throw Refusal(.noPack, "There is no pack with the fingerprint \(fingerprint.text).")
-        } catch {
-            throw Refusal(error)
-        }
     }
 }
 

@@ -10,9 +10,9 @@ import Testing
 
 /// Diaries that sync through a real server.
 struct ServerSyncTests {
-    /// Carries messages over one connection.
+    /// Carries each message over a connection of its own: a quiet one would be closed.
     private struct Wire: Transport {
-        let client: ServerClient
+        let port: Int
         let key: TokenKey
 
         func exchange(_ request: [UInt8]) async throws -> [UInt8] {
@@ -20,6 +20,7 @@ struct ServerSyncTests {
                 "Authorization: Bearer \(key.text)",
                 "Content-Type: application/vnd.diario.message",
             ]
+            let client = try ServerClient(port: port)
             let answer = try client.post("/v1/spaces/home/sync", request, headers: headers)
             guard answer.status == 200 else { throw TransportError("status \(answer.status)") }
             return answer.body
@@ -53,25 +54,21 @@ struct ServerSyncTests {
             packs: []
         )
         let server = try HTTPServer(configuration, handler)
-        func wire() throws -> Wire {
-            Wire(client: try ServerClient(port: server.address.port), key: key)
-        }
+        let wire = Wire(port: server.address.port, key: key)
 
         let one = Diary(
             space: try Space.create(at: folder.path + "/one", packs: try PackSource.builtIn())
         )
         try await Self.weigh(one, "2026-03-02", 78_400)
-        let wireOfOne = try wire()
-        try await one.publish(with: wireOfOne)
+        try await one.publish(with: wire)
         let id = try #require(try control.space(home)).id
         let other = try Self.join(id, of: store, at: folder.path + "/other")
-        let wireOfOther = try wire()
-        try await other.sync(with: wireOfOther)
+        try await other.sync(with: wire)
         try await Self.weigh(one, "2026-03-03", 78_100)
         try await Self.weigh(other, "2026-03-04", 78_000)
-        #expect(try await one.sync(with: wireOfOne).pushed == 1)
-        #expect(try await other.sync(with: wireOfOther).pushed == 1)
-        let last = try await one.sync(with: wireOfOne)
+        #expect(try await one.sync(with: wire).pushed == 1)
+        #expect(try await other.sync(with: wire).pushed == 1)
+        let last = try await one.sync(with: wire)
         #expect(last.head == store.standing(of: id).head)
         for diary in [one, other] {
             let answer = try await diary.sql("SELECT day FROM weight ORDER BY day")

@@ -220,7 +220,7 @@ def check_wrong(checks, diario, server, folder):
     alone = str(folder / "alone")
     diario.good("init", alone)
     refused = diario.run("-C", alone, "sync")
-    checks.true(refused.code == 1 and "remote" in refused.message, f"no remote: {refused}")
+    checks.true(refused.code == 1 and "diario publish" in refused.message, f"alone: {refused}")
     second = diario.run("serve", "--data", server.data, "--listen", f"127.0.0.1:{server.port}")
     checks.equal(second.code, 1, "a second server on the same port")
 
