@@ -4,12 +4,14 @@
     readme.py DIARIO
 
 Takes the fenced blocks that begin with ```sh tested and runs them, one after another, in one
-shell and one empty folder, with DIARIO as `diario`. Any command that fails, fails.
+shell and one empty folder, with DIARIO as `diario`. Any command that fails, fails. The port of the
+server is one that is free.
 """
 
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -35,7 +37,11 @@ def main():
         programs.mkdir()
         work.mkdir()
         (programs / "diario").symlink_to(program)
-        script = "set -eux\n" + "".join(blocks)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        # A server that a failure leaves behind must not stay.
+        script = "set -eux\ntrap 'kill $! 2>/dev/null || true; wait' EXIT\n" + "".join(blocks)
+        script = script.replace("127.0.0.1:8080", f"127.0.0.1:{port}")
         environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"}
         # The commands are shown as they run, so the last one shown is the one that failed.
         result = subprocess.run(
