@@ -155,6 +155,7 @@ enum Program {
         case .spaceList: try SpaceCommand.list(call)
         case .spaceName: try SpaceCommand.name(call)
         case .spaceQuota: try SpaceCommand.quota(call)
+        case .replicas: try ReplicasCommand.run(call)
         case .authorityStatus: try AuthorityCommand.status(call)
         case .authorityResume: try AuthorityCommand.resume(call)
         case .inspect: try InspectCommand.run(call)

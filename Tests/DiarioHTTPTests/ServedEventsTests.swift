@@ -4,6 +4,7 @@ import DiarioHTTP
 import DiarioLog
 import DiarioSchema
 import DiarioServer
+import DiarioStorage
 import DiarioTestSupport
 import Testing
 
@@ -189,6 +190,36 @@ struct ServedEventsTests {
         )
         #expect(over.status == 204)
         #expect(over.header("Stream-Up-To-Date") == "true")
+    }
+
+    @Test func whatAnotherProcessRecordsIsTold() throws {
+        let world = try ServedWorld()
+        let token = try world.token()
+        let now = try world.get(Self.path, token, query: offset("now"))
+        let end = try #require(now.header("Stream-Next-Offset"))
+        let request = HTTPRequest(
+            "GET",
+            Self.path,
+            query: offset(end) + [HTTPRequest.Parameter("live", "long-poll")],
+            headers: ServedWorld.bearing(token)
+        )
+        guard case .wait(let bell, _) = world.reply(request) else {
+            Issue.record("it does not wait")
+            return
+        }
+        let (rung, ended) = (Signal(), Signal())
+        let id = bell.listen { rung.raise() }
+        let handler = world.handler
+        _ = WorkerThread(name: "watch") {
+            handler.watch()
+            ended.raise()
+        }
+        try world.recordElsewhere(ServedWorld.weight("2026-03-01"))
+        rung.wait()
+        bell.ignore(id)
+        #expect(try world.answer(request).list().count == 1)
+        handler.close()
+        ended.wait()
     }
 
     @Test func aStreamTellsEventsAndWhereItIs() throws {

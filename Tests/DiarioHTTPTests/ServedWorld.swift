@@ -102,6 +102,21 @@ struct ServedWorld {
         )
     }
 
+    /// Records an event as another process does, with a log of its own on the directory.
+    func recordElsewhere(_ line: String) throws {
+        let directory = try POSIXDirectory(
+            path: folder.path + "/" + LogPaths.directoryName,
+            access: .readWrite
+        )
+        let store = try Space.openStore(directory, access: .readWrite)
+        let id = try #require(try control.spaces().first).id
+        var recorder = LineRecorder(try Space(store: store, id: id), durability: .synced)
+        try recorder.add(Array(line.utf8).span)
+        recorder.finish()
+        #expect(try recorder.commit().count == 1)
+        try store.close()
+    }
+
     static func bearing(
         _ token: String?,
         _ headers: [String: String] = [:]

@@ -150,6 +150,9 @@ def check_replicas(checks, diario, server, folder):
     checks.equal((status["pending"], status["head"]), (0, last["head"]), "status")
     listed = server.ask("GET", "/v1/spaces/team/replicas", token).json["replicas"]
     checks.equal(len([replica for replica in listed if "seen" in replica]), 2, "replicas are seen")
+    named = diario.good("replicas", "--data", server.data, "--space", "team", "--json").json
+    checks.equal({replica["replica"] for replica in named},
+                 {replica["replica"] for replica in listed}, "diario replicas")
     return token, spaces
 
 

@@ -182,6 +182,25 @@ extension Command {
         ]
     )
 
+    static let replicas = Command(
+        name: "replicas",
+        operands: "",
+        operandCount: 0...0,
+        summary: "list the replicas that sync with a server",
+        details: [
+            "Lists each replica with whom it belongs to, since when, and when the server last "
+                + "heard of it; those first that were heard of last. A server that runs writes "
+                + "this down every ten seconds."
+        ],
+        options: [data, .value("space", "NAME", "only those of one space"), .json, .help],
+        examples: [
+            Example(
+                text: "diario replicas --data ./served --space home",
+                meaning: "who has not synced for long?"
+            )
+        ]
+    )
+
     static let authorityStatus = Command(
         name: "authority status",
         operands: "",

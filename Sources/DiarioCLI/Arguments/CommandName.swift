@@ -39,6 +39,7 @@ package enum CommandName: String, CaseIterable, Sendable {
     case spaceList = "space list"
     case spaceName = "space name"
     case spaceQuota = "space quota"
+    case replicas
     case authorityStatus = "authority status"
     case authorityResume = "authority resume"
     case inspect
@@ -89,6 +90,7 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .spaceList: .spaceList
         case .spaceName: .spaceName
         case .spaceQuota: .spaceQuota
+        case .replicas: .replicas
         case .authorityStatus: .authorityStatus
         case .authorityResume: .authorityResume
         case .inspect: .inspect

@@ -14,8 +14,9 @@ COMMANDS = ("init", "record", "log", "show", "stats", "verify", "repair", "seal"
             "inbox list", "inbox show", "inbox retry", "inbox drop", "sync", "clone", "publish",
             "remote set", "remote show", "remote remove", "status", "export", "import",
             "schema check", "schema list", "schema adopt", "token create", "token list",
-            "token revoke", "space list", "space name", "space quota", "authority status",
-            "authority resume", "inspect", "harness", "completion", "man", "help")
+            "token revoke", "space list", "space name", "space quota", "replicas",
+            "authority status", "authority resume", "inspect", "harness", "completion", "man",
+            "help")
 PAYLOAD = '{"day":"2026-03-02","weightG":78400,"source":"manual"}'
 
 
