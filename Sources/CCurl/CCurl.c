@@ -345,6 +345,7 @@ static bool prepare(transfer *own, const diario_curl_request *request) {
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_milliseconds);
     SET(CURLOPT_LOW_SPEED_LIMIT, 64L);
     SET(CURLOPT_LOW_SPEED_TIME, (long)request->stall_seconds);
+    SET(CURLOPT_MAXAGE_CONN, (long)request->idle_seconds);
     SET(CURLOPT_TCP_KEEPALIVE, 1L);
     if (request->body != NULL) {
         SET(CURLOPT_POST, 1L);

@@ -15,6 +15,9 @@ package final class HTTPClient: Sendable {
         package var answerSizeMax: Int
         /// So long an answer may stand still.
         package var stallSeconds = 30
+        /// A connection that was quiet for longer is not used again: servers close theirs, ours
+        /// after 30 seconds, and what is sent at that moment is lost.
+        package var idleSeconds = 25
         package var connectMilliseconds = 10_000
         /// A file with certificates to trust in place of the system's.
         package var certificates: String?
@@ -211,6 +214,7 @@ extension HTTPClient.State {
                         unsafe made.answer_size_max = request.answerSizeMax
                         unsafe made.connect_milliseconds = UInt32(request.connectMilliseconds)
                         unsafe made.stall_seconds = UInt32(request.stallSeconds)
+                        unsafe made.idle_seconds = UInt32(request.idleSeconds)
                         unsafe made.uses_proxy = request.usesProxy
                         unsafe diario_curl_start(client, id, &made, callDone, context)
                     }

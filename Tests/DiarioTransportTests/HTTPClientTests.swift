@@ -37,6 +37,8 @@ struct HTTPClientTests {
         for size in [0, 1, 3000, 2_000_000] {
             var request = Self.request(server, max: 4_000_000)
             request.body = [UInt8](repeating: 7, count: size)
+            // However long others keep this test waiting.
+            request.idleSeconds = 3600
             let answer = try await client.send(request, &traffic)
             #expect(answer.status == 200)
             #expect(answer.headers["content-type"] == "text/plain")

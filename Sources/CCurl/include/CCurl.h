@@ -68,6 +68,8 @@ typedef struct {
     uint32_t connect_milliseconds;
     /* Fewer bytes than 64 in each of so many seconds end the request. */
     uint32_t stall_seconds;
+    /* A connection that was quiet for longer is not used again. */
+    uint32_t idle_seconds;
     /* False to go past every proxy that the environment names. */
     bool uses_proxy;
 } diario_curl_request;
