@@ -203,7 +203,7 @@ public enum Limits {
     /// Bytes of the body of a request in JSON.
     ///
     /// Above: refused before it is read.
-    public static let requestSizeMax = 8 * 1024 * 1024
+    public static let requestSizeMax = 4 * 1024 * 1024
     /// Seconds for which a replica may wait for news with one request.
     public static let newsWaitSecondsMax = 60
     /// Seconds for which a reader of events waits with one request.

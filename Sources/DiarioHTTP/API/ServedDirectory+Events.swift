@@ -75,7 +75,7 @@ extension ServedDirectory {
             )
         )
         if !isNow {
-            let tag = etag(page, question)
+            let tag = etag(page)
             headers.append((name: "ETag", value: tag))
             if question.request.headers["if-none-match"]?.contains(tag) ?? false {
                 return HTTPAnswer(304, headers: headers)
@@ -88,7 +88,7 @@ extension ServedDirectory {
     }
 
     /// Names what is in a page: the same bytes have the same one, and others have another.
-    private func etag(_ page: EventPage, _ question: Question) -> String {
+    private func etag(_ page: EventPage) -> String {
         "\"\(SHA256.hash(page.json.span).text.prefix(32))-\(page.end)\""
     }
 

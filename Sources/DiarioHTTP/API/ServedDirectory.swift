@@ -18,6 +18,8 @@ package final class ServedDirectory: Sendable {
     /// Whether spaces with an older version of a pack get the newer one.
     private let adoptsNewer: Bool
     private let spaces = Mutex<[SpaceID: ServedSpace]>([:])
+    /// Held while a space is opened: those that are open are served meanwhile.
+    private let opening = Mutex<Void>(())
     private let isStopped = Mutex(false)
     private let stop = Signal()
     let digests = FileDigests()
@@ -63,10 +65,11 @@ package final class ServedDirectory: Sendable {
     func space(_ named: NamedSpace) throws(Problem) -> ServedSpace {
         if let known = spaces.withLock({ $0[named.id] }) { return known }
         let authority = try admitting { () throws(Refusal) in try served.authority(of: named) }
-        // One at a time: two must not adopt the same pack.
+        // One at a time: two must not adopt the same pack. Carried out as a value, because the
+        // lock's closure is not generic over the error.
         var outcome: Result<ServedSpace, Problem> = .failure(Problem(.failed, "It was not opened."))
-        spaces.withLock { spaces in
-            if let known = spaces[named.id] { return outcome = .success(known) }
+        opening.withLock { _ in
+            if let known = spaces.withLock({ $0[named.id] }) { return outcome = .success(known) }
             do throws(Problem) {
                 try admitting { () throws(Refusal) in try authority.prepare() }
                 let space = try answering { () throws(DiarioError) in
@@ -76,7 +79,7 @@ package final class ServedDirectory: Sendable {
                     return space
                 }
                 let made = ServedSpace(space)
-                spaces[named.id] = made
+                spaces.withLock { $0[named.id] = made }
                 outcome = .success(made)
             } catch {
                 outcome = .failure(error)
