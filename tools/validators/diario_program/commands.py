@@ -13,7 +13,7 @@ COMMANDS = ("init", "record", "log", "show", "stats", "verify", "repair", "seal"
             "query", "sql", "rebuild", "quarantine list", "quarantine show", "quarantine retry",
             "inbox list", "inbox show", "inbox retry", "inbox drop", "sync", "clone", "publish",
             "remote set", "remote show", "remote remove", "status", "export", "import",
-            "schema check", "schema list", "schema adopt", "token create", "token list",
+            "schema check", "schema list", "schema adopt", "serve", "token create", "token list",
             "token revoke", "space list", "space name", "space quota", "replicas",
             "authority status", "authority resume", "inspect", "harness", "completion", "man",
             "help")
