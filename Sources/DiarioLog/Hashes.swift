@@ -276,7 +276,7 @@ struct Seeds {
     let store: LogShared
     let space: SpaceID
     /// What came along with the rows at hand; it counts more than what the write-ahead log has.
-    var segment: SegmentSalts?
+    var segment: SaltNodes?
     private var last: SaltNode?
 
     init(store: LogShared, space: SpaceID) {

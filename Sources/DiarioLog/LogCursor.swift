@@ -13,7 +13,7 @@ package struct StoredEvents: Sendable {
     package let rows: [StoredRow]
     let fileName: FileName?
     /// Where their salts come from, if not from the write-ahead log.
-    let salts: SegmentSalts?
+    let salts: SaltNodes?
 
     /// The file they were read from, relative to the data directory.
     package var file: String { fileName?.path ?? "" }

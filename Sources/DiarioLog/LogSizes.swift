@@ -35,6 +35,8 @@ package struct LogSizes: Hashable, Sendable {
 
     /// Events of one exchange with another side.
     package var exchangeCount = Limits.exchangeCountMax
+    /// Events that follow one another from which on they travel in columns.
+    package var columnsCountMin = 2048
 
     package static let standard = LogSizes()
 

@@ -225,7 +225,7 @@ extension LogStore {
             let nodes = try place.reading { () throws(SegmentError) in
                 try segment.reader.saltNodes()
             }
-            let salts = SegmentSalts(nodes)
+            let salts = SaltNodes(nodes)
             var rows = try segment.rows()
             let events = 0..<Int(last - entry.first) + 1
             if let what = check.begin(entry.first, events, of: rows) {

@@ -83,7 +83,7 @@ struct SpaceCheck: ~Copyable {
         _ events: Range<Int>,
         of rows: inout SegmentRows,
         at place: SegmentPlace,
-        _ salts: SegmentSalts
+        _ salts: SaltNodes
     ) throws(LogError) {
         seeds.segment = salts
         leaves.removeAll(keepingCapacity: true)

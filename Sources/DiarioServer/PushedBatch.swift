@@ -65,18 +65,20 @@ struct PushedEvents: Sendable {
         var (count, size) = (0, 0)
         var next: UInt64?
         for packed in push.blocks {
-            let (bytes, head) = try unpacker.unpack(packed)
-            count += head.summary.eventCount
-            size += bytes.count
-            guard count <= Limits.exchangeCountMax, size <= Limits.exchangeSizeMax else {
-                throw .tooLarge(.message, size: UInt64(size), max: Limits.exchangeSizeMax)
+            for (bytes, head) in try unpacker.unpackAll(packed) {
+                count += head.summary.eventCount
+                size += bytes.count
+                guard count <= Limits.exchangeCountMax, size <= Limits.exchangeSizeMax else {
+                    throw .tooLarge(.message, size: UInt64(size), max: Limits.exchangeSizeMax)
+                }
+                guard !head.summary.isPositioned, !head.summary.isAuthority,
+                    let run = head.runs.first,
+                    run.replica == push.replica, next == nil || next == run.firstSequence,
+                    run.lastSequence < UInt64(1) << 62
+                else { throw .malformed(.runs, at: BlockHeader.size) }
+                next = run.lastSequence + 1
+                blocks.append(try Self.takeApart(bytes, head, index: blocks.count, &batches))
             }
-            guard !head.summary.isPositioned, !head.summary.isAuthority, let run = head.runs.first,
-                run.replica == push.replica, next == nil || next == run.firstSequence,
-                run.lastSequence < UInt64(1) << 62
-            else { throw .malformed(.runs, at: BlockHeader.size) }
-            next = run.lastSequence + 1
-            blocks.append(try Self.takeApart(bytes, head, index: blocks.count, &batches))
         }
         self.blocks = blocks
         self.batches = batches

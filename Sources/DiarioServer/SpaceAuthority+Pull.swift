@@ -20,7 +20,8 @@ extension SpaceAuthority {
                 of: space,
                 after: pull.standing.size,
                 own: own,
-                countMax: countMax
+                countMax: countMax,
+                inColumns: true
             )
             guard let root = try store.root(of: space, size: end) else {
                 throw .outOfOrder(what: "the root at \(end) is not known")

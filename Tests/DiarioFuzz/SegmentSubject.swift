@@ -32,6 +32,9 @@ enum SegmentSubject {
         }
         try? read(sealed)
         try? readPart(sealed)
+        var unpacker = BlockUnpacker()
+        let columns = sealed.segment + sealed.sidecar
+        _ = try? unpacker.unpackAll(columns, checksums: .ignored)
     }
 
     /// As `run`, but of the index behind its compression.

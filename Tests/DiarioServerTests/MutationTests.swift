@@ -57,7 +57,7 @@ struct MutationTests {
         var unpacker = BlockUnpacker()
         var push = push
         let index = random.below(push.blocks.count)
-        let block = try unpacker.unpack(push.blocks[index]).bytes
+        let block = try unpacker.unpackAll(push.blocks[index])[0].bytes
         push.blocks[index] = mutantBlock(block, &random)
         return SyncMessage.push(push).encoded()
     }

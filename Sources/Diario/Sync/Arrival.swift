@@ -6,22 +6,23 @@ import DiarioSync
 /// News, with their blocks taken apart.
 struct Arrival: Sendable {
     let news: News
-    let blocks: [ReceivedRows]
+    /// For each piece that has rows, the blocks that it stands for.
+    let blocks: [[ReceivedRows]]
     let facts: EngineReader.Facts
 
     init(_ news: News, _ store: LogStore) throws(LogError) {
-        var blocks: [ReceivedRows] = []
+        var blocks: [[ReceivedRows]] = []
         var facts = EngineReader.Facts()
         do throws(FormatError) {
             var unpacker = BlockUnpacker()
             for case .block(let packed) in news.pieces {
-                let (bytes, head) = try unpacker.unpack(packed)
-                blocks.append(ReceivedRows(bytes, head))
+                let unpacked = try unpacker.unpackAll(packed)
+                blocks.append(unpacked.map { ReceivedRows($0.bytes, $0.head) })
             }
         } catch {
             throw .format(error)
         }
-        for block in blocks {
+        for block in blocks.joined() {
             let told = try store.facts(in: block.block, block.head)
             facts.adoptions += told.adoptions
             facts.refusals += told.refusals
@@ -42,7 +43,7 @@ struct Arrival: Sendable {
             case .block:
                 if !runs.isEmpty { contents.append(.promoted(runs)) }
                 runs = []
-                contents.append(.received(blocks.removeFirst()))
+                contents += blocks.removeFirst().map { .received($0) }
             }
         }
         if !runs.isEmpty { contents.append(.promoted(runs)) }

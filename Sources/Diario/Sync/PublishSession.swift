@@ -113,7 +113,8 @@ package struct PublishSession: Sendable {
             of: space,
             after: there.taken,
             own: [:],
-            countMax: Limits.exchangeCountMax
+            countMax: Limits.exchangeCountMax,
+            inColumns: true
         )
         for case .block(let block) in pieces { publish.blocks.append(block) }
         guard let fingerprint = there.wanted.first else { return }

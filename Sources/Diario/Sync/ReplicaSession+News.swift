@@ -61,7 +61,7 @@ extension ReplicaSession {
         let own = try store.status(of: space).replica
         let last = store.lastSequence(of: own, in: space)
         let isShared =
-            arrival.blocks.contains { block in
+            arrival.blocks.joined().contains { block in
                 block.head.runs.contains { $0.replica == own && $0.lastSequence > last }
             }
             || arrival.facts.refusals.contains {

@@ -129,7 +129,8 @@ package struct ReplicaSession: Sendable {
         let (blocks, count) = try store.pendingBlocks(
             of: space,
             next,
-            countMax: pushCountMax
+            countMax: pushCountMax,
+            inColumns: true
         )
         guard count > 0 else { return .rest }
         let first = next.sequences.lowerBound

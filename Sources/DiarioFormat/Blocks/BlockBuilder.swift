@@ -28,7 +28,7 @@ package struct BlockBuilder: Sendable {
     /// Header, clock, position, one time, and the five counts of lists.
     private static let headSizeMin = BlockHeader.size + 8 + 10 + 20 + 5 * 3
     static let runSizeMax = 3 + Varint.sizeMax + 3
-    private static let saltNodeSizeMax = 3 + Varint.sizeMax + 1 + 2 + Salt.size
+    static let saltNodeSizeMax = 3 + Varint.sizeMax + 1 + 2 + Salt.size
     /// Bytes of one more time than the one that is always reckoned with.
     package static let acceptedRunSizeMax = 3 + Varint.sizeMax
 

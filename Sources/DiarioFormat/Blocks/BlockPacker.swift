@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioZstd
 
 /// Compresses blocks before they travel.
@@ -37,6 +38,22 @@ package struct BlockUnpacker: ~Copyable {
         var block: [UInt8] = []
         try decompress(packed.span, into: &block)
         return (block, try Block.check(block.span))
+    }
+
+    /// The blocks that came as `packed`, which are one block, or columns that stand for several,
+    /// each checked as `unpack` does.
+    ///
+    /// Columns of more than one exchange moves are refused before memory is taken.
+    /// Their checksums are left out only to test what comes behind them.
+    package mutating func unpackAll(
+        _ packed: [UInt8],
+        checksums: SegmentChecksums = .verified
+    ) throws(FormatError) -> [(bytes: [UInt8], head: BlockHead)] {
+        guard ColumnUnpacker.isColumns(packed.span) else { return [try unpack(packed)] }
+        let blocks = try ColumnUnpacker.blocks(of: packed, checksums)
+        var checked: [(bytes: [UInt8], head: BlockHead)] = []
+        for block in blocks { checked.append((block, try Block.check(block.span))) }
+        return checked
     }
 
     private mutating func decompress(

@@ -1,7 +1,7 @@
 package import DiarioCore
 
 /// 16 secret bytes that hide a personal part behind its commitment, or from which such bytes come.
-package struct Salt: Equatable, Sendable {
+package struct Salt: Hashable, Sendable {
     package static let size = 16
 
     /// Bytes 0 to 8 and 8 to 16, as little-endian numbers.
@@ -57,7 +57,7 @@ package struct SaltSeed: Equatable, Sendable {
 }
 
 /// A node of the tree between a seed and its salts: schema/format/log.md, section 5.
-package struct SaltNode: Equatable, Sendable {
+package struct SaltNode: Hashable, Sendable {
     /// The level of the salts themselves; the seed has level 0.
     package static let levelMax = 10
     static let groupMax = (UInt64.max - 1) / UInt64(Limits.saltGroupCount)

@@ -45,19 +45,20 @@ extension LogStore {
         return appended
     }
 
-    /// Pending events in blocks, oldest first, as many as one exchange takes.
+    /// Pending events in blocks, oldest first, as many as one exchange takes; if they are many and
+    /// it is asked for, in columns.
     package func pendingBlocks(
         of space: SpaceID,
         _ pending: PendingEvents,
-        countMax: Int = Limits.exchangeCountMax
+        countMax: Int = Limits.exchangeCountMax,
+        inColumns: Bool = false
     ) throws(LogError) -> (blocks: [[UInt8]], count: Int) {
-        var wire = try WireBlocks(shared, space, countMax: countMax)
+        var wire = try WireBlocks(shared, space, countMax: countMax, inColumns: inColumns)
         var cursor = cursor(space, pending)
         loop: while let events = try cursor.next() {
             for stored in events.rows {
-                let isFirst = try events.beginsBatch(stored)
-                if isFirst, wire.isFull { break loop }
-                try wire.append(stored, of: events, isFirst: isFirst)
+                if wire.isFull, try events.beginsBatch(stored) { break loop }
+                try wire.append(stored, of: events)
             }
         }
         try wire.flush()
@@ -70,22 +71,23 @@ extension LogStore {
 
     /// What follows a position, as much as one exchange takes.
     ///
-    /// Events in `own`, sequences by replica, come as runs without rows.
+    /// Events in `own`, sequences by replica, come as runs without rows, and many others that
+    /// follow one another in columns, if that is asked for.
     package func news(
         of space: SpaceID,
         after position: UInt64,
         own: [ReplicaID: [ClosedRange<UInt64>]],
-        countMax: Int
+        countMax: Int,
+        inColumns: Bool = false
     ) throws(LogError) -> (pieces: [WirePiece], end: UInt64) {
-        var wire = try WireBlocks(shared, space, countMax: countMax)
+        var wire = try WireBlocks(shared, space, countMax: countMax, inColumns: inColumns)
         let head = head(of: space)
         guard position < head else { return ([], position) }
         var cursor = try cursor(space, positions: position + 1...head, .canonical)
         var hashing = RowHashing(shared, space)
         loop: while let events = try cursor.next() {
             for stored in events.rows {
-                let isFirst = try events.beginsBatch(stored)
-                if isFirst, wire.isFull { break loop }
+                if wire.isFull, try events.beginsBatch(stored) { break loop }
                 let origin = stored.row.origin
                 if let position = stored.position, let acceptedAt = stored.acceptedAt,
                     own[origin.replica]?.contains(where: { $0.contains(origin.sequence) }) == true
@@ -93,7 +95,7 @@ extension LogStore {
                     let hash = try hashing.hash(of: stored, in: events)
                     try wire.append(own: origin, at: position, acceptedAt: acceptedAt, hash)
                 } else {
-                    try wire.append(stored, of: events, isFirst: isFirst)
+                    try wire.append(stored, of: events)
                 }
             }
         }
@@ -304,10 +306,7 @@ private struct RowHashing: ~Copyable {
 extension StoredEvents {
     /// Whether an event is the first of its batch.
     fileprivate func beginsBatch(_ stored: StoredRow) throws(LogError) -> Bool {
-        do throws(FormatError) {
-            var reader = ByteReader(bytes.span.raw, range: stored.row.publicPart)
-            return try reader.nextVarint() == 0
-        } catch {
+        do throws(FormatError) { return try stored.row.beginsBatch(bytes.span) } catch {
             throw .format(error)
         }
     }

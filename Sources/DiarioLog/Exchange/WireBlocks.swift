@@ -2,85 +2,73 @@ import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
 
-/// Gathers events into blocks as they travel: compressed, with the salt nodes of personal parts.
+/// Gathers events into pieces as they travel: blocks, with the salt nodes of personal parts, or
+/// columns where many events follow one another.
 ///
 /// A batch stays whole; whoever gathers looks at `isFull` where one begins.
 struct WireBlocks: ~Copyable {
     private(set) var pieces: [WirePiece] = []
-    private(set) var eventCount = 0
-    /// Bytes of the blocks before compression.
-    private(set) var size = 0
-    private var builder = BlockBuilder()
+    private var ownCount = 0
+    private var cutter = BlockCutter()
+    /// Closed blocks that follow one another, and their events; columns are made of them if these
+    /// are many.
+    private var stretch: [[UInt8]] = []
+    private var stretchStart = 0
     private var packer: BlockPacker
-    private var times: [AcceptedRun] = []
-    /// Of the first event in the open block; nil if the events are pending.
-    private var position: UInt64?
-    private var isAuthority = false
-    private var salts: Set<SaltKey> = []
     private var seeds: Seeds
     private var ownRun: PromotedRun?
     /// Of the events of the open own run.
     private var ownHashes: [UInt8] = []
+    private let store: LogShared
+    private let space: SpaceID
     private let countMax: Int
+    private let columnsCountMin: Int
 
-    private struct SaltKey: Hashable {
-        let replica: ReplicaID
-        let group: UInt64
-        let level: Int
-        let index: Int
-    }
-
-    /// With so many bytes in it, a block still has room for any one batch.
-    private static let blockSizeMax = Limits.blockSizeMax - Limits.batchSizeMax * 7 / 4
-
-    init(_ store: LogShared, _ space: SpaceID, countMax: Int) throws(LogError) {
+    init(
+        _ store: LogShared,
+        _ space: SpaceID,
+        countMax: Int,
+        inColumns: Bool
+    ) throws(LogError) {
         do throws(FormatError) { packer = try BlockPacker() } catch { throw .format(error) }
+        self.store = store
+        self.space = space
         seeds = Seeds(store: store, space: space)
         self.countMax = min(countMax, store.sizes.exchangeCount)
+        columnsCountMin = inColumns ? store.sizes.columnsCountMin : .max
     }
+
+    var eventCount: Int { cutter.eventCount + ownCount }
 
     /// Whether no further batch is taken.
     var isFull: Bool {
         eventCount > 0
             && (eventCount >= countMax
                 || eventCount + Limits.batchCountMax > Limits.exchangeCountMax
-                || size + builder.size > Limits.exchangeSizeMax - Limits.blockSizeMax)
+                || cutter.size > Limits.exchangeSizeMax - Limits.blockSizeMax)
     }
 
-    /// Takes the next event; `isFirst` says that it begins a batch.
-    mutating func append(
-        _ stored: StoredRow,
-        of events: StoredEvents,
-        isFirst: Bool
-    ) throws(LogError) {
-        if isFirst, !builder.isEmpty,
-            stored.isAuthority != isAuthority || builder.size > Self.blockSizeMax
-                || builder.eventCount + Limits.batchCountMax > Limits.blockCountMax
-        {
-            try flushBlock()
-        }
+    /// Takes the next event.
+    mutating func append(_ stored: StoredRow, of events: StoredEvents) throws(LogError) {
         flushOwn()
-        if builder.isEmpty {
-            position = stored.position
-            isAuthority = stored.isAuthority
-        }
         let row = stored.row
         do throws(FormatError) {
-            let bytes = events.bytes.span
-            try builder.append(row, of: bytes, type: events.types[row.typeIndex])
+            var node: SaltNode?
             if case .present(let range) = row.personal {
                 seeds.segment = events.salts
-                guard let node = seeds.node(of: row.replica, sequence: row.sequence) else {
-                    throw FormatError.malformed(.saltNode, at: range.lowerBound)
-                }
-                let key = SaltKey(
-                    replica: node.replica,
-                    group: node.group,
-                    level: node.level,
-                    index: node.index
-                )
-                if salts.insert(key).inserted { builder.append(node) }
+                node = seeds.node(of: row.replica, sequence: row.sequence)
+                if node == nil { throw FormatError.malformed(.saltNode, at: range.lowerBound) }
             }
+            let closed = try cutter.append(
+                row,
+                of: events.bytes.span,
+                type: events.types[row.typeIndex],
+                position: stored.position,
+                acceptedAt: stored.acceptedAt,
+                isAuthority: stored.isAuthority,
+                node: node
+            )
+            if let closed { stretch.append(closed) }
         } catch {
             throw .corrupt(
                 Fault(
@@ -90,14 +78,6 @@ struct WireBlocks: ~Copyable {
                 )
             )
         }
-        if let acceptedAt = stored.acceptedAt {
-            if let last = times.indices.last, times[last].acceptedAt == acceptedAt {
-                times[last].count += 1
-            } else {
-                times.append(AcceptedRun(count: 1, acceptedAt: acceptedAt))
-            }
-        }
-        eventCount += 1
     }
 
     /// Takes an event whose rows the other side has, as it says.
@@ -107,8 +87,8 @@ struct WireBlocks: ~Copyable {
         acceptedAt: Timestamp,
         _ hash: Hash32
     ) throws(LogError) {
-        try flushBlock()
-        eventCount += 1
+        try flushStretch()
+        ownCount += 1
         if let last = ownRun, last.replica == origin.replica,
             last.acceptedAt == acceptedAt, last.firstSequence + last.count == origin.sequence,
             last.firstPosition + last.count == position
@@ -130,7 +110,7 @@ struct WireBlocks: ~Copyable {
     /// Closes what is open.
     mutating func flush() throws(LogError) {
         flushOwn()
-        try flushBlock()
+        try flushStretch()
     }
 
     private mutating func flushOwn() {
@@ -139,22 +119,27 @@ struct WireBlocks: ~Copyable {
         ownHashes.removeAll(keepingCapacity: true)
     }
 
-    private mutating func flushBlock() throws(LogError) {
-        guard !builder.isEmpty else { return }
-        var block: [UInt8] = []
-        builder.write(into: &block, position: position, times: times, isAuthority: isAuthority)
-        size += block.count
-        do throws(FormatError) { pieces.append(.block(try packer.pack(block))) } catch {
-            throw .format(error)
+    private mutating func flushStretch() throws(LogError) {
+        if let closed = cutter.close() { stretch.append(closed) }
+        let count = cutter.eventCount - stretchStart
+        stretchStart = cutter.eventCount
+        defer { stretch.removeAll() }
+        if count >= columnsCountMin,
+            let columns = try WireColumns.made(of: stretch, in: space, store)
+        {
+            return pieces.append(.block(columns))
         }
-        builder.removeAll()
-        times.removeAll(keepingCapacity: true)
-        salts.removeAll(keepingCapacity: true)
+        for block in stretch {
+            do throws(FormatError) { pieces.append(.block(try packer.pack(block))) } catch {
+                throw .format(error)
+            }
+        }
     }
 }
 
 /// Events on their way to another side.
 package enum WirePiece: Equatable, Sendable {
+    /// A block, or columns of several.
     case block([UInt8])
     /// Events whose rows the other side has, and the hash of their hashes.
     case own(PromotedRun, Hash32)

@@ -137,8 +137,9 @@ package struct SpaceRenewal: ~Copyable {
             var contents: [Append.Content] = []
             for case .block(let packed) in pieces {
                 do throws(FormatError) {
-                    let (bytes, head) = try unpacker.unpack(packed)
-                    contents.append(.received(ReceivedRows(bytes, head)))
+                    for (bytes, head) in try unpacker.unpackAll(packed) {
+                        contents.append(.received(ReceivedRows(bytes, head)))
+                    }
                 } catch {
                     throw .format(error)
                 }

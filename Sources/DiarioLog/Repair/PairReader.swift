@@ -15,7 +15,7 @@ final class PairReader {
     private let place: SegmentPlace
     private let shared: LogShared
     private let types: [TypeEntry]
-    private let salts: SegmentSalts
+    private let salts: SaltNodes
     private let sidecarHeader: SegmentHeader?
     private var rows: SegmentRows
 
@@ -61,7 +61,7 @@ final class PairReader {
         replica = reader.header.isPositioned || writer?.runs != [run] ? nil : writer?.replica
         do throws(SegmentError) {
             // Those that are gone may be in the write-ahead log.
-            salts = SegmentSalts((try? reader.saltNodes()) ?? [])
+            salts = SaltNodes((try? reader.saltNodes()) ?? [])
             rows = try SegmentRows(reader)
         } catch {
             throw place.error(error)

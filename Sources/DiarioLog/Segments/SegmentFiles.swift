@@ -25,7 +25,7 @@ struct SegmentFiles: ~Copyable {
     private var builder: SegmentBuilder?
     private var first: UInt64 = 0
     private var seeds: Seeds
-    private var salts: Set<SaltKey> = []
+    private var salts: Set<SaltNode> = []
     private var typesSeen: Set<TypeEntry> = []
     private var rowCount = 0
     private var rowSize = 0
@@ -33,13 +33,6 @@ struct SegmentFiles: ~Copyable {
     // Of all rows that were taken: a segment is made of no others than those the format allows.
     private var lastSequences: [ReplicaID: UInt64] = [:]
     private var lastAcceptedAt = Int64.min
-
-    private struct SaltKey: Hashable {
-        let replica: ReplicaID
-        let group: UInt64
-        let level: Int
-        let index: Int
-    }
 
     /// What was learned of columns when others were sealed is made use of.
     ///
@@ -145,13 +138,7 @@ struct SegmentFiles: ~Copyable {
             guard let node = seeds.node(of: row.replica, sequence: row.sequence) else {
                 throw .malformed(.saltNode, at: range.lowerBound)
             }
-            let key = SaltKey(
-                replica: node.replica,
-                group: node.group,
-                level: node.level,
-                index: node.index
-            )
-            if salts.insert(key).inserted { builder?.append(node) }
+            if salts.insert(node).inserted { builder?.append(node) }
         }
         digest.add(stored, bytes, entry)
     }

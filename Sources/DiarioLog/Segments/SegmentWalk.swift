@@ -10,7 +10,7 @@ final class SegmentWalk: Sendable {
     let entry: SegmentEntry
     private let shared: LogShared
     private let types: [TypeEntry]
-    private let salts: SegmentSalts
+    private let salts: SaltNodes
     /// The numbers of the events that may be wanted, the first and the last of them among these.
     private let wanted: Range<UInt64>
     private let pieceCount: Int
@@ -55,7 +55,7 @@ final class SegmentWalk: Sendable {
             }
         }
         var types: Set<Int>?
-        var salts = SegmentSalts([])
+        var salts = SaltNodes([])
         do throws(SegmentError) {
             if !filter.isEmpty {
                 let found = try filter.types(
@@ -66,7 +66,7 @@ final class SegmentWalk: Sendable {
             }
             let wanted = types ?? Set(segment.reader.index.types.indices)
             if try shared.segments.keepTypes(wanted, of: &segment.reader) {
-                salts = SegmentSalts(try segment.reader.saltNodes())
+                salts = SaltNodes(try segment.reader.saltNodes())
             }
         } catch {
             throw segment.place.error(error)
@@ -99,7 +99,7 @@ final class SegmentWalk: Sendable {
         _ rows: consuming sending SegmentRows,
         _ wanted: Range<UInt64>,
         _ counted: SegmentCounters,
-        _ salts: SegmentSalts,
+        _ salts: SaltNodes,
         in shared: LogShared
     ) {
         self.entry = entry
@@ -184,24 +184,5 @@ extension SegmentShelf {
         }
         if !new.isEmpty { keep(new) }
         return isPersonal
-    }
-}
-
-/// The nodes of salts that came with a segment.
-struct SegmentSalts: Sendable {
-    private var nodes: [SpaceIndex.SeedKey: [SaltNode]] = [:]
-
-    init(_ list: [SaltNode]) {
-        for node in list {
-            let key = SpaceIndex.SeedKey(replica: node.replica, group: node.group)
-            nodes[key, default: []].append(node)
-        }
-    }
-
-    /// The node that the salt of a sequence comes from; nil if there is none.
-    func node(of replica: ReplicaID, sequence: UInt64) -> SaltNode? {
-        let key = SpaceIndex.SeedKey(replica: replica, group: SaltSeed.group(of: sequence))
-        let index = SaltSeed.index(of: sequence)
-        return nodes[key]?.first { $0.covers(index) }
     }
 }

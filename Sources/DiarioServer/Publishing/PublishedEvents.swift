@@ -14,17 +14,18 @@ struct PublishedEvents {
         var (count, size) = (0, 0)
         var next = publish.before + 1
         for packed in publish.blocks {
-            let (bytes, head) = try unpacker.unpack(packed)
-            count += head.summary.eventCount
-            size += bytes.count
-            guard count <= Limits.exchangeCountMax, size <= Limits.exchangeSizeMax else {
-                throw .tooLarge(.message, size: UInt64(size), max: Limits.exchangeSizeMax)
+            for (bytes, head) in try unpacker.unpackAll(packed) {
+                count += head.summary.eventCount
+                size += bytes.count
+                guard count <= Limits.exchangeCountMax, size <= Limits.exchangeSizeMax else {
+                    throw .tooLarge(.message, size: UInt64(size), max: Limits.exchangeSizeMax)
+                }
+                guard head.summary.firstPosition == next else {
+                    throw .malformed(.position, at: BlockHeader.size)
+                }
+                next += UInt64(head.summary.eventCount)
+                contents.append(.received(ReceivedRows(bytes, head)))
             }
-            guard head.summary.firstPosition == next else {
-                throw .malformed(.position, at: BlockHeader.size)
-            }
-            next += UInt64(head.summary.eventCount)
-            contents.append(.received(ReceivedRows(bytes, head)))
         }
         guard next - 1 <= publish.standing.size else {
             throw .malformed(.position, at: BlockHeader.size)

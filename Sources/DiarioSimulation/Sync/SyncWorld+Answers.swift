@@ -78,9 +78,10 @@ extension SyncWorld {
         do throws(FormatError) {
             var unpacker = BlockUnpacker()
             for block in push.blocks {
-                let (_, head) = try unpacker.unpack(block)
-                first = first ?? head.runs.first?.firstSequence
-                end = (head.runs.last?.lastSequence ?? 0) + 1
+                for (_, head) in try unpacker.unpackAll(block) {
+                    first = first ?? head.runs.first?.firstSequence
+                    end = (head.runs.last?.lastSequence ?? 0) + 1
+                }
             }
         } catch {
             throw Broken(.answered, "a push cannot be read: \(error.message)")

@@ -66,16 +66,17 @@ extension SyncWorld {
         return found
     }
 
-    /// The events in a block of a message or of the inbox, in order.
+    /// The events in a block, or in columns, of a message or of the inbox, in order.
     func readBlock(
         _ block: [UInt8],
         _ unpacker: inout BlockUnpacker
     ) throws(FormatError) -> [SyncKinds.Row] {
-        let (bytes, head) = try unpacker.unpack(block)
-        var cursor = RowCursor(bytes.span, head.summary)
         var rows: [SyncKinds.Row] = []
-        while let next = try cursor.next() {
-            rows.append(try kinds.read(next, of: bytes.span, type: head.types[next.typeIndex]))
+        for (bytes, head) in try unpacker.unpackAll(block) {
+            var cursor = RowCursor(bytes.span, head.summary)
+            while let next = try cursor.next() {
+                rows.append(try kinds.read(next, of: bytes.span, type: head.types[next.typeIndex]))
+            }
         }
         return rows
     }

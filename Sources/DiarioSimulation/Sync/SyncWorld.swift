@@ -113,6 +113,8 @@ final class SyncWorld {
         sizes.segmentCount = 4 << random.below(3)
         sizes.mergedCount = sizes.segmentCount * (1 + random.below(4))
         sizes.retirementMilliseconds = 1000
+        // Not drawn: the worlds of known seeds stay what they are.
+        sizes.columnsCountMin = sizes.segmentCount / 2
         if plan.traits.contains(.smallExchanges) {
             sizes.exchangeCount = 1 + random.below(12)
         }

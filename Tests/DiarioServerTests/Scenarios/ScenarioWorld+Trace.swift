@@ -102,8 +102,7 @@ extension ScenarioWorld {
         var unpacker = BlockUnpacker()
         var runs: [BlockRun] = []
         for packed in blocks {
-            let (_, head) = try unpacker.unpack(packed)
-            for run in head.runs {
+            for run in try unpacker.unpackAll(packed).flatMap(\.head.runs) {
                 if let last = runs.last, last.replica == run.replica,
                     last.lastSequence + 1 == run.firstSequence
                 {
