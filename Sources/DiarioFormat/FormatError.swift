@@ -73,6 +73,7 @@ package enum FormatPart: String, Sendable {
     case magic
     case blockFlags = "block flags"
     case compression = "compression of a block"
+    case context = "context of a block"
     case body = "body of a block"
     case identity
     case storedBody = "stored body of a block"

@@ -37,6 +37,8 @@ package struct LogSizes: Hashable, Sendable {
     package var exchangeCount = Limits.exchangeCountMax
     /// Events that follow one another from which on they travel in columns.
     package var columnsCountMin = 2048
+    /// Events of news from which on a context is worth reading it.
+    package var contextCountMin = 32
 
     package static let standard = LogSizes()
 

@@ -21,7 +21,8 @@ extension SpaceAuthority {
                 after: pull.standing.size,
                 own: own,
                 countMax: countMax,
-                inColumns: true
+                inColumns: true,
+                afterContext: pull.hasContext
             )
             guard let root = try store.root(of: space, size: end) else {
                 throw .outOfOrder(what: "the root at \(end) is not known")

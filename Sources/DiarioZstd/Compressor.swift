@@ -27,7 +27,34 @@ import CZstd
     /// Appends the compressed form of `bytes` to `output`.
     ///
     /// When it throws, `output` is as it was.
+    /// With a `prefix`, which whoever decompresses has to have, too, what stands in that takes little;
+    /// the result then has a checksum of `bytes`.
     package mutating func compress(
+        _ bytes: Span<UInt8>,
+        after prefix: Span<UInt8>? = nil,
+        into output: inout [UInt8]
+    ) throws(ZstdError) {
+        try setChecksum(prefix != nil)
+        guard let prefix else { return try compressNext(bytes, into: &output) }
+        var error: ZstdError?
+        // Safe: the library keeps the address until the next frame is made, which is in here.
+        unsafe prefix.withUnsafeBytes { source in
+            let result = unsafe ZSTD_CCtx_refPrefix(context, source.baseAddress, source.count)
+            error = ZstdError(result: result)
+            guard error == nil else { return }
+            do throws(ZstdError) { try compressNext(bytes, into: &output) } catch let thrown {
+                error = thrown
+            }
+        }
+        if let error { throw error }
+    }
+
+    private mutating func setChecksum(_ isWanted: Bool) throws(ZstdError) {
+        let result = unsafe ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, isWanted ? 1 : 0)
+        if let error = ZstdError(result: result) { throw error }
+    }
+
+    private mutating func compressNext(
         _ bytes: Span<UInt8>,
         into output: inout [UInt8]
     ) throws(ZstdError) {

@@ -17,7 +17,30 @@ import CZstd
     ///
     /// No more memory than for `size` bytes is taken, whatever `bytes` say; the caller has checked
     /// that `size` is bearable. When it throws, `output` is as it was.
+    /// `prefix` is what the compressor had as such.
     package mutating func decompress(
+        _ bytes: Span<UInt8>,
+        size: Int,
+        after prefix: Span<UInt8>? = nil,
+        into output: inout [UInt8]
+    ) throws(ZstdError) {
+        guard let prefix else { return try decompressNext(bytes, size: size, into: &output) }
+        var error: ZstdError?
+        // Safe: the library keeps the address until the next frame is read, which is in here.
+        unsafe prefix.withUnsafeBytes { source in
+            let result = unsafe ZSTD_DCtx_refPrefix(context, source.baseAddress, source.count)
+            error = ZstdError(result: result)
+            guard error == nil else { return }
+            do throws(ZstdError) {
+                try decompressNext(bytes, size: size, into: &output)
+            } catch let thrown {
+                error = thrown
+            }
+        }
+        if let error { throw error }
+    }
+
+    private mutating func decompressNext(
         _ bytes: Span<UInt8>,
         size: Int,
         into output: inout [UInt8]

@@ -9,7 +9,7 @@ enum SyncSubject {
     static func message(_ input: [UInt8]) {
         guard let kind = input.first else { return }
         let body = Array(input.dropFirst())
-        var bytes = Array("DMSG".utf8) + [1, kind, 0, 0]
+        var bytes = Array("DMSG".utf8) + [SyncMessage.version, kind, 0, 0]
         bytes.append(littleEndian: UInt32(body.count))
         bytes.append(
             littleEndian: Checksum.crc32c(

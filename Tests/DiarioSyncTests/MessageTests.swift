@@ -52,6 +52,7 @@ struct MessageTests {
                     countMax: 10
                 )
             ),
+            .pull(Pull(standing: standing, own: [], hasContext: true)),
             .news(
                 News(
                     epoch: 2,

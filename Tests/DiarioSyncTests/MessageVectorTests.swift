@@ -19,7 +19,7 @@ struct MessageVectorTests {
     }
 
     @Test func theMessagesAreWhatTheyWere() throws {
-        // What was in the first file stays there for ever; later kinds are in files of their own.
+        // Of the protocol version that is spoken; later kinds are in files of their own.
         let files: [(name: String, kinds: ClosedRange<UInt8>)] = [
             ("messages-1.json", 1...9), ("messages-2.json", 10...12),
         ]
@@ -66,6 +66,7 @@ private struct MessageFields: Codable, Equatable {
     var head: String?
     var end: String?
     var countMax: String?
+    var context: Int?
     var own: [[String]]?
     /// Tag, first sequence, count, and what follows.
     var verdicts: [[String]]?
@@ -100,6 +101,7 @@ private struct MessageFields: Codable, Equatable {
             take(pull.standing)
             own = pull.own.map { [$0.replica.text, "\($0.firstSequence)", "\($0.count)"] }
             countMax = "\(pull.countMax)"
+            context = pull.hasContext ? 1 : 0
         case .news(let news):
             (epoch, head, end) = ("\(news.epoch)", "\(news.head)", "\(news.end)")
             root = news.root.text

@@ -55,7 +55,7 @@ def check_wild_clients(checks, server):
                             f"Content-Length: {9 << 20}\r\n\r\n").encode(), timeout=5)
     checks.true(b" 413 " in too_large[:20], f"a large body is refused at once: {too_large[:60]!r}")
     # A message that says it is small and unpacks to much is the log's business: it is refused too.
-    bomb = b"DMSG\x01\x01\x00\x00" + b"\xff\xff\xff\x01" + b"\x00" * 4 + b"\x00" * 100
+    bomb = b"DMSG\x02\x01\x00\x00" + b"\xff\xff\xff\x01" + b"\x00" * 4 + b"\x00" * 100
     refused = server.ask("POST", "/v1/spaces/home/sync", token, bomb,
                          {"Content-Type": MESSAGE, "Accept": MESSAGE})
     checks.equal(refused.status, 400, "a message that lies about its size")

@@ -10,11 +10,22 @@ struct Arrival: Sendable {
     let blocks: [[ReceivedRows]]
     let facts: EngineReader.Facts
 
-    init(_ news: News, _ store: LogStore) throws(LogError) {
+    /// `size` is that of the pull which the news answer.
+    init(
+        _ news: News,
+        _ store: LogStore,
+        of space: SpaceID,
+        after size: UInt64
+    ) throws(LogError) {
         var blocks: [[ReceivedRows]] = []
         var facts = EngineReader.Facts()
+        let isAfterContext = news.pieces.contains { piece in
+            guard case .block(let block) = piece else { return false }
+            return Block.needsContext(block.span)
+        }
+        let context = try isAfterContext ? store.exchangeContext(of: space, size: size) : nil
         do throws(FormatError) {
-            var unpacker = BlockUnpacker()
+            var unpacker = BlockUnpacker(context: context)
             for case .block(let packed) in news.pieces {
                 let unpacked = try unpacker.unpackAll(packed)
                 blocks.append(unpacked.map { ReceivedRows($0.bytes, $0.head) })

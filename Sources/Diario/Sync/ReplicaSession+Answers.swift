@@ -40,8 +40,9 @@ extension ReplicaSession {
             guard store.standing(of: space).head == size else { return }
             authorityHead = news.head
             do throws(LogError) {
-                held = try Arrival(news, store)
+                held = try Arrival(news, store, of: space, after: size)
             } catch .format(let error) {
+                avoidsContext = true
                 // A run of own events may end within a batch of others that have their origins.
                 guard !suspectAll() else { return }
                 return machine.failed("The news cannot be read: \(error.message).", at: now)

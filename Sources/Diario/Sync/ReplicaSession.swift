@@ -33,6 +33,8 @@ package struct ReplicaSession: Sendable {
     var lastGap: Origin?
     /// Events of one push at most; fewer once the authority, or somebody in between, took no more.
     var pushCountMax = Limits.exchangeCountMax
+    /// True once news could not be read: their context may be another one there.
+    var avoidsContext = false
     /// Of the authority, when it last answered.
     package internal(set) var authorityHead: UInt64 = 0
 
@@ -165,7 +167,8 @@ package struct ReplicaSession: Sendable {
                     count: UInt64(pending.sequences.count)
                 )
             }
-            return counted(.pull(Pull(standing: own, own: runs)))
+            let hasContext = try avoidsContext ? false : store.hasAll(of: space)
+            return counted(.pull(Pull(standing: own, own: runs, hasContext: hasContext)))
         }
     }
 

@@ -7,9 +7,10 @@ package import DiarioZstd
 extension Block {
     /// Appends the block with its body compressed; unchanged if that would not make it smaller.
     ///
-    /// `block` is a checked block that is not compressed.
+    /// `block` is a checked block that is not compressed; with a `context`, readers need that, too.
     package static func compress(
         _ block: Span<UInt8>,
+        after context: Span<UInt8>? = nil,
         using compressor: inout Compressor,
         into output: inout [UInt8]
     ) throws(FormatError) {
@@ -22,7 +23,8 @@ extension Block {
             block,
             header,
             from: BlockHeader.size,
-            as: .whole,
+            as: context == nil ? .whole : .afterContext,
+            after: context,
             using: &compressor,
             into: &output
         )
@@ -31,6 +33,13 @@ extension Block {
     /// Whether a block says that all of its body is compressed.
     static func isCompressed(_ block: Span<UInt8>) -> Bool {
         block.count > 5 && block[5] == BlockHeader.Compression.whole.rawValue
+            || needsContext(block)
+    }
+
+    /// Whether a block says that it was compressed after a context.
+    package static func needsContext(_ block: Span<UInt8>) -> Bool {
+        block.count > 5 && block[5] == BlockHeader.Compression.afterContext.rawValue
+            && !ColumnUnpacker.isColumns(block)
     }
 
     /// Appends the block with its body as it was before compression, checked against its header.
@@ -38,17 +47,27 @@ extension Block {
     /// No more memory is taken than the limits allow, whatever the bytes say.
     package static func decompress(
         _ block: Span<UInt8>,
+        after context: Span<UInt8>? = nil,
         using decompressor: inout Decompressor,
         into output: inout [UInt8]
     ) throws(FormatError) {
         let header = try BlockHeader.parse(block)
         try header.check(block, verifyChecksum: true)
-        guard header.compression == .whole else {
-            guard header.compression == .none else { throw .malformed(.compression, at: 5) }
-            output.append(contentsOf: block.raw)
-            return
+        switch header.compression {
+        case .none: return output.append(contentsOf: block.raw)
+        case .rows: throw .malformed(.compression, at: 5)
+        case .whole, .afterContext: break
         }
-        try decompress(block, header, from: BlockHeader.size, using: &decompressor, into: &output)
+        let isAfter = header.compression == .afterContext
+        guard !isAfter || context != nil else { throw .malformed(.context, at: 5) }
+        try decompress(
+            block,
+            header,
+            from: BlockHeader.size,
+            after: isAfter ? context : nil,
+            using: &decompressor,
+            into: &output
+        )
     }
 
     /// Appends the block with what lies from `offset` on compressed; unchanged if that would not
@@ -58,13 +77,18 @@ extension Block {
         _ header: BlockHeader,
         from offset: Int,
         as compression: BlockHeader.Compression,
+        after context: Span<UInt8>? = nil,
         using compressor: inout Compressor,
         into output: inout [UInt8]
     ) throws(FormatError) {
         let start = output.count
         output.append(contentsOf: block.raw.extracting(0..<offset))
         do throws(ZstdError) {
-            try compressor.compress(block.extracting(offset..<block.count), into: &output)
+            try compressor.compress(
+                block.extracting(offset..<block.count),
+                after: context,
+                into: &output
+            )
         } catch {
             output.removeSubrange(start...)
             throw .compression(error)
@@ -86,6 +110,7 @@ extension Block {
         _ block: Span<UInt8>,
         _ header: BlockHeader,
         from offset: Int,
+        after context: Span<UInt8>? = nil,
         using decompressor: inout Decompressor,
         into output: inout [UInt8]
     ) throws(FormatError) {
@@ -95,6 +120,7 @@ extension Block {
             try decompressor.decompress(
                 block.extracting(offset..<block.count),
                 size: BlockHeader.size + header.bodySize - offset,
+                after: context,
                 into: &output
             )
         } catch {

@@ -4,11 +4,19 @@ import DiarioZstd
 /// Compresses blocks before they travel.
 package struct BlockPacker: ~Copyable {
     private var compressor: Compressor
+    /// What whoever reads the blocks has, too; nil if they are read by themselves.
+    private let context: [UInt8]?
 
     private static let level = 1
+    /// Events that come after a context are few, so that they may take more time.
+    private static let contextLevel = 9
+    /// Bytes of a block from which on a context is worth its time.
+    private static let contextSizeMin = 512
 
-    package init() throws(FormatError) {
-        do throws(ZstdError) { compressor = try Compressor(level: Self.level) } catch {
+    package init(context: [UInt8]? = nil) throws(FormatError) {
+        self.context = context
+        let level = context == nil ? Self.level : Self.contextLevel
+        do throws(ZstdError) { compressor = try Compressor(level: level) } catch {
             throw .compression(error)
         }
     }
@@ -16,7 +24,11 @@ package struct BlockPacker: ~Copyable {
     /// A block as it travels; `block` is a whole one that is not compressed.
     package mutating func pack(_ block: [UInt8]) throws(FormatError) -> [UInt8] {
         var packed: [UInt8] = []
-        try Block.compress(block.span, using: &compressor, into: &packed)
+        guard let context, block.count >= Self.contextSizeMin else {
+            try Block.compress(block.span, using: &compressor, into: &packed)
+            return packed
+        }
+        try Block.compress(block.span, after: context.span, using: &compressor, into: &packed)
         return packed
     }
 }
@@ -25,8 +37,10 @@ package struct BlockPacker: ~Copyable {
 package struct BlockUnpacker: ~Copyable {
     /// Made for the first block that is compressed: small ones are not, and it is large.
     private var decompressor: Decompressor?
+    /// What whoever packed the blocks had as context; nil if there is none.
+    private let context: [UInt8]?
 
-    package init() {}
+    package init(context: [UInt8]? = nil) { self.context = context }
 
     /// The block as it was before it travelled, checked as far as that can be without schemas.
     package mutating func unpack(
@@ -68,7 +82,16 @@ package struct BlockUnpacker: ~Copyable {
                 throw .compression(error)
             }
         }
-        try Block.decompress(packed, using: &decompressor, into: &block)
+        if let context {
+            try Block.decompress(
+                packed,
+                after: context.span,
+                using: &decompressor,
+                into: &block
+            )
+        } else {
+            try Block.decompress(packed, using: &decompressor, into: &block)
+        }
         self.decompressor = consume decompressor
     }
 }

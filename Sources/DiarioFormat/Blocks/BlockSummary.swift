@@ -60,7 +60,9 @@ package struct BlockSummary: Equatable, Sendable {
     ) throws(FormatError) -> BlockSummary {
         let header = try BlockHeader.parse(bytes)
         try header.check(bytes, verifyChecksum: verifyChecksum)
-        guard header.compression != .whole else { throw .malformed(.compression, at: 5) }
+        guard header.compression == .none || header.compression == .rows else {
+            throw .malformed(.compression, at: 5)
+        }
         var reader = ByteReader(bytes.raw, range: BlockHeader.size..<bytes.count)
         var summary = BlockSummary(
             eventCount: header.eventCount,

@@ -72,21 +72,30 @@ extension LogStore {
     /// What follows a position, as much as one exchange takes.
     ///
     /// Events in `own`, sequences by replica, come as runs without rows, and many others that
-    /// follow one another in columns, if that is asked for.
+    /// follow one another in columns, if that is asked for. `afterContext` says that whoever reads
+    /// them has the context of the events up to the position.
     package func news(
         of space: SpaceID,
         after position: UInt64,
         own: [ReplicaID: [ClosedRange<UInt64>]],
         countMax: Int,
-        inColumns: Bool = false
+        inColumns: Bool = false,
+        afterContext: Bool = false
     ) throws(LogError) -> (pieces: [WirePiece], end: UInt64) {
         var wire = try WireBlocks(shared, space, countMax: countMax, inColumns: inColumns)
         let head = head(of: space)
         guard position < head else { return ([], position) }
-        var cursor = try cursor(space, positions: position + 1...head, .canonical)
+        var context = try afterContext ? self.context(of: space, position, head) : nil
+        let first = context?.positions.lowerBound ?? position + 1
+        var cursor = try cursor(space, positions: first...head, .canonical)
         var hashing = RowHashing(shared, space)
         loop: while let events = try cursor.next() {
             for stored in events.rows {
+                if let place = stored.position, place <= position {
+                    context?.append(stored, of: events)
+                    continue
+                }
+                if let bytes = context.take()?.bytes() { try wire.use(context: bytes) }
                 if wire.isFull, try events.beginsBatch(stored) { break loop }
                 let origin = stored.row.origin
                 if let position = stored.position, let acceptedAt = stored.acceptedAt,
@@ -101,6 +110,20 @@ extension LogStore {
         }
         try wire.flush()
         return (wire.pieces, position + UInt64(wire.eventCount))
+    }
+
+    /// What is in front of news, if there are neither too few of them to be worth it nor too many.
+    private func context(
+        of space: SpaceID,
+        _ position: UInt64,
+        _ head: UInt64
+    ) throws(LogError) -> ExchangeContext? {
+        let count = head - position
+        guard position > 0, count >= UInt64(shared.sizes.contextCountMin),
+            count < UInt64(LogSizes.standard.columnsCountMin)
+        else { return nil }
+        let context = ExchangeContext(size: position)
+        return try canRead(from: context.positions.lowerBound, of: space) ? context : nil
     }
 
     /// The canonical events of a replica with these sequences, in order.

@@ -38,6 +38,13 @@ struct WireBlocks: ~Copyable {
         columnsCountMin = inColumns ? store.sizes.columnsCountMin : .max
     }
 
+    /// Whoever reads what follows has this context.
+    mutating func use(context: [UInt8]) throws(LogError) {
+        do throws(FormatError) { packer = try BlockPacker(context: context) } catch {
+            throw .format(error)
+        }
+    }
+
     var eventCount: Int { cutter.eventCount + ownCount }
 
     /// Whether no further batch is taken.

@@ -114,7 +114,8 @@ final class SyncWorld {
         sizes.mergedCount = sizes.segmentCount * (1 + random.below(4))
         sizes.retirementMilliseconds = 1000
         // Not drawn: the worlds of known seeds stay what they are.
-        sizes.columnsCountMin = sizes.segmentCount / 2
+        sizes.columnsCountMin = 2 * sizes.segmentCount
+        sizes.contextCountMin = 3
         if plan.traits.contains(.smallExchanges) {
             sizes.exchangeCount = 1 + random.below(12)
         }

@@ -19,15 +19,19 @@ package struct Pull: Equatable, Sendable {
     package var standing: Standing
     package var own: [Own]
     package var countMax: UInt64
+    /// Whether the asking side has the context of its last events.
+    package var hasContext: Bool
 
     package init(
         standing: Standing,
         own: [Own],
-        countMax: UInt64 = UInt64(Limits.exchangeCountMax)
+        countMax: UInt64 = UInt64(Limits.exchangeCountMax),
+        hasContext: Bool = false
     ) {
         self.standing = standing
         self.own = own
         self.countMax = countMax
+        self.hasContext = hasContext
     }
 }
 
@@ -48,6 +52,10 @@ extension Pull {
             )
         }
         countMax = try reader.nextNumber(.eventCount)
+        let last = reader.offset
+        let context = try reader.next(UInt8.self)
+        guard context <= 1 else { throw .malformed(.message, at: last) }
+        hasContext = context == 1
     }
 
     func write(into output: inout [UInt8]) {
@@ -59,5 +67,6 @@ extension Pull {
             output.append(varint: entry.count)
         }
         output.append(varint: countMax)
+        output.append(hasContext ? 1 : 0)
     }
 }

@@ -6,7 +6,7 @@ package import DiarioFormat
 //
 //   offset  size  field
 //        0     4  magic, "DMSG"
-//        4     1  protocol version, 1
+//        4     1  protocol version, 2
 //        5     1  kind
 //        6     2  zero
 //        8     4  size of the body
@@ -28,7 +28,7 @@ package enum SyncMessage: Equatable, Sendable {
     case abandon(Abandon)
     case publication(Publication)
 
-    package static let version: UInt8 = 1
+    package static let version: UInt8 = 2
     static let magic: UInt32 = 0x4753_4d44
     static let headerSize = 16
 

@@ -4,7 +4,7 @@ from .checksum import crc32c
 from .primitives import Writer, parse_id
 
 MAGIC = b"DMSG"
-VERSION = 1
+VERSION = 2
 (PUSH, VERDICTS, PULL, NEWS, PACK_WANTED, PACK, REFUSAL, COMPARE, COMMON, PUBLISH, ABANDON,
  PUBLICATION) = range(1, 13)
 
@@ -72,6 +72,7 @@ def write_pull(body, fields):
         body.varint(int(first))
         body.varint(int(count))
     body.varint(int(fields["countMax"]))
+    body.u8(fields["context"])
 
 
 def write_news(body, fields):
