@@ -289,19 +289,39 @@ extension LogStore {
         subject: String? = nil,
         ifUnchanged: Bool = false
     ) throws -> Origin {
+        try recordNotes(
+            [text],
+            in: space,
+            actor: actor,
+            subject: subject,
+            ifUnchanged: ifUnchanged
+        )
+    }
+
+    /// Records notes as one batch; gives the origin of the first.
+    @discardableResult
+    func recordNotes(
+        _ texts: [String],
+        in space: SpaceID,
+        actor: String = "alice",
+        subject: String? = nil,
+        ifUnchanged: Bool = false
+    ) throws -> Origin {
         let catalog = try Space(store: self, id: space).catalog
         guard let type = catalog.newest("test.note.made") else {
             preconditionFailure("the replica has the pack")
         }
-        var line = EventLine(type: type)
-        var reader = PayloadReader()
-        let payload = #"{"secret":"s \#(text)","text":"\#(text)"}"#
-        try reader.read(Array(payload.utf8).span, as: type, into: &line.payload)
-        line.actor = line.keep(Array(actor.utf8).span)
-        line.subject = subject.map { line.keep(Array($0.utf8).span) }
-        line.ifUnchanged = ifUnchanged
         var batch = DraftBatch()
-        try batch.append(line)
+        for text in texts {
+            var line = EventLine(type: type)
+            var reader = PayloadReader()
+            let payload = #"{"secret":"s \#(text)","text":"\#(text)"}"#
+            try reader.read(Array(payload.utf8).span, as: type, into: &line.payload)
+            line.actor = line.keep(Array(actor.utf8).span)
+            line.subject = subject.map { line.keep(Array($0.utf8).span) }
+            line.ifUnchanged = ifUnchanged
+            try batch.append(line)
+        }
         let append = Append(space: space, content: .batch(batch), durability: .synced)
         return try self.append(append)[0].firstOrigin
     }
