@@ -35,7 +35,7 @@ package struct BlockCutter: ~Copyable {
         node: SaltNode?
     ) throws(FormatError) -> [UInt8]? {
         var closed: [UInt8]?
-        if !builder.isEmpty, try row.beginsBatch(bytes),
+        if !builder.isEmpty, try row.begunBatch(bytes) != nil,
             isAuthority != self.isAuthority || builder.size > Self.fullSize
                 || builder.eventCount + Limits.batchCountMax > Limits.blockCountMax
         {
@@ -105,10 +105,13 @@ package struct BlockCutter: ~Copyable {
 }
 
 extension BlockRow {
-    /// Whether the event is the first of its batch; `bytes` are those that it lies in.
-    package func beginsBatch(_ bytes: Span<UInt8>) throws(FormatError) -> Bool {
+    /// How many events the batch has that the event is the first of; nil if it is none.
+    ///
+    /// `bytes` are those that it lies in.
+    package func begunBatch(_ bytes: Span<UInt8>) throws(FormatError) -> Int? {
         var reader = ByteReader(bytes.raw, range: publicPart)
-        return try reader.nextVarint() == 0
+        guard try reader.nextVarint() == 0 else { return nil }
+        return Int(clamping: try reader.nextVarint())
     }
 
     /// At least what the row adds to a block.

@@ -57,7 +57,7 @@ extension LogStore {
         var cursor = cursor(space, pending)
         loop: while let events = try cursor.next() {
             for stored in events.rows {
-                if wire.isFull, try events.beginsBatch(stored) { break loop }
+                if try wire.isFull(for: stored, of: events) { break loop }
                 try wire.append(stored, of: events)
             }
         }
@@ -96,7 +96,7 @@ extension LogStore {
                     continue
                 }
                 if let bytes = context.take()?.bytes() { try wire.use(context: bytes) }
-                if wire.isFull, try events.beginsBatch(stored) { break loop }
+                if try wire.isFull(for: stored, of: events) { break loop }
                 let origin = stored.row.origin
                 if let position = stored.position, let acceptedAt = stored.acceptedAt,
                     own[origin.replica]?.contains(where: { $0.contains(origin.sequence) }) == true
@@ -321,15 +321,6 @@ private struct RowHashing: ~Copyable {
                 commitment: try hasher.commitment(of: row, in: bytes, seeds: &seeds)
             )
         } catch {
-            throw .format(error)
-        }
-    }
-}
-
-extension StoredEvents {
-    /// Whether an event is the first of its batch.
-    fileprivate func beginsBatch(_ stored: StoredRow) throws(LogError) -> Bool {
-        do throws(FormatError) { return try stored.row.beginsBatch(bytes.span) } catch {
             throw .format(error)
         }
     }

@@ -5,7 +5,7 @@ package import DiarioFormat
 /// Gathers events into pieces as they travel: blocks, with the salt nodes of personal parts, or
 /// columns where many events follow one another.
 ///
-/// A batch stays whole; whoever gathers looks at `isFull` where one begins.
+/// A batch stays whole; whoever gathers asks `isFull` before each event.
 struct WireBlocks: ~Copyable {
     private(set) var pieces: [WirePiece] = []
     private var ownCount = 0
@@ -47,12 +47,19 @@ struct WireBlocks: ~Copyable {
 
     var eventCount: Int { cutter.eventCount + ownCount }
 
-    /// Whether no further batch is taken.
-    var isFull: Bool {
-        eventCount > 0
-            && (eventCount >= countMax
-                || eventCount + Limits.batchCountMax > Limits.exchangeCountMax
-                || cutter.size > Limits.exchangeSizeMax - Limits.blockSizeMax)
+    /// Whether the next event begins a batch, and that is not taken any more.
+    func isFull(for stored: StoredRow, of events: StoredEvents) throws(LogError) -> Bool {
+        guard eventCount > 0 else { return false }
+        let isLarge = cutter.size > Limits.exchangeSizeMax - Limits.blockSizeMax
+        // Looked at only where it matters.
+        guard isLarge || eventCount >= countMax - Limits.batchCountMax else { return false }
+        do throws(FormatError) {
+            guard let count = try stored.row.begunBatch(events.bytes.span) else { return false }
+            return isLarge || eventCount >= countMax
+                || eventCount + count > Limits.exchangeCountMax
+        } catch {
+            throw .format(error)
+        }
     }
 
     /// Takes the next event.
