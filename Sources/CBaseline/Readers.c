@@ -19,7 +19,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { PIECE_SIZE = 16 * 1024, TAIL_SIZE = 64 };
+/* A server need not take more at a time than a few hundred. */
+enum { PIECE_SIZE = 16 * 1024, TAIL_SIZE = 64, OPENED_AT_ONCE = 200 };
 
 typedef struct {
     int socket;
@@ -75,6 +76,7 @@ static int take(reader *one, const char *marker, size_t marker_size) {
     if (count < 0) return errno == EAGAIN || errno == EINTR ? 0 : -errno;
     if (count == 0) return -ECONNRESET;
     size_t size = one->tail_size + (size_t)count;
+    if (size > 12 && memcmp(bytes, "HTTP/1.1 ", 9) == 0 && bytes[9] != '2') return -EPROTO;
     int is_found = memmem(bytes, size, marker, marker_size) != NULL;
     one->tail_size = size < marker_size - 1 ? size : marker_size - 1;
     memcpy(one->tail, bytes + size - one->tail_size, one->tail_size);
@@ -83,14 +85,13 @@ static int take(reader *one, const char *marker, size_t marker_size) {
     return 1;
 }
 
-/* Waits until each of the first `count` has got the marker, and the last one an answer if it
- * posts. */
-static int wait_for(baseline_readers *all, const char *marker, int posts, int64_t start,
-                    int32_t milliseconds, int64_t *nanoseconds) {
+/* Waits until each from `first` to before `end` has got the marker, or an answer if it posts. */
+static int wait_for(baseline_readers *all, size_t first, size_t end, const char *marker,
+                    int64_t start, int32_t milliseconds, int64_t *nanoseconds) {
     struct epoll_event events[256];
-    size_t missing = all->count + (posts ? 1 : 0), marker_size = strlen(marker);
+    size_t missing = end - first, marker_size = strlen(marker);
     if (marker_size == 0 || marker_size > TAIL_SIZE) return -EINVAL;
-    for (size_t index = 0; index <= all->count; index++) {
+    for (size_t index = first; index < end; index++) {
         all->list[index].has_found = 0;
         all->list[index].tail_size = 0;
     }
@@ -113,6 +114,15 @@ static int wait_for(baseline_readers *all, const char *marker, int posts, int64_
     return 0;
 }
 
+static int open_one(baseline_readers *all, size_t index, uint16_t port, const char *request) {
+    int descriptor = connect_to(port);
+    if (descriptor < 0) return descriptor;
+    all->list[index].socket = descriptor;
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = index};
+    if (epoll_ctl(all->poll, EPOLL_CTL_ADD, descriptor, &event) != 0) return -errno;
+    return index < all->count ? send_text(descriptor, request) : 0;
+}
+
 baseline_readers *baseline_readers_open(uint16_t port, const char *request, size_t count,
                                         const char *marker, int32_t milliseconds, int *error) {
     baseline_readers *all = calloc(1, sizeof *all + (count + 1) * sizeof(reader));
@@ -123,18 +133,14 @@ baseline_readers *baseline_readers_open(uint16_t port, const char *request, size
     for (size_t index = 0; index <= count; index++) all->list[index].socket = -1;
     all->poll = epoll_create1(EPOLL_CLOEXEC);
     *error = all->poll < 0 ? -errno : 0;
-    for (size_t index = 0; *error == 0 && index <= count; index++) {
-        int descriptor = connect_to(port);
-        if (descriptor < 0) {
-            *error = descriptor;
-            break;
+    for (size_t first = 0; *error == 0 && first < count; first += OPENED_AT_ONCE) {
+        size_t end = count - first < OPENED_AT_ONCE ? count : first + OPENED_AT_ONCE;
+        for (size_t index = first; *error == 0 && index < end; index++) {
+            *error = open_one(all, index, port, request);
         }
-        all->list[index].socket = descriptor;
-        struct epoll_event event = {.events = EPOLLIN, .data.u64 = index};
-        if (epoll_ctl(all->poll, EPOLL_CTL_ADD, descriptor, &event) != 0) *error = -errno;
-        else if (index < count) *error = send_text(descriptor, request);
+        if (*error == 0) *error = wait_for(all, first, end, marker, start, milliseconds, NULL);
     }
-    if (*error == 0) *error = wait_for(all, marker, 0, start, milliseconds, NULL);
+    if (*error == 0) *error = open_one(all, count, port, request);
     if (*error == 0) return all;
     baseline_readers_close(all);
     return NULL;
@@ -144,7 +150,8 @@ int baseline_readers_post(baseline_readers *readers, const char *post, const cha
                           int32_t milliseconds, int64_t *nanoseconds) {
     int64_t start = now();
     int error = send_text(readers->list[readers->count].socket, post);
-    return error < 0 ? error : wait_for(readers, marker, 1, start, milliseconds, nanoseconds);
+    if (error < 0) return error;
+    return wait_for(readers, 0, readers->count + 1, marker, start, milliseconds, nanoseconds);
 }
 
 void baseline_readers_close(baseline_readers *readers) {

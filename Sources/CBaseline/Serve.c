@@ -67,7 +67,6 @@ typedef struct push {
 
 typedef struct {
     int file;
-    size_t offset, file_size;
     struct MHD_Response *response;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t some;
@@ -122,19 +121,14 @@ static void on_pushed(void *context, struct MHD_Connection *connection, void **k
     free(one);
 }
 
-static int append(appender *appender, const body *body) {
-    if (appender->file_size != 0 && appender->offset + body->size > appender->file_size) {
-        appender->offset = 0;
-    }
+static int append(int file, const body *body) {
     size_t done = 0;
     while (done < body->size) {
-        ssize_t written = pwrite(appender->file, body->bytes + done, body->size - done,
-                                 (off_t)(appender->offset + done));
+        ssize_t written = write(file, body->bytes + done, body->size - done);
         if (written < 0 && errno == EINTR) continue;
         if (written <= 0) return -EIO;
         done += (size_t)written;
     }
-    appender->offset += done;
     return 0;
 }
 
@@ -149,7 +143,7 @@ static void *commit(void *context) {
         pthread_mutex_unlock(&appender->lock);
         int result = 1;
         for (push *one = list; one != NULL; one = one->next) {
-            if (append(appender, &one->body) != 0) result = -EIO;
+            if (append(appender->file, &one->body) != 0) result = -EIO;
         }
         if (fdatasync(appender->file) != 0) result = -errno;
         while (list != NULL) {
@@ -162,14 +156,11 @@ static void *commit(void *context) {
     return NULL;
 }
 
-int baseline_serve_append(const char *path, size_t file_size) {
-    int result = file_size == 0 ? 0 : baseline_fill(path, file_size);
-    if (result != 0) return result;
+int baseline_serve_append(const char *path) {
     static appender appender = {.lock = PTHREAD_MUTEX_INITIALIZER,
                                 .some = PTHREAD_COND_INITIALIZER};
     appender.last = &appender.first;
-    appender.file_size = file_size;
-    appender.file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    appender.file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (appender.file < 0) return -errno;
     appender.response = MHD_create_response_from_buffer(sizeof answer, (void *)(uintptr_t)answer,
                                                         MHD_RESPMEM_PERSISTENT);

@@ -140,10 +140,9 @@ int64_t baseline_raise_file_limit(void);
 
 /*
  * Appends the body of each request to the file at `path`, syncs it, and answers, by one thread for
- * all; connections are suspended meanwhile. With `file_size`, the file is filled with so many
- * bytes beforehand, and written to from its start again at its end.
+ * all; connections are suspended meanwhile.
  */
-int baseline_serve_append(const char *path, size_t file_size);
+int baseline_serve_append(const char *path);
 
 /* Each GET is a stream that never ends; the body of each POST goes to all of them. */
 int baseline_serve_broadcast(void);
@@ -155,7 +154,8 @@ int baseline_serve_broadcast(void);
 typedef struct baseline_readers baseline_readers;
 
 /*
- * Opens `count` connections, sends `request` on each, and waits until each has been sent `marker`.
+ * Opens `count` connections, sends `request` on each, and waits until each has been sent `marker`;
+ * a few hundred at a time, as a server bounds how many requests may wait for a thread.
  * NULL with a negative errno in `*error` if that takes longer than `milliseconds`, or fails.
  */
 baseline_readers *baseline_readers_open(uint16_t port, const char *request, size_t count,

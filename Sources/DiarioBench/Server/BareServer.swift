@@ -7,29 +7,22 @@ struct BareServer: Sendable {
 
     enum Kind: Sendable {
         /// Appends what is posted to a file, and syncs it.
-        case append
-        /// The same with a file that is there already, whose bytes are overwritten.
-        case overwrite
+        case append(path: String)
         /// Sends what is posted to all who read.
         case broadcast
-
-        fileprivate var words: [String] {
-            switch self {
-            case .append: ["append", "0"]
-            // As large as a file of our log.
-            case .overwrite: ["append", "\(16 * 1024 * 1024)"]
-            case .broadcast: ["broadcast"]
-            }
-        }
     }
 
     let process: ServingProcess
 
-    /// `path` is that of the file to append to.
-    init(_ kind: Kind, _ path: String = "", in scratch: Scratch) async throws(BenchError) {
+    init(_ kind: Kind, in scratch: Scratch) async throws(BenchError) {
+        let words =
+            switch kind {
+            case .append(let path): ["append", path]
+            case .broadcast: ["broadcast"]
+            }
         process = try await ServingProcess(
             "/proc/self/exe",
-            [Self.childName] + kind.words + [path],
+            [Self.childName] + words,
             in: scratch
         )
     }
@@ -48,11 +41,9 @@ struct BareServer: Sendable {
         let result: Int32
         switch arguments.next() {
         case "append":
-            guard let size = Int(arguments.next() ?? ""), let path = arguments.next() else {
-                throw .usage("how large, and where?")
-            }
+            guard let path = arguments.next() else { throw .usage("to which file?") }
             // Safe: a plain call into C, which keeps no pointer.
-            result = unsafe baseline_serve_append(path, size)
+            result = unsafe baseline_serve_append(path)
         case "broadcast": result = baseline_serve_broadcast()
         default: throw .usage("append or broadcast?")
         }

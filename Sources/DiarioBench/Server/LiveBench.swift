@@ -28,7 +28,7 @@ struct LiveBench {
             program: try Child.program(&arguments),
             readerCount: try arguments.count("--readers", 1...100_000) ?? 2000,
             // A stream ends after a minute.
-            roundCount: try arguments.count("--rounds", 1...200) ?? 20,
+            roundCount: try arguments.count("--rounds", 1...100) ?? 20,
             scratch: try Scratch()
         )
         try arguments.finish()
@@ -125,11 +125,11 @@ struct LiveBench {
             + #""source":"manual","note":"\#(marker(round))"}}"#
     }
 
-    /// About as large as what our server sends for an event.
+    /// About as large as what our server sends for an event; whoever comes later gets it first.
     private static func piece(_ round: Int) -> String {
         let event = event(round)
-        let rest = String(repeating: " ", count: max(0, 400 - event.utf8.count))
-        return "event: data\ndata:[\(event)\(rest)]\n\n"
+        let rest = String(repeating: " ", count: max(0, 300 - event.utf8.count))
+        return "event: data\ndata:[\(event)\(rest)]\n\nevent: control\ndata:{\"upToDate\":true}\n\n"
     }
 
     private func measurements(

@@ -129,7 +129,10 @@ struct PushBench {
     private func measureSmall() async throws(BenchError) -> [Measurement] {
         try await scratch.withFolder("small") { (path) throws(BenchError) in
             let server = try await BenchServer(program, path + "/server", in: scratch)
-            let bare = try await BareServer(.append, path + "/appended", in: scratch)
+            let bare = try await BareServer(
+                .append(path: path + "/appended"),
+                in: scratch
+            )
             try await server.clone(to: path + "/replica")
             let pushes = try SmallPushes(
                 of: try BenchReplica(opening: path + "/replica"),

@@ -1,4 +1,5 @@
 import CBaseline
+import DiarioStorage
 import Synchronization
 
 /// A server in a process of its own, so that its processor time and memory are not ours.
@@ -12,7 +13,7 @@ final class ServingProcess: Sendable {
 
     /// Starts a program that writes where it listens to its standard output.
     init(_ path: String, _ arguments: [String], in scratch: Scratch) async throws(BenchError) {
-        let output = scratch.path + "/output-\(arguments.joined().hashValue.magnitude)"
+        let output = scratch.path + "/output-\(SystemEntropy().next())"
         let process = try Child.spawn(path, arguments, output: output)
         self.process = process
         do throws(BenchError) {
