@@ -60,8 +60,9 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioBench",
         [
-            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog",
-            "DiarioProjection", "DiarioSync", "DiarioTransport", "DiarioServer", "CBaseline",
+            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto",
+            "DiarioFormat", "DiarioLog", "DiarioProjection", "DiarioSync", "DiarioTransport",
+            "DiarioServer", "CBaseline",
         ]
     ),
     ("DiarioSim", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),

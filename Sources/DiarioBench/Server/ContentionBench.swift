@@ -1,5 +1,6 @@
 import Diario
 import DiarioCore
+import DiarioCrypto
 import DiarioFormat
 import DiarioLog
 
@@ -14,7 +15,7 @@ struct ContentionBench {
 
           --replicas N    replicas (100)
           --events N      events of each (50)
-          --runs N        runs of each side, in turn (3)
+          --runs N        runs of each side, in turn (1)
           --program FILE  the server (diario, beside this program)
           --seed S        of the workload (1)
           --json          one JSON object instead of a table
@@ -34,7 +35,7 @@ struct ContentionBench {
             program: try Child.program(&arguments),
             replicaCount: try arguments.count("--replicas", 1...1000) ?? 100,
             eventCount: try arguments.count("--events", 1...10_000) ?? 50,
-            runs: try arguments.count("--runs", 1...100) ?? 3,
+            runs: try arguments.count("--runs", 1...100) ?? 1,
             seed: UInt64(try arguments.count("--seed", 0...Int.max) ?? 1),
             scratch: try Scratch()
         )
@@ -70,23 +71,20 @@ struct ContentionBench {
                 let carrier = WatchedTransport(replica.transport)
                 members.append(Member(replica: replica, carrier: carrier))
                 let isLast = number == replicaCount
-                let count = (runs + 1) * eventCount * (isLast ? replicaCount : 1)
+                let count = runs * eventCount * (isLast ? replicaCount : 1)
                 let options = WorkloadOptions(eventCount: count, seed: seed + UInt64(number))
                 lanes.append(try DerivedLane(replica.space, options))
             }
             let (crowd, alone) = (members.dropLast(), members[replicaCount])
             let before = alone.replica.head
-            let pairs = try await compare(
-                runs: runs,
-                ours: { () async throws(BenchError) in
-                    for number in 0..<replicaCount { try lanes[number].record(eventCount) }
-                    return try await push(crowd)
-                },
-                baseline: { () async throws(BenchError) in
-                    try await push(alone, &lanes[replicaCount])
-                }
-            )
-            let recorded = 2 * (runs + 1) * replicaCount * eventCount
+            // Whatever there is to warm up, getting all replicas ready did.
+            var pairs: [(ours: Sample, baseline: Sample)] = []
+            for _ in 0..<runs {
+                for number in 0..<replicaCount { try lanes[number].record(eventCount) }
+                let ours = try await push(crowd)
+                pairs.append((ours, try await push(alone, &lanes[replicaCount])))
+            }
+            let recorded = 2 * runs * replicaCount * eventCount
             let wrong = try await countWrong(members, before, recorded)
             let seen = crowd.map(\.carrier.seen)
             for member in members { try await member.replica.close() }
@@ -130,27 +128,31 @@ struct ContentionBench {
         _ recorded: Int
     ) async throws(BenchError) -> Int {
         var wrong = 0
+        var roots: Set<Hash32> = []
         for member in members {
             try await member.sync()
             let space = member.replica.space
             let pending = space.store.standing(of: space.id).pending
             wrong += pending.reduce(0) { $0 + $1.sequences.count }
             wrong += abs(Int(member.replica.head) - Int(before) - recorded)
-            var origins: Set<Origin> = []
-            var count = 0
-            var cursor = try BenchSpace.log { () throws(LogError) in
-                try space.store.cursor(space.id)
-            }
-            while let events = try BenchSpace.log({ () throws(LogError) in try cursor.next() }) {
-                for stored in events.rows {
-                    count += 1
-                    let row = stored.row
-                    origins.insert(Origin(replica: row.replica, sequence: row.sequence))
-                }
-            }
-            wrong += count - origins.count
+            roots.insert(
+                try BenchSpace.log { () throws(LogError) in try space.store.root(of: space.id) }
+            )
         }
-        return wrong
+        // With one root all have the same events, so that looking at those of one is enough.
+        guard roots.count == 1 else { throw .failed("the replicas have \(roots.count) roots") }
+        guard let space = members.first?.replica.space else { return wrong }
+        var origins: Set<Origin> = []
+        var count = 0
+        var cursor = try BenchSpace.log { () throws(LogError) in try space.store.cursor(space.id) }
+        while let events = try BenchSpace.log({ () throws(LogError) in try cursor.next() }) {
+            for stored in events.rows {
+                count += 1
+                let row = stored.row
+                origins.insert(Origin(replica: row.replica, sequence: row.sequence))
+            }
+        }
+        return wrong + count - origins.count
     }
 
     private func measurements(
@@ -161,7 +163,7 @@ struct ContentionBench {
         func sum(_ part: (WatchedTransport.Seen) -> Int) -> Double {
             Double(seen.reduce(0) { $0 + part($1) })
         }
-        let pushes = Double((runs + 1) * replicaCount)
+        let pushes = Double(runs * replicaCount)
         var exchanges = Measurement(
             "exchanges that push, for each push",
             unit: "",
