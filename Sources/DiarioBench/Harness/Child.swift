@@ -57,8 +57,12 @@ enum Child {
 
     /// Runs another program, which must succeed; what it writes is thrown away.
     @discardableResult
-    static func runTool(_ path: String, _ arguments: [String]) throws(BenchError) -> End {
-        let end = try run(path, arguments, preload: nil, output: "/dev/null")
+    static func runTool(
+        _ path: String,
+        _ arguments: [String],
+        preload: String? = nil
+    ) throws(BenchError) -> End {
+        let end = try run(path, arguments, preload: preload, output: "/dev/null")
         guard end.code == 0 else {
             throw .failed("\(path) \(arguments.joined(separator: " ")) ends with \(end.code)")
         }

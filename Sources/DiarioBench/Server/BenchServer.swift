@@ -7,8 +7,8 @@ import DiarioTransport
 /// The real server, `diario serve`, with one space.
 struct BenchServer: Sendable {
     let process: ServingProcess
+    private let program: String
     private let token: String
-    private let scratch: Scratch
 
     private static let space = "home"
     /// The rates of tokens are for people; what is measured here is how fast it goes.
@@ -21,7 +21,7 @@ struct BenchServer: Sendable {
         serving id: SpaceID? = nil,
         in scratch: Scratch
     ) async throws(BenchError) {
-        self.scratch = scratch
+        self.program = program
         if let id {
             try Child.runTool(program, ["space", "name", id.text, Self.space, "--data", data])
         }
@@ -86,7 +86,18 @@ struct BenchServer: Sendable {
     /// A new replica of the space, that is in sync with it.
     func replica(at path: String) async throws(BenchError) -> SyncedReplica {
         try await clone(to: path)
-        return try await BenchSpace.carried {
+        return try await openReplica(at: path)
+    }
+
+    /// The same, made by another process without syncs, where many are needed.
+    func replica(at path: String, library: String) async throws(BenchError) -> SyncedReplica {
+        let words = ["clone", address, path, "--token", token]
+        try Child.runTool(program, words, preload: library)
+        return try await openReplica(at: path)
+    }
+
+    private func openReplica(at path: String) async throws(BenchError) -> SyncedReplica {
+        try await BenchSpace.carried {
             let space = try Space.open(at: path, access: .readWrite)
             let diary = Diary(space: space)
             let transport = try await diary.transport(

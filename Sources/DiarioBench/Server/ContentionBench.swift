@@ -63,11 +63,15 @@ struct ContentionBench {
     private func measure() async throws(BenchError) -> [Measurement] {
         try await scratch.withFolder("contention") { (path) throws(BenchError) in
             let server = try await BenchServer(program, path + "/server", in: scratch)
+            let library = try PreloadedLibrary.none.make(in: scratch)
             var members: [Member] = []
             var lanes: [DerivedLane] = []
             // The last one is alone in its runs.
             for number in 0...replicaCount {
-                let replica = try await server.replica(at: path + "/\(number)")
+                let replica = try await server.replica(
+                    at: path + "/\(number)",
+                    library: library
+                )
                 let carrier = WatchedTransport(replica.transport)
                 members.append(Member(replica: replica, carrier: carrier))
                 let isLast = number == replicaCount
