@@ -60,8 +60,9 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioBench",
         [
-            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog",
-            "DiarioProjection", "DiarioSync", "DiarioServer", "CBaseline",
+            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto",
+            "DiarioFormat", "DiarioLog", "DiarioProjection", "DiarioSync", "DiarioTransport",
+            "DiarioServer", "CBaseline",
         ]
     ),
     ("DiarioSim", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),
@@ -158,7 +159,8 @@ let package = Package(
         .target(
             name: "CBaseline",
             linkerSettings: [
-                .linkedLibrary("crypto"), .linkedLibrary("sqlite3"), .linkedLibrary("zstd"),
+                .linkedLibrary("crypto"), .linkedLibrary("microhttpd"),
+                .linkedLibrary("sqlite3"), .linkedLibrary("zstd"),
             ]
         ),
         .executableTarget(name: "DiarioPackTool", dependencies: ["DiarioSchema"]),

@@ -7,12 +7,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -89,8 +91,16 @@ int64_t baseline_spawn(const char *path, const char *arguments, size_t count,
         posix_spawn_file_actions_t actions;
         posix_spawn_file_actions_init(&actions);
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        /* The thread that runs this may have signals blocked, which would stay so in the child. */
+        sigset_t none;
+        sigemptyset(&none);
+        posix_spawnattr_t attributes;
+        posix_spawnattr_init(&attributes);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
         pid_t process = 0;
-        int code = posix_spawnp(&process, path, &actions, NULL, list, variables);
+        int code = posix_spawnp(&process, path, &actions, &attributes, list, variables);
+        posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&actions);
         result = code == 0 ? (int64_t)process : -(int64_t)code;
     }
@@ -115,4 +125,38 @@ int baseline_wait(int64_t process, struct baseline_usage *usage) {
     usage->processor = nanoseconds(&taken);
     if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
     return WEXITSTATUS(status);
+}
+
+int64_t baseline_child_nanoseconds(int64_t process) {
+#if defined(__linux__)
+    clockid_t clock;
+    struct timespec time;
+    int code = clock_getcpuclockid((pid_t)process, &clock);
+    if (code != 0) return -code;
+    if (clock_gettime(clock, &time) != 0) return -errno;
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+#else
+    (void)process;
+    return -ENOTSUP;
+#endif
+}
+
+int baseline_has_ended(int64_t process) {
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    int result = waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT);
+    return result != 0 || info.si_pid != 0;
+}
+
+void baseline_end(int64_t process, int at_once) {
+    (void)kill((pid_t)process, at_once ? SIGKILL : SIGTERM);
+}
+
+int64_t baseline_raise_file_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -errno;
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
+    return limit.rlim_cur > INT32_MAX ? INT32_MAX : (int64_t)limit.rlim_cur;
 }

@@ -37,6 +37,48 @@ enum BenchProgram {
             try await SyncBench.run(&arguments)
         },
         Command(
+            name: "push",
+            summary: "events to a server over HTTP",
+            help: PushBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await PushBench.run(&arguments)
+        },
+        Command(
+            name: "pull",
+            summary: "events from a server over HTTP",
+            help: PullBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await PullBench.run(&arguments)
+        },
+        Command(
+            name: "clone",
+            summary: "a copy of a space of a server, until it answers",
+            help: CloneBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await CloneBench.run(&arguments)
+        },
+        Command(
+            name: "noop",
+            summary: "nothing to exchange with a server, over HTTP",
+            help: NoopBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await NoopBench.run(&arguments)
+        },
+        Command(
+            name: "live",
+            summary: "readers that wait for events of a server",
+            help: LiveBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await LiveBench.run(&arguments)
+        },
+        Command(
+            name: "contention",
+            summary: "replicas that push to one space of a server at once",
+            help: ContentionBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await ContentionBench.run(&arguments)
+        },
+        Command(
             name: "import",
             summary: "lines of an export, checked, hashed and on disk",
             help: ImportBench.help
@@ -140,6 +182,10 @@ enum BenchProgram {
             (arguments: inout Arguments) async throws(BenchError) in
             try OpenBench.makeLog(&arguments)
         },
+        Command(name: BareServer.childName, summary: "", help: "") {
+            (arguments: inout Arguments) async throws(BenchError) in
+            try BareServer.run(&arguments)
+        },
         Command(name: MadeSpace.childName, summary: "", help: "") {
             (arguments: inout Arguments) async throws(BenchError) in
             try MadeSpace.make(&arguments)
@@ -185,9 +231,9 @@ enum BenchProgram {
     private static var help: String {
         var text = "diario-bench NAME [OPTIONS]; diario-bench NAME --help says more.\n\n"
         for command in commands {
-            let padding = String(repeating: " ", count: max(1, 10 - command.name.utf8.count))
+            let padding = String(repeating: " ", count: max(1, 12 - command.name.utf8.count))
             text += "  \(command.name)\(padding)\(command.summary)\n"
         }
-        return text + "  list      names them all\n"
+        return text + "  list        names them all\n"
     }
 }

@@ -30,9 +30,7 @@ struct ScalingBench {
 
     static func run(_ arguments: inout Arguments) async throws(BenchError) {
         let asJSON = arguments.flag("--json")
-        let beside = try System.absolute("/proc/self/exe").split(separator: "/").dropLast()
-        let program =
-            try arguments.value("--program") ?? "/" + beside.joined(separator: "/") + "/diario"
+        let program = try Child.program(&arguments)
         let options = try WorkloadCommand.options(&arguments, defaultCount: 10_000_000)
         try arguments.finish()
         let scratch = try Scratch()

@@ -118,6 +118,39 @@ struct ServerWaitTests {
         for client in clients { #expect(try client.answer().status == 200) }
     }
 
+    /// An event for more readers than requests may wait for a thread turned all others away.
+    ///
+    /// Who goes on counted as new. There are never more of them than connections, so they need no
+    /// other bound.
+    @Test func whoGoesOnTakesNoPlaceOfANewRequest() throws {
+        let news = News()
+        let (isAsked, mayAnswer) = (Signal(), Signal())
+        let world = try ServerWorld({
+            $0.workerCount = 1
+            $0.queueCountMax = 2
+        }) { request, isLast in
+            if request.path == "/wait" { return news.reply(isLast) }
+            if request.path == "/slow" {
+                isAsked.raise()
+                mayAnswer.wait()
+            }
+            return .text("ok")
+        }
+        let clients = try (0..<6).map { _ in try world.client() }
+        for (index, client) in clients.prefix(4).enumerated() {
+            client.request("GET", "/wait")
+            #expect(comesTrue { world.server.counters.waiting == index + 1 })
+        }
+        clients[4].request("GET", "/slow")
+        isAsked.wait()
+        news.publish("there")
+        #expect(comesTrue { world.server.counters.queued == 4 })
+        clients[5].request("GET", "/")
+        #expect(comesTrue { world.server.counters.queued == 5 })
+        mayAnswer.raise()
+        for client in clients { #expect(try client.answer().status == 200) }
+    }
+
     @Test func aHandlerThatWaitsBehindItsEndIsAMistake() throws {
         let bell = Bell()
         let world = try ServerWorld { _, _ in

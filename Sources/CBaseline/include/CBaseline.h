@@ -120,4 +120,54 @@ struct baseline_usage {
 /* Waits for a child: its exit code, 128 + signal, or a negative errno; says what it took. */
 int baseline_wait(int64_t process, struct baseline_usage *usage);
 
+/* User and system time that a child has taken so far, in nanoseconds, or a negative errno. */
+int64_t baseline_child_nanoseconds(int64_t process);
+
+/* Whether a child has ended; it can be waited for all the same. */
+int baseline_has_ended(int64_t process);
+
+/* Asks a child to end, by SIGTERM, or makes it, by SIGKILL. */
+void baseline_end(int64_t process, int at_once);
+
+/* Raises the bound of open files as far as the system lets us; gives it. */
+int64_t baseline_raise_file_limit(void);
+
+/*
+ * Servers on libmicrohttpd, with two threads that take connections as ours has. Each tells its
+ * address on standard output, and serves until its process ends. They give a negative errno if
+ * they cannot.
+ */
+
+/*
+ * Appends the body of each request to the file at `path`, syncs it, and answers, by one thread for
+ * all; connections are suspended meanwhile.
+ */
+int baseline_serve_append(const char *path);
+
+/* Each GET is a stream that never ends; the body of each POST goes to all of them. */
+int baseline_serve_broadcast(void);
+
+/*
+ * Connections to a server on this machine that each wait for what comes on a stream, and one that
+ * posts.
+ */
+typedef struct baseline_readers baseline_readers;
+
+/*
+ * Opens `count` connections, sends `request` on each, and waits until each has been sent `marker`;
+ * a few hundred at a time, as a server bounds how many requests may wait for a thread.
+ * NULL with a negative errno in `*error` if that takes longer than `milliseconds`, or fails.
+ */
+baseline_readers *baseline_readers_open(uint16_t port, const char *request, size_t count,
+                                        const char *marker, int32_t milliseconds, int *error);
+
+/*
+ * Sends `post`, and waits until each stream has brought `marker` and the post its answer, 200 or
+ * 201; `nanoseconds` gets for each stream how long that took. 0, or a negative errno.
+ */
+int baseline_readers_post(baseline_readers *readers, const char *post, const char *marker,
+                          int32_t milliseconds, int64_t *nanoseconds);
+
+void baseline_readers_close(baseline_readers *readers);
+
 #endif

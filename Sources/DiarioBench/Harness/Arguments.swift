@@ -51,6 +51,23 @@ struct Arguments {
         return choice
     }
 
+    /// Some of the choices, with commas between them; nil if the option is not there.
+    mutating func choices<Choice: RawRepresentable & CaseIterable>(
+        _ name: String,
+        _ choices: Choice.Type
+    ) throws(BenchError) -> [Choice]? where Choice.RawValue == String {
+        guard let text = try value(name) else { return nil }
+        var list: [Choice] = []
+        for word in text.split(separator: ",").map(String.init) {
+            guard let choice = Choice(rawValue: word) else {
+                let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+                throw .usage("\(name) takes some of \(names), not \(word)")
+            }
+            list.append(choice)
+        }
+        return list
+    }
+
     /// Makes sure that nothing is left that nobody asked for.
     func finish() throws(BenchError) {
         if let first = rest.first { throw .usage("\(first) means nothing here") }

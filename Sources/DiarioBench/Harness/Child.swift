@@ -35,10 +35,34 @@ enum Child {
         return end.output.split(separator: " ").compactMap { Double($0) }
     }
 
+    /// The program `diario`: that of `--program`, else the one beside this.
+    static func program(_ arguments: inout Arguments) throws(BenchError) -> String {
+        if let path = try arguments.value("--program") { return path }
+        let beside = try System.absolute("/proc/self/exe").split(separator: "/").dropLast()
+        return "/" + beside.joined(separator: "/") + "/diario"
+    }
+
+    /// Runs another program, which must succeed; gives what it wrote.
+    static func output(
+        of path: String,
+        _ arguments: [String],
+        in scratch: Scratch
+    ) throws(BenchError) -> String {
+        let end = try run(path, arguments, preload: nil, output: scratch.path + "/output")
+        guard end.code == 0 else {
+            throw .failed("\(path) \(arguments.joined(separator: " ")) ends with \(end.code)")
+        }
+        return end.output
+    }
+
     /// Runs another program, which must succeed; what it writes is thrown away.
     @discardableResult
-    static func runTool(_ path: String, _ arguments: [String]) throws(BenchError) -> End {
-        let end = try run(path, arguments, preload: nil, output: "/dev/null")
+    static func runTool(
+        _ path: String,
+        _ arguments: [String],
+        preload: String? = nil
+    ) throws(BenchError) -> End {
+        let end = try run(path, arguments, preload: preload, output: "/dev/null")
         guard end.code == 0 else {
             throw .failed("\(path) \(arguments.joined(separator: " ")) ends with \(end.code)")
         }
@@ -51,14 +75,8 @@ enum Child {
         preload: String?,
         output: String
     ) throws(BenchError) -> End {
-        var list: [CChar] = []
-        for argument in arguments { list += argument.utf8CString }
-        list.append(0)
-        let variable = preload.map { "LD_PRELOAD=\($0)" } ?? ""
         let start = ContinuousClock.now
-        // Safe: the list holds as many texts as are told, each with its zero byte.
-        let process = unsafe baseline_spawn(path, list, arguments.count, variable, output)
-        guard process > 0 else { throw .failed("\(path) does not start: \(-process)") }
+        let process = try spawn(path, arguments, preload: preload, output: output)
         var usage = baseline_usage()
         // Safe: a plain call into C, which keeps no pointer.
         let code = unsafe baseline_wait(process, &usage)
@@ -71,5 +89,22 @@ enum Child {
             processorSeconds: Double(usage.processor) / 1e9,
             megabytes: Double(usage.memory) / 1e6
         )
+    }
+
+    /// Starts a program; gives the process, for which somebody has to wait.
+    static func spawn(
+        _ path: String,
+        _ arguments: [String],
+        preload: String? = nil,
+        output: String
+    ) throws(BenchError) -> Int64 {
+        var list: [CChar] = []
+        for argument in arguments { list += argument.utf8CString }
+        list.append(0)
+        let variable = preload.map { "LD_PRELOAD=\($0)" } ?? ""
+        // Safe: the list holds as many texts as are told, each with its zero byte.
+        let process = unsafe baseline_spawn(path, list, arguments.count, variable, output)
+        guard process > 0 else { throw .failed("\(path) does not start: \(-process)") }
+        return process
     }
 }

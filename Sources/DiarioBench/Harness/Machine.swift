@@ -30,9 +30,10 @@ struct Machine: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A figure of this process in kilobytes, as `/proc/self/status` names it: `VmHWM`, `VmRSS`.
-    static func kilobytes(_ name: String) -> Int {
-        for line in text("/proc/self/status").split(separator: "\n") where line.hasPrefix(name) {
+    /// A figure of a process in kilobytes, as `/proc/self/status` names it: `VmHWM`, `VmRSS`.
+    static func kilobytes(_ name: String, of process: String = "self") -> Int {
+        for line in text("/proc/\(process)/status").split(separator: "\n")
+        where line.hasPrefix(name) {
             return Int(line.filter(\.isNumber)) ?? 0
         }
         return 0

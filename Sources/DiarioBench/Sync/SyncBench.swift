@@ -44,13 +44,7 @@ struct SyncBench {
 
     static func run(_ arguments: inout Arguments) async throws(BenchError) {
         let asJSON = arguments.flag("--json")
-        let names = try arguments.value("--only")?.split(separator: ",").map(String.init)
-        let variants = try names?.map { (name) throws(BenchError) in
-            guard let variant = Variant(rawValue: name) else {
-                throw .usage("there is no variant \(name)")
-            }
-            return variant
-        }
+        let variants = try arguments.choices("--only", Variant.self) ?? Variant.allCases
         let seed = try arguments.count("--seed", 0...Int.max) ?? 1
         let bench = SyncBench(
             pushCount: try arguments.count("--pushes", 1...1_000_000) ?? 1000,
@@ -70,7 +64,7 @@ struct SyncBench {
                 ("runs", "\(bench.runs)"), ("seed", "\(seed)"),
             ]
         )
-        for variant in variants ?? Variant.allCases {
+        for variant in variants {
             switch variant {
             case .push: report.measurements.append(try await bench.measurePush())
             case .duplicate: report.measurements.append(try await bench.measureDuplicate())
@@ -135,7 +129,7 @@ struct SyncBench {
         return Sample(seconds: Double(time) / 1e9, events: count)
     }
 
-    private static func expectAcceptance(
+    static func expectAcceptance(
         _ answer: [UInt8],
         of count: UInt64
     ) throws(BenchError) {

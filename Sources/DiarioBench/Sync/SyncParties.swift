@@ -48,27 +48,49 @@ struct BenchReplica {
 
     /// Makes one that has what the authority has.
     init(at path: String, of authority: BenchAuthority) throws(BenchError) {
+        let (server, id) = (authority.space.store, authority.space.id)
+        let lineage = try BenchSpace.log { () throws(LogError) in
+            try server.status(of: id).manifest.lineage
+        }
+        try self.init(at: path, of: id, lineage)
+        try sync(with: authority)
+    }
+
+    /// Makes one that has nothing yet.
+    init(at path: String, of id: SpaceID, _ lineage: Lineage) throws(BenchError) {
         do throws(StorageError) {
             directory = try POSIXDirectory(path: path + "/.diario", access: .create)
         } catch {
             throw .failed(error.message)
         }
-        let (directory, id) = (directory, authority.space.id)
+        let directory = directory
         store = try BenchSpace.diario { () throws(DiarioError) in
             do throws(LogError) { try LogStore.create(in: directory) } catch {
                 throw DiarioError(error)
             }
             return try Space.openStore(directory, access: .readWrite)
         }
-        let server = authority.space.store
         let store = store
         try BenchSpace.log { () throws(LogError) in
-            let lineage = try server.status(of: id).manifest.lineage
             try store.makeReplica(of: id, lineage: lineage, epoch: 0)
         }
         self.id = id
         session = ReplicaSession(store, id, seed: 1)
-        try sync(with: authority)
+    }
+
+    /// The one that is in a folder.
+    init(opening path: String) throws(BenchError) {
+        do throws(StorageError) {
+            directory = try POSIXDirectory(path: path + "/.diario", access: .readWrite)
+        } catch {
+            throw .failed(error.message)
+        }
+        let directory = directory
+        store = try BenchSpace.diario { () throws(DiarioError) in
+            try Space.openStore(directory, access: .readWrite)
+        }
+        id = try BenchSpace.onlySpace(of: store)
+        session = ReplicaSession(store, id, seed: 1)
     }
 
     /// The space with its types, as they are now.

@@ -8,10 +8,17 @@ protocol WorkItem: AnyObject, Sendable {
 
 /// Threads that do what is put before them, in its order.
 final class WorkQueue: Sendable {
+    private struct Entry {
+        let item: any WorkItem
+        let isNew: Bool
+    }
+
     private struct State {
         /// Those before `first` were taken.
-        var items: [(any WorkItem)?] = []
+        var items: [Entry?] = []
         var first = 0
+        /// How many of those that wait are new.
+        var newCount = 0
         /// Who sleeps, the last to fall asleep at the end: it is woken first, since its memory is
         /// still at hand.
         var sleepers: [Signal] = []
@@ -21,8 +28,8 @@ final class WorkQueue: Sendable {
         var count: Int { items.count - first }
 
         mutating func take() -> (any WorkItem)? {
-            guard first < items.count else { return nil }
-            let item = items[first]
+            guard first < items.count, let entry = items[first] else { return nil }
+            if entry.isNew { newCount -= 1 }
             items[first] = nil
             first += 1
             if first == items.count {
@@ -32,7 +39,7 @@ final class WorkQueue: Sendable {
                 items.removeFirst(first)
                 first = 0
             }
-            return item
+            return entry.item
         }
     }
 
@@ -49,11 +56,12 @@ final class WorkQueue: Sendable {
         }
     }
 
-    /// Puts something new at the end; false if too much waits already.
+    /// Puts something new at the end; false if too much that is new waits already.
     func add(_ item: any WorkItem) -> Bool {
         let (isTaken, sleeper) = state.withLock { state -> (Bool, Signal?) in
-            guard state.count < newCountMax else { return (false, nil) }
-            state.items.append(item)
+            guard state.newCount < newCountMax else { return (false, nil) }
+            state.newCount += 1
+            state.items.append(Entry(item: item, isNew: true))
             return (true, state.sleepers.popLast())
         }
         sleeper?.raise()
@@ -63,7 +71,7 @@ final class WorkQueue: Sendable {
     /// Puts something at the end that goes on: there are never more of these than connections.
     func addAgain(_ item: any WorkItem) {
         let sleeper = state.withLock { state in
-            state.items.append(item)
+            state.items.append(Entry(item: item, isNew: false))
             return state.sleepers.popLast()
         }
         sleeper?.raise()
