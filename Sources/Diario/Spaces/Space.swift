@@ -134,6 +134,10 @@ package final class Space: Sendable {
         _ directory: any LogDirectory,
         access: LogStore.Access
     ) throws(DiarioError) -> LogStore {
+        if access == .readWrite {
+            // First: a backup that was written to is none, and the next one must not replace it.
+            try logging { () throws(LogError) in try BackupFile.remove(from: directory) }
+        }
         let engine = try PackSource.engine()
         guard let reader = EngineReader(engine.types) else {
             preconditionFailure("the engine's pack says how packs are adopted")

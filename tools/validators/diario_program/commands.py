@@ -15,8 +15,8 @@ COMMANDS = ("init", "record", "log", "show", "stats", "verify", "repair", "seal"
             "remote set", "remote show", "remote remove", "status", "export", "import",
             "schema check", "schema list", "schema adopt", "serve", "token create", "token list",
             "token revoke", "space list", "space name", "space quota", "replicas",
-            "authority status", "authority resume", "inspect", "harness", "completion", "man",
-            "help")
+            "authority status", "authority resume", "backup", "inspect", "harness", "completion",
+            "man", "help")
 PAYLOAD = '{"day":"2026-03-02","weightG":78400,"source":"manual"}'
 
 
