@@ -294,6 +294,9 @@ def check_harness(checks, diario):
 
 
 def check_served(checks, diario, folder):
+    (folder / "nothing").mkdir()
+    lost = diario.run("serve", folder=str(folder / "nothing"))
+    checks.true(lost.code == 1 and "--data DIR" in lost.message, f"serve without a folder: {lost}")
     data = ("--data", str(folder / "served"))
     made = diario.good("token", "create", *data, "--space", "home", "--rights", "read,append,relay",
                        "--actor", "user-1", "--json").json
