@@ -222,7 +222,8 @@ package.targets.append(
         name: "DiarioFuzz",
         dependencies: [
             "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd", "DiarioFormat",
-            "DiarioLog", "DiarioSync", "DiarioSimulation",
+            "DiarioLog", "DiarioSQLite", "DiarioSync", "DiarioTransport", "DiarioServer",
+            "DiarioSimulation", "DiarioHTTP",
         ],
         path: "Tests/DiarioFuzz"
     )

@@ -216,6 +216,26 @@ int32_t diario_rename(int32_t directory, const char *old_path, const char *new_p
     return outcome(result);
 }
 
+int32_t diario_exchange(int32_t directory, const char *first, const char *second) {
+    int result;
+#if defined(__linux__)
+    DIARIO_RETRY(result, renameat2(directory, first, directory, second, RENAME_EXCHANGE));
+#elif defined(__APPLE__)
+    DIARIO_RETRY(result, renameatx_np(directory, first, directory, second, RENAME_SWAP));
+#else
+    (void)directory, (void)first, (void)second;
+    errno = ENOSYS;
+    result = -1;
+#endif
+    return outcome(result);
+}
+
+int32_t diario_add_name(int32_t directory, const char *path, const char *name) {
+    int result;
+    DIARIO_RETRY(result, linkat(directory, path, directory, name, 0));
+    return outcome(result);
+}
+
 int32_t diario_remove(int32_t directory, const char *path) {
     int result;
     DIARIO_RETRY(result, unlinkat(directory, path, 0));

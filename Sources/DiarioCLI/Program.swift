@@ -158,6 +158,7 @@ enum Program {
         case .replicas: try ReplicasCommand.run(call)
         case .authorityStatus: try AuthorityCommand.status(call)
         case .authorityResume: try AuthorityCommand.resume(call)
+        case .backup: try BackupCommand.run(call)
         case .inspect: try InspectCommand.run(call)
         case .query: try QueryCommand.run(call)
         case .sql: try QueryCommand.sql(call)

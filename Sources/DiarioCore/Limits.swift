@@ -240,6 +240,14 @@ public enum Limits {
     ///
     /// Above: refused for a while.
     package static let httpWaitCountMax = 8000
+    /// Spaces whose state a server keeps at hand for requests in JSON.
+    ///
+    /// Above: the one that was quiet for longest is closed, and opened when it is asked for again.
+    package static let servedSpaceCountMax = 128
+    /// Spaces whose read models a server keeps open; the files of one are up to 15.
+    ///
+    /// Above: those that were quiet for longest are closed.
+    package static let servedModelCountMax = 8
     /// Milliseconds by which a remote clock may run ahead and still be merged into ours.
     public static let clockLeadMillisecondsMax: Int64 = 5 * 60 * 1000
     /// Events whose salts come from one seed.
@@ -259,6 +267,7 @@ public enum Limits {
             exchangeSizeMax + packSizeMax < messageSizeMax,
             "a message must hold the largest pack, and what an exchange brings"
         )
+        precondition(servedModelCountMax <= servedSpaceCountMax, "models belong to open spaces")
         precondition(2 * blockSizeMax <= exchangeSizeMax, "an exchange must bring some blocks")
     }
 }

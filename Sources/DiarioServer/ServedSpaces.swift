@@ -10,6 +10,7 @@ import Synchronization
 package final class ServedSpaces: Sendable {
     private let store: LogStore
     private let control: ControlFile
+    private let types = SharedTypes()
     private let authorities = Mutex<[SpaceID: SpaceAuthority]>([:])
     /// Held while a part of a space that is published is taken.
     private let adopting = Mutex<Void>(())
@@ -209,7 +210,7 @@ package final class ServedSpaces: Sendable {
             } catch {
                 return .failure(error)
             }
-            let authority = SpaceAuthority(store, space.id)
+            let authority = SpaceAuthority(store, space.id, types)
             authorities[space.id] = authority
             return .success(authority)
         }

@@ -14,6 +14,7 @@ import Synchronization
 package final class SpaceAuthority: Sendable {
     let store: LogStore
     let space: SpaceID
+    private let shared: SharedTypes
     private let state = Mutex(State())
 
     /// Held while a push is judged and appended: positions are given one push after the other.
@@ -28,9 +29,11 @@ package final class SpaceAuthority: Sendable {
     /// So long a replica waits at least before it asks an authority again that waits itself.
     private static let waitSeconds: UInt64 = 60
 
-    package init(_ store: LogStore, _ space: SpaceID) {
+    /// `shared` are the types that it has in common with other spaces of the store.
+    package init(_ store: LogStore, _ space: SpaceID, _ shared: SharedTypes = SharedTypes()) {
         self.store = store
         self.space = space
+        self.shared = shared
     }
 
     /// The answer to a request, whatever its bytes are.
@@ -326,7 +329,7 @@ package final class SpaceAuthority: Sendable {
         if let known = state.types, known.adoptionCount == store.adoptionCount(of: space) {
             return known
         }
-        let types = try logging { () throws(LogError) in try SpaceTypes(of: space, in: store) }
+        let types = try logging { () throws(LogError) in try shared.types(of: space, in: store) }
         state.types = types
         return types
     }

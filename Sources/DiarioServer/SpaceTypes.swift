@@ -49,8 +49,8 @@ struct SpaceTypes: Sendable {
         }
     }
 
-    init(of space: SpaceID, in store: LogStore) throws(LogError) {
-        let adoptions = try store.adoptions(of: space)
+    /// The types of packs that were adopted in this order.
+    init(of adoptions: [Hash32], in store: LogStore) throws(LogError) {
         var known: [Key: Known] = [:]
         func note(_ types: [EventType]) {
             for type in types {
@@ -66,11 +66,11 @@ struct SpaceTypes: Sendable {
         }
         note(store.broughtTypes)
         for adoption in adoptions {
-            let files = try store.packFiles(adoption.fingerprint)
+            let files = try store.packFiles(adoption)
             do throws(PackError) { note(try Pack(files: files).types) } catch {
                 throw .corrupt(
                     Fault(
-                        file: LogPaths.packs + "/" + adoption.fingerprint.text,
+                        file: LogPaths.packs + "/" + adoption.text,
                         offset: 0,
                         what: "the pack cannot be read: \(error.problems.first?.message ?? "")"
                     )

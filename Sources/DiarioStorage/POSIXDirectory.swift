@@ -90,6 +90,24 @@ package final class POSIXDirectory: LogDirectory {
         guard result >= 0 else { throw StorageError(.remove, shown(path), code: result) }
     }
 
+    /// Gives each of two files or directories the name of the other, at once.
+    ///
+    /// - Throws: `StorageError.failed` where the file system cannot do that.
+    package func exchange(_ first: String, with second: String) throws(StorageError) {
+        StoragePath.checkRename(first, second)
+        try checkWritable(first)
+        let result = unsafe diario_exchange(descriptor, first, second)
+        guard result >= 0 else { throw StorageError(.rename, shown(first), code: result) }
+    }
+
+    /// Gives the file at `path` a second name; false where the file system cannot do that.
+    package func addName(_ name: String, to path: String) throws(StorageError) -> Bool {
+        StoragePath.checkName(path)
+        StoragePath.checkName(name)
+        try checkWritable(name)
+        return unsafe diario_add_name(descriptor, path, name) >= 0
+    }
+
     /// Lets the symbolic link at `path` hold `target`, whatever it held before.
     package func setLink(_ path: String, to target: String) throws(StorageError) {
         StoragePath.checkName(path)

@@ -36,6 +36,12 @@ package final class HTTPClient: Sendable {
         /// By name in lower case; several of one name are one, with commas between.
         package var headers: [String: String]
         package var body: [UInt8]
+
+        package init(status: Int, headers: [String: String], body: [UInt8]) {
+            self.status = status
+            self.headers = headers
+            self.body = body
+        }
     }
 
     /// Bytes of HTTP, headers among them.

@@ -1,9 +1,9 @@
 /// Takes the header fields of an answer apart.
-enum HTTPFields {
+package enum HTTPFields {
     /// By name in lower case; several of one name are one, with commas between.
     ///
     /// Lines that are no fields are passed over.
-    static func parse(_ bytes: [UInt8]) -> [String: String] {
+    package static func parse(_ bytes: [UInt8]) -> [String: String] {
         var fields: [String: String] = [:]
         for line in bytes.split(separator: 0x0a) {
             guard let colon = line.firstIndex(of: 0x3a), colon > line.startIndex else { continue }

@@ -47,6 +47,23 @@ enum FileSubject {
         precondition(bytes == input, "a state has one form")
     }
 
+    /// Names that are not known are passed over, so only what is written again has one form.
+    static func remote(_ input: [UInt8]) {
+        guard let file = RemoteFile(lines("diario-remote 1", input)) else { return }
+        precondition(RemoteFile(file.encoded()) == file, "what is written is read")
+    }
+
+    static func lastSync(_ input: [UInt8]) {
+        guard let file = LastSyncFile(lines("diario-last-sync 1", input)) else { return }
+        precondition(LastSyncFile(file.encoded()) == file, "what is written is read")
+    }
+
+    /// Lines between a heading and a checksum.
+    private static func lines(_ heading: String, _ input: [UInt8]) -> [UInt8] {
+        let bytes = Array((heading + "\n").utf8) + input + [0x0a]
+        return bytes + Array("crc32c \(Checksum.crc32c(bytes.span.raw))\n".utf8)
+    }
+
     /// Four bytes of zero and a checksum over all end most of these files.
     private static func sealed(_ input: [UInt8]) -> [UInt8] {
         var bytes = input

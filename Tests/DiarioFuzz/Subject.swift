@@ -32,6 +32,12 @@ enum Subject: String, CaseIterable {
     case message
     case inbox
     case inboxNote = "inbox-note"
+    case remote
+    case lastSync = "last-sync"
+    case address
+    case reply
+    case listing
+    case request
 
     /// Runs the parser once, and checks what it says about bytes that it takes.
     func run(_ bytes: [UInt8]) {
@@ -63,6 +69,12 @@ enum Subject: String, CaseIterable {
         case .message: SyncSubject.message(bytes)
         case .inbox: SyncSubject.inbox(bytes)
         case .inboxNote: SyncSubject.note(bytes)
+        case .remote: FileSubject.remote(bytes)
+        case .lastSync: FileSubject.lastSync(bytes)
+        case .address: ReplySubject.address(bytes)
+        case .reply: ReplySubject.reply(bytes)
+        case .listing: ReplySubject.listing(bytes)
+        case .request: RequestSubject.run(bytes)
         }
     }
 

@@ -21,7 +21,11 @@ struct ServedWorld {
         try PackSource.builtIn().filter { $0.name == "meals" }
     }
 
-    init(packs: [Pack]? = nil) throws {
+    init(
+        packs: [Pack]? = nil,
+        spaceCountMax: Int = Limits.servedSpaceCountMax,
+        modelCountMax: Int = Limits.servedModelCountMax
+    ) throws {
         folder = try TemporaryFolder()
         let directory = try POSIXDirectory(
             path: folder.path + "/" + LogPaths.directoryName,
@@ -34,7 +38,9 @@ struct ServedWorld {
             store: store,
             control: control,
             directory: directory,
-            packs: try packs ?? Self.meals.get()
+            packs: try packs ?? Self.meals.get(),
+            spaceCountMax: spaceCountMax,
+            modelCountMax: modelCountMax
         )
     }
 

@@ -12,7 +12,7 @@ import json
 import threading
 import time
 
-from diario_program import Diario, Failed, main, require, weight
+from diario_program import Diario, main, require, wait_for, weight
 from diario_program.checks import Checks
 from diario_program.serving import MESSAGE, Server, expect
 
@@ -175,14 +175,6 @@ def check_watch(checks, diario, server, spaces):
 def pulled(diario, space, origin):
     diario.good("-C", str(space), "sync", "--json")
     return origin in diario.origins(str(space))
-
-
-def wait_for(condition, what, seconds=30):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise Failed(f"{what}: not within {seconds} s")
-        time.sleep(0.05)
 
 
 def check_publishing(checks, diario, server, folder):

@@ -83,6 +83,10 @@ int32_t diario_exists(int32_t directory, const char *path);
 int32_t diario_writable(int32_t directory);
 int32_t diario_make_directory(int32_t directory, const char *path);
 int32_t diario_rename(int32_t directory, const char *old_path, const char *new_path);
+/* Gives each of two files or directories the name of the other, at once; not everywhere. */
+int32_t diario_exchange(int32_t directory, const char *first, const char *second);
+/* Gives a file a second name (a hard link). Not every file system can. */
+int32_t diario_add_name(int32_t directory, const char *path, const char *name);
 /* Removes a file or an empty directory. */
 int32_t diario_remove(int32_t directory, const char *path);
 /* Makes a symbolic link that holds `target`. */

@@ -1,35 +1,35 @@
 import DiarioCore
 import DiarioCrypto
-import DiarioLog
-import DiarioSchema
+package import DiarioLog
+package import DiarioSchema
 
 /// The sealed events of a space as a server lists them: schema/format/http.md, section 5.
-struct SegmentListing: Sendable {
+package struct SegmentListing: Sendable {
     /// A file of a segment.
-    struct File: Hashable, Sendable {
-        let name: String
+    package struct File: Hashable, Sendable {
+        package let name: String
         let size: Int
         let hash: Hash32
     }
 
     /// A segment and its sidecar.
-    struct Segment: Hashable, Sendable {
-        let name: SegmentName
-        let files: [File]
+    package struct Segment: Hashable, Sendable {
+        package let name: SegmentName
+        package let files: [File]
     }
 
     let lineage: Lineage
     let epoch: UInt64
     /// The root of all events that are in segments.
     let root: Hash32
-    let segments: [Segment]
+    package let segments: [Segment]
 
     var byteCount: UInt64 {
         segments.reduce(0) { $0 + $1.files.reduce(0) { $0 + UInt64($1.size) } }
     }
 
     /// Nil if it is not what a server says; names in it become paths, so they are checked.
-    init?(_ json: JSON) {
+    package init?(_ json: JSON) {
         guard let lineage = json.member("lineage")?.item.value.text.flatMap({ Lineage(text: $0) }),
             let epoch = json.member("epoch")?.item.value.position,
             let root = json.member("root")?.item.value.text.flatMap({ Hash32(text: $0) }),

@@ -17,9 +17,11 @@ package final class Space: Sendable {
     let directory: POSIXDirectory?
     /// The types of all packs that were ever adopted, and the engine's own.
     private let types: Mutex<Types>
+    /// Where types are kept that other spaces have as well.
+    private let shelf: TypeShelf?
 
     /// The types, and an empty draft that knows them already.
-    private struct Types: Sendable {
+    fileprivate struct Types: Sendable {
         let catalog: TypeCatalog
         /// The packs that were adopted last, by name.
         let packs: [UsedPack]
@@ -80,17 +82,20 @@ package final class Space: Sendable {
         }
     }
 
-    /// `packs` are some of those that are kept, if they were read already.
+    /// `packs` are some of those that are kept, if they were read already; spaces that are given
+    /// the same `shelf` have their types in common.
     package init(
         store: LogStore,
         id: SpaceID,
         directory: POSIXDirectory? = nil,
-        packs: [Hash32: Pack] = [:]
+        packs: [Hash32: Pack] = [:],
+        shelf: TypeShelf? = nil
     ) throws(DiarioError) {
         self.store = store
         current = Mutex(id)
         self.directory = directory
-        types = Mutex(try Self.types(of: id, in: store, packs))
+        self.shelf = shelf
+        types = Mutex(try Self.types(of: id, in: store, packs, shelf))
     }
 
     /// Opens the space in the folder at `path`.
@@ -134,6 +139,10 @@ package final class Space: Sendable {
         _ directory: any LogDirectory,
         access: LogStore.Access
     ) throws(DiarioError) -> LogStore {
+        if access == .readWrite {
+            // First: a backup that was written to is none, and the next one must not replace it.
+            try logging { () throws(LogError) in try BackupFile.remove(from: directory) }
+        }
         let engine = try PackSource.engine()
         guard let reader = EngineReader(engine.types) else {
             preconditionFailure("the engine's pack says how packs are adopted")
@@ -158,7 +167,7 @@ package final class Space: Sendable {
 
     /// Reads the types again, after packs were adopted here or elsewhere.
     func reloadTypes() throws(DiarioError) {
-        let types = try Self.types(of: id, in: store)
+        let types = try Self.types(of: id, in: store, [:], shelf)
         self.types.withLock { known in
             let batchCount = known.batchCount
             known = types
@@ -182,21 +191,35 @@ package final class Space: Sendable {
     private static func types(
         of id: SpaceID,
         in store: LogStore,
-        _ packs: [Hash32: Pack] = [:]
+        _ packs: [Hash32: Pack],
+        _ shelf: TypeShelf?
+    ) throws(DiarioError) -> Types {
+        let adoptions = try logging { () throws(LogError) in
+            try store.adoptions(of: id).map(\.fingerprint)
+        }
+        if let kept = shelf?.types(of: adoptions) { return kept }
+        let made = try types(of: adoptions, in: store, packs)
+        shelf?.keep(made, of: adoptions)
+        return made
+    }
+
+    private static func types(
+        of adoptions: [Hash32],
+        in store: LogStore,
+        _ packs: [Hash32: Pack]
     ) throws(DiarioError) -> Types {
         var newest: [String: UsedPack] = [:]
         var types = store.broughtTypes
         // The first schema of a type and version in a space wins.
         var known = Set(types.map { TypeKey($0) })
-        let adoptions = try logging { () throws(LogError) in try store.adoptions(of: id) }
         for adoption in adoptions {
             let pack: Pack
-            if let known = packs[adoption.fingerprint] {
+            if let known = packs[adoption] {
                 pack = known
             } else {
-                pack = try adoptedPack(adoption.fingerprint, in: store)
+                pack = try adoptedPack(adoption, in: store)
             }
-            newest[pack.name] = UsedPack(pack: pack, fingerprint: adoption.fingerprint)
+            newest[pack.name] = UsedPack(pack: pack, fingerprint: adoption)
             for type in pack.types where known.insert(TypeKey(type)).inserted {
                 types.append(type)
             }
@@ -224,6 +247,27 @@ package final class Space: Sendable {
         init(_ type: EventType) {
             name = type.name
             version = type.version
+        }
+    }
+}
+
+/// Types of spaces, made once for all spaces that adopted the same packs in the same order.
+///
+/// Safe to use from any thread. Whoever has many spaces open gives it to all of them.
+package final class TypeShelf: Sendable {
+    private let known = Mutex<[[Hash32]: Space.Types]>([:])
+    private static let countMax = 64
+
+    package init() {}
+
+    fileprivate func types(of adoptions: [Hash32]) -> Space.Types? {
+        known.withLock { $0[adoptions] }
+    }
+
+    fileprivate func keep(_ types: Space.Types, of adoptions: [Hash32]) {
+        known.withLock { known in
+            if known.count >= Self.countMax { known.removeAll() }
+            known[adoptions] = types
         }
     }
 }

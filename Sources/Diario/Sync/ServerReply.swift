@@ -1,7 +1,7 @@
 import DiarioCore
 package import DiarioSchema
-import DiarioSync
-import DiarioTransport
+package import DiarioSync
+package import DiarioTransport
 
 /// What a server, or something on the way to it, answered: schema/format/http.md, section 6.
 package struct ServerReply: Sendable {
@@ -14,7 +14,7 @@ package struct ServerReply: Sendable {
     static let messageType = "application/vnd.diario.message"
     private static let problemType = "application/problem+json"
 
-    init(_ answer: HTTPClient.Answer, from address: SpaceAddress) {
+    package init(_ answer: HTTPClient.Answer, from address: SpaceAddress) {
         status = answer.status
         headers = answer.headers
         body = answer.body
@@ -37,7 +37,7 @@ package struct ServerReply: Sendable {
     ///
     /// - Throws: `TransportError` if this is no answer of a Diario server: then it may be another
     ///   one the next time, as behind the login page of a hotel.
-    func refusal() throws(TransportError) -> Refusal {
+    package func refusal() throws(TransportError) -> Refusal {
         let problem = mediaType == Self.problemType ? json : nil
         let words = ["detail", "remedy"].compactMap { problem?.member($0)?.item.value.text }
         let told = Self.clean(words.joined(separator: " "))

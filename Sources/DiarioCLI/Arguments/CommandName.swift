@@ -42,6 +42,7 @@ package enum CommandName: String, CaseIterable, Sendable {
     case replicas
     case authorityStatus = "authority status"
     case authorityResume = "authority resume"
+    case backup
     case inspect
     case harness
     case completion
@@ -93,6 +94,7 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .replicas: .replicas
         case .authorityStatus: .authorityStatus
         case .authorityResume: .authorityResume
+        case .backup: .backup
         case .inspect: .inspect
         case .harness: .harness
         case .completion: .completion

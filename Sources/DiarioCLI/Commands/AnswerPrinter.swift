@@ -91,7 +91,7 @@ final class AnswerPrinter {
     }
 
     private func addJSON(_ row: [Value]) throws(Failure) {
-        let object = JSONText.row(columns, row)
+        let object = JSONObjectWriter.row(columns, row)
         let isFirst = count == 0
         try output.append { bytes in
             if !isFirst { bytes += Array(",\n ".utf8) }

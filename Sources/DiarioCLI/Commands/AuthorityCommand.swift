@@ -130,7 +130,7 @@ enum AuthorityCommand {
     private static func name(of entry: Entry) -> String { entry.name?.text ?? entry.id.text }
 
     private static func json(_ entry: Entry) -> [UInt8] {
-        JSONText.object { json in
+        JSONObjectWriter.object { json in
             if let name = entry.name { json.add("space", name.text) } else { json.addNull("space") }
             json.add("id", entry.id.text)
             json.add("epoch", entry.epoch)

@@ -95,7 +95,8 @@ enum CheckCommand {
 
     // MARK: Showing
 
-    private static func fill(_ json: inout JSONText, _ proof: ProofText?, _ fault: String?) {
+    private static func fill(_ json: inout JSONObjectWriter, _ proof: ProofText?, _ fault: String?)
+    {
         json.add("ok", fault == nil)
         if let fault { json.add("reason", fault) }
         guard let proof else { return }
@@ -106,14 +107,14 @@ enum CheckCommand {
         case .inclusion(let inclusion, _, let event):
             json.add("position", inclusion.index + 1)
             guard let event else { return }
-            json.add("event", json: JSONText.object { fill(&$0, event) })
+            json.add("event", json: JSONObjectWriter.object { fill(&$0, event) })
         case .consistency(let consistency, let fromRoot):
             json.add("fromSize", consistency.fromSize)
             json.add("fromRoot", fromRoot.text)
         }
     }
 
-    private static func fill(_ json: inout JSONText, _ event: ProofEvent) {
+    private static func fill(_ json: inout JSONObjectWriter, _ event: ProofEvent) {
         for (name, value) in fields(event) {
             if name == "version" {
                 json.add(name, event.row.typeVersion)

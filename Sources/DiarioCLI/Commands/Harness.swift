@@ -37,7 +37,7 @@ package struct Harness {
                 Judge.answer(request, reader: &reader, to: &output)
             }
         } catch {
-            output += JSONText.object { json in
+            output += JSONObjectWriter.object { json in
                 json.add("ok", false)
                 json.add("message", error.message)
                 json.add("field", error.field)
@@ -52,7 +52,7 @@ package struct Harness {
         }
         do throws(FormatError) {
             let row = try EncodedRow(line, request)
-            return JSONText.object { json in
+            return JSONObjectWriter.object { json in
                 json.add("ok", true)
                 json.add("row", hexadecimal(row.bytes))
                 json.add("eventHash", row.eventHash.text)
@@ -98,7 +98,7 @@ struct RowRequest {
 
     init(_ request: JSON) throws(HarnessError) {
         guard case .object = request else { throw HarnessError(message: "row is not an object") }
-        line = JSONText.object { json in
+        line = JSONObjectWriter.object { json in
             for key in ["type", "version", "payload", "subject", "actor", "ifUnchanged"] {
                 guard let value = request.member(key)?.item.value else { continue }
                 var bytes: [UInt8] = []

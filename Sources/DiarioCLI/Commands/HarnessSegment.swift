@@ -83,7 +83,7 @@ struct SegmentHarness {
         do throws(FormatError) { sealed = try builder.finish(&plan) } catch {
             throw HarnessError(message: error.message, rule: "format")
         }
-        return JSONText.object { json in
+        return JSONObjectWriter.object { json in
             json.add("ok", true)
             json.add("segment", hexadecimal(sealed.segment))
             json.add("sidecar", hexadecimal(sealed.sidecar))

@@ -36,7 +36,7 @@ enum ImportCommand {
             try call.output.json { json in
                 json.add("imported", result.imported)
                 json.add("known", result.known)
-                json.add("ignored", list: result.ignoredNames.map { JSONText.string($0) })
+                json.add("ignored", list: result.ignoredNames.map { JSONObjectWriter.string($0) })
             }
             return
         }

@@ -12,7 +12,7 @@ enum InboxCommand {
             }
             if call.arguments.has("json") {
                 try call.output.jsonList(
-                    batches.map { batch in JSONText.object { fill(&$0, batch) } }
+                    batches.map { batch in JSONObjectWriter.object { fill(&$0, batch) } }
                 )
             } else if batches.isEmpty, fault == nil {
                 try call.output.line("nothing is in the inbox")
@@ -196,7 +196,7 @@ enum InboxCommand {
             "\(place)\(fields.origin)  \(fields.at)  \(fields.type) \(fields.version)  \(payload)"
     }
 
-    private static func fill(_ json: inout JSONText, _ batch: InboxBatch) {
+    private static func fill(_ json: inout JSONObjectWriter, _ batch: InboxBatch) {
         json.add("origin", batch.origin.text)
         json.add("replica", batch.replica.text)
         json.add("first", batch.sequences.lowerBound)

@@ -75,7 +75,7 @@ enum InspectCommand {
         String(repeating: " ", count: max(0, width - text.utf8.count)) + text
     }
 
-    private static func fill(_ json: inout JSONText, _ line: InspectLine) {
+    private static func fill(_ json: inout JSONObjectWriter, _ line: InspectLine) {
         json.add("offset", line.offset)
         json.add("size", line.size)
         json.add("depth", line.depth)

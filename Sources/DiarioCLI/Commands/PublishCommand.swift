@@ -112,7 +112,7 @@ enum PublishCommand {
         }
     }
 
-    private static func fill(_ json: inout JSONText, _ transport: HTTPTransport) {
+    private static func fill(_ json: inout JSONObjectWriter, _ transport: HTTPTransport) {
         let traffic = transport.traffic
         json.add("requests", traffic?.requests ?? 0)
         json.add("bytesSent", traffic?.bytesSent ?? 0)

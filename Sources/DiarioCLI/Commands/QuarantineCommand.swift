@@ -79,7 +79,7 @@ enum QuarantineCommand {
     }
 
     private static func json(_ pack: String, _ event: QuarantinedEvent) -> [UInt8] {
-        JSONText.object { json in
+        JSONObjectWriter.object { json in
             json.add("pack", pack)
             json.add("model", event.model)
             json.add("origin", event.origin.text)

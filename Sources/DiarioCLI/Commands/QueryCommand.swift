@@ -95,14 +95,14 @@ enum QueryCommand {
     }
 
     private static func json(_ pack: Pack, _ query: PackQuery) -> [UInt8] {
-        JSONText.object { json in
+        JSONObjectWriter.object { json in
             json.add("pack", pack.name)
             json.add("name", query.name)
             json.add("title", query.title)
             json.add(
                 "parameters",
                 list: query.parameters.map { parameter in
-                    JSONText.object { json in
+                    JSONObjectWriter.object { json in
                         json.add("name", parameter.name)
                         json.add("type", parameter.kind.rawValue)
                         if let fallback = parameter.fallback { json.add("default", fallback) }

@@ -69,7 +69,7 @@ enum RebuildCommand {
     }
 
     private static func json(_ pack: String, _ model: ReadModels.Report.Model) -> [UInt8] {
-        JSONText.object { json in
+        JSONObjectWriter.object { json in
             json.add("pack", pack)
             json.add("model", model.name)
             json.add("version", model.version)
@@ -145,7 +145,7 @@ enum RebuildCommand {
     }
 
     private static func json(_ pack: String, _ table: TableDifference) -> [UInt8] {
-        JSONText.object { json in
+        JSONObjectWriter.object { json in
             json.add("pack", pack)
             json.add("table", table.name)
             json.add("added", table.added)
@@ -173,7 +173,7 @@ enum RebuildCommand {
         }
         if call.arguments.has("json") {
             return try call.output.json { json in
-                json.add("packs", list: undone.map { JSONText.string($0) })
+                json.add("packs", list: undone.map { JSONObjectWriter.string($0) })
             }
         }
         guard !undone.isEmpty else { throw .failed("there is nothing to go back to") }

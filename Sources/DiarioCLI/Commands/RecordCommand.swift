@@ -59,7 +59,7 @@ enum RecordCommand {
             (try arguments.count("version", from: 1), try arguments.time("at"))
         }
         let payload = try payload(call)
-        return JSONText.object { json in
+        return JSONObjectWriter.object { json in
             json.add("type", arguments.operands[0])
             if let version { json.add("version", version) }
             json.add("payload", json: payload)

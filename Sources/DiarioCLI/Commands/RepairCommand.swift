@@ -21,14 +21,14 @@ enum RepairCommand {
         guard report.isMended, report.isClean || isMeant else { throw .found }
     }
 
-    private static func fill(_ json: inout JSONText, _ report: RepairReport, isDone: Bool) {
+    private static func fill(_ json: inout JSONObjectWriter, _ report: RepairReport, isDone: Bool) {
         json.add("ok", report.isClean)
         json.add("repaired", isDone && report.isMended && !report.isClean)
         json.add("mendable", report.isMended)
         json.add("events", report.events)
         json.add("lostEvents", report.lostCount)
         let findings = report.findings.map { finding in
-            JSONText.object { json in
+            JSONObjectWriter.object { json in
                 json.add("file", finding.fault.file)
                 json.add("offset", finding.fault.offset)
                 json.add("what", finding.fault.what)
@@ -41,7 +41,7 @@ enum RepairCommand {
         }
         json.add("findings", list: findings)
         let losses = report.losses.map { loss in
-            JSONText.object { json in
+            JSONObjectWriter.object { json in
                 json.add("space", loss.space.text)
                 if case .sequences(let replica) = loss.place { json.add("replica", replica.text) }
                 json.add("first", loss.numbers.lowerBound)
@@ -50,14 +50,14 @@ enum RepairCommand {
             }
         }
         json.add("lost", list: losses)
-        json.add("alsoLost", list: report.remarks.map { JSONText.string($0) })
+        json.add("alsoLost", list: report.remarks.map { JSONObjectWriter.string($0) })
         if let setAside = report.setAside {
             json.add("setAside", setAside)
         } else {
             json.addNull("setAside")
         }
         let remaining = report.remaining.map { fault in
-            JSONText.object { json in
+            JSONObjectWriter.object { json in
                 json.add("file", fault.file)
                 json.add("offset", fault.offset)
                 json.add("what", fault.what)

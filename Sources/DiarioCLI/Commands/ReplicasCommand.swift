@@ -54,7 +54,7 @@ enum ReplicasCommand {
     }
 
     private static func json(_ space: SpaceName, _ replica: KnownReplica) -> [UInt8] {
-        JSONText.object { json in
+        JSONObjectWriter.object { json in
             json.add("replica", replica.id.text)
             json.add("space", space.text)
             switch replica.holder {

@@ -12,7 +12,7 @@ enum SchemaCommand {
         }
         if call.arguments.has("json") {
             let list = problems.map { problem in
-                JSONText.object { json in
+                JSONObjectWriter.object { json in
                     json.add("file", problem.file)
                     if let line = problem.line { json.add("line", line) }
                     json.add("rule", problem.rule)
@@ -132,14 +132,14 @@ enum SchemaCommand {
     }
 
     static func json(_ pack: Pack) -> [UInt8] {
-        JSONText.object { json in
+        JSONObjectWriter.object { json in
             json.add("name", pack.name)
             json.add("version", pack.version)
         }
     }
 
     private static func json(_ pack: AdoptedPack) -> [UInt8] {
-        JSONText.object { json in
+        JSONObjectWriter.object { json in
             json.add("name", pack.name)
             json.add("version", pack.version)
             json.add("fingerprint", pack.fingerprint.text)
@@ -149,7 +149,7 @@ enum SchemaCommand {
     }
 
     private static func json(_ adoption: Adoption, _ pack: Pack) -> [UInt8] {
-        JSONText.object { json in
+        JSONObjectWriter.object { json in
             json.add("name", pack.name)
             json.add("version", pack.version)
             if let title = pack.title { json.add("title", title) }
@@ -159,7 +159,7 @@ enum SchemaCommand {
     }
 
     private static func json(_ type: EventType) -> [UInt8] {
-        JSONText.object { json in
+        JSONObjectWriter.object { json in
             json.add("type", type.name)
             json.add("version", type.version)
             if let description = type.description { json.add("description", description) }

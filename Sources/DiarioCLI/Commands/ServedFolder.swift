@@ -16,9 +16,21 @@ struct ServedFolder {
         if let named = call.arguments.value("data") {
             name = named
         } else {
-            name = try call.location.find()
+            name = try Self.find(call.location)
         }
         path = name + "/" + SpaceLocation.marker
+    }
+
+    /// The folder that holds `.diario`; whoever named none is told how to.
+    private static func find(_ location: SpaceLocation) throws(Failure) -> String {
+        do throws(Failure) { return try location.find() } catch {
+            let isNamed = location.chosen != nil || !(location.environment ?? "").isEmpty
+            guard !isNamed, let current = location.current else { throw error }
+            throw .failed(
+                "there is no data of a server in \(CellText.oneLine(current)) or above it. Name "
+                    + "its folder with --data DIR"
+            )
+        }
     }
 
     /// Opens the control file; with `isMade`, it and the folder are made if they are missing.

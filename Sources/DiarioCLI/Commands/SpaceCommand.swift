@@ -34,7 +34,7 @@ enum SpaceCommand {
             try call.output.jsonList(
                 named.map { json($0, head($0.id)) }
                     + unnamed.map { id in
-                        JSONText.object { json in
+                        JSONObjectWriter.object { json in
                             json.addNull("space")
                             json.add("id", id.text)
                             json.add("events", head(id))
@@ -115,7 +115,7 @@ enum SpaceCommand {
     }
 
     private static func json(_ space: NamedSpace, _ head: UInt64) -> [UInt8] {
-        JSONText.object { json in
+        JSONObjectWriter.object { json in
             json.add("space", space.name.text)
             json.add("id", space.id.text)
             json.add("events", head)

@@ -56,9 +56,9 @@ extension StatsCommand {
         String(repeating: " ", count: max(0, 12 - text.utf8.count)) + text
     }
 
-    static func fill(_ json: inout JSONText, _ sizes: SealedSizes) {
+    static func fill(_ json: inout JSONObjectWriter, _ sizes: SealedSizes) {
         let types = sizes.types.map { type in
-            JSONText.object { json in
+            JSONObjectWriter.object { json in
                 json.add("type", type.name)
                 json.add("version", type.version)
                 json.add("events", type.eventCount)
@@ -70,7 +70,7 @@ extension StatsCommand {
         }
         json.add("types", list: types)
         let columns = sizes.common.map { part in
-            JSONText.object { json in
+            JSONObjectWriter.object { json in
                 json.add("name", part.name)
                 json.add("bytes", part.bytes)
             }
@@ -80,7 +80,7 @@ extension StatsCommand {
     }
 
     private static func object(_ field: SealedSizes.FieldSize) -> [UInt8] {
-        JSONText.object { json in
+        JSONObjectWriter.object { json in
             json.add("name", field.name)
             json.add("personal", field.isPersonal)
             json.add("bytes", field.bytes)

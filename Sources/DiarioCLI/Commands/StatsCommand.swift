@@ -45,7 +45,11 @@ enum StatsCommand {
         return bytes
     }
 
-    private static func fill(_ json: inout JSONText, _ stats: SpaceStats, _ sizes: SealedSizes?) {
+    private static func fill(
+        _ json: inout JSONObjectWriter,
+        _ stats: SpaceStats,
+        _ sizes: SealedSizes?
+    ) {
         let status = stats.status
         json.add("space", status.manifest.space.text)
         json.add("lineage", status.manifest.lineage.text)

@@ -67,7 +67,7 @@ enum StatusCommand {
         }
     }
 
-    private static func fill(_ json: inout JSONText, _ standing: Standing) {
+    private static func fill(_ json: inout JSONObjectWriter, _ standing: Standing) {
         json.add("space", standing.status.manifest.space.text)
         json.add("replica", standing.status.replica.text)
         json.add("authority", standing.authority)
@@ -85,7 +85,7 @@ enum StatusCommand {
         } else {
             json.addNull("lastSync")
         }
-        json.add("next", list: standing.hints.map { JSONText.string($0) })
+        json.add("next", list: standing.hints.map { JSONObjectWriter.string($0) })
     }
 
     private static func print(_ standing: Standing, _ output: Output) throws(Failure) {

@@ -113,7 +113,7 @@ enum SyncCommand {
     }
 
     private static func fill(
-        _ json: inout JSONText,
+        _ json: inout JSONObjectWriter,
         _ report: SyncReport,
         _ refused: [InboxBatch]
     ) {
@@ -127,7 +127,7 @@ enum SyncCommand {
         json.add("requests", report.requests)
         json.add("bytesSent", report.bytesSent)
         json.add("bytesReceived", report.bytesReceived)
-        json.add("refused", list: refused.map { JSONText.string($0.origin.text) })
+        json.add("refused", list: refused.map { JSONObjectWriter.string($0.origin.text) })
     }
 
     // MARK: Watching
@@ -184,7 +184,7 @@ enum SyncCommand {
         default: return nil
         }
         if isJSON {
-            let object = JSONText.object { json in
+            let object = JSONObjectWriter.object { json in
                 json.add("phase", phase)
                 json.add("head", status.head)
                 json.add("pending", status.pending)

@@ -79,7 +79,7 @@ enum TokenCommand {
         }
         if call.arguments.has("json") {
             return try call.output.jsonList(
-                tokens.map { token in JSONText.object { describe(token, &$0) } }
+                tokens.map { token in JSONObjectWriter.object { describe(token, &$0) } }
             )
         }
         guard !tokens.isEmpty else { return try call.output.line("no tokens") }
@@ -127,10 +127,10 @@ enum TokenCommand {
         }
     }
 
-    private static func describe(_ token: Token, _ json: inout JSONText) {
+    private static func describe(_ token: Token, _ json: inout JSONObjectWriter) {
         json.add("id", token.id.text)
         json.add("space", token.space.text)
-        json.add("rights", list: token.rights.words.map { JSONText.string($0) })
+        json.add("rights", list: token.rights.words.map { JSONObjectWriter.string($0) })
         add("actor", token.actor, &json)
         add("label", token.label, &json)
         json.add("created", time(token.created))
@@ -141,7 +141,7 @@ enum TokenCommand {
         json.add("eventsPerSecond", token.rates.eventsPerSecond)
     }
 
-    private static func add(_ key: String, _ value: String?, _ json: inout JSONText) {
+    private static func add(_ key: String, _ value: String?, _ json: inout JSONObjectWriter) {
         if let value { json.add(key, value) } else { json.addNull(key) }
     }
 

@@ -33,7 +33,7 @@ enum VerifyCommand {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func fill(_ json: inout JSONText, _ result: SpaceVerification) {
+    private static func fill(_ json: inout JSONObjectWriter, _ result: SpaceVerification) {
         json.add("ok", result.isOK)
         json.add("events", result.events)
         if let root = result.root {
@@ -42,7 +42,7 @@ enum VerifyCommand {
             json.addNull("root")
         }
         let lost = result.lost.map { lost in
-            JSONText.object { json in
+            JSONObjectWriter.object { json in
                 json.add("first", lost.first)
                 json.add("last", lost.last)
                 json.add("count", lost.count)
@@ -50,7 +50,7 @@ enum VerifyCommand {
             }
         }
         let pending = result.lostPending.map { lost in
-            JSONText.object { json in
+            JSONObjectWriter.object { json in
                 json.add("replica", lost.replica.text)
                 json.add("first", lost.firstSequence)
                 json.add("last", lost.lastSequence)
@@ -59,9 +59,9 @@ enum VerifyCommand {
             }
         }
         json.add("lost", list: lost + pending)
-        json.add("cut", list: result.cuts.map { JSONText.string($0) })
+        json.add("cut", list: result.cuts.map { JSONObjectWriter.string($0) })
         let faults = result.faults.map { fault in
-            JSONText.object { json in
+            JSONObjectWriter.object { json in
                 json.add("file", fault.file)
                 json.add("offset", fault.offset)
                 json.add("what", fault.what)

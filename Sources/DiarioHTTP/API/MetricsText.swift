@@ -34,7 +34,7 @@ enum MetricsText {
         text.single("diario_waiting", "gauge", "Requests that wait for news.", counters.waiting)
         text.single("diario_live", "gauge", "Live streams.", counters.live)
         text.single("diario_queued", "gauge", "Requests that wait for a thread.", counters.queued)
-        text.single("diario_spaces_open", "gauge", "Spaces that were asked for.", spaceCount)
+        text.single("diario_spaces_open", "gauge", "Spaces at hand.", spaceCount)
         histogram(counters, &text)
         return text.bytes
     }

@@ -181,7 +181,7 @@ extension Problem {
         switch error {
         case .invalid, .taken: self.init(.malformed, error.message)
         case .unknownSpace, .unknownToken: self.init(.notFound, error.message)
-        case .sqlite, .missing, .foreign, .newer, .damaged: self.init(Refusal(error))
+        case .sqlite, .storage, .missing, .foreign, .newer, .damaged: self.init(Refusal(error))
         }
     }
 }

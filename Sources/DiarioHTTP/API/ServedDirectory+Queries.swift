@@ -10,7 +10,7 @@ extension ServedDirectory {
     func queries(_ question: Question) throws(Problem) -> HTTPAnswer {
         try question.allow([])
         try question.require(.read, "read")
-        let list = try space(question.space).withModels { (models) throws(Problem) in
+        let list = try withModels(of: question.space) { (models) throws(Problem) in
             models.packs.flatMap { pack in
                 pack.sql.queries.map { $0.description(in: pack) }
             }
@@ -25,7 +25,7 @@ extension ServedDirectory {
             texts[parameter.name] = try question.text(parameter.name)
         }
         let values = texts
-        return try space(question.space).withModels { (models) throws(Problem) in
+        return try withModels(of: question.space) { (models) throws(Problem) in
             let (pack, query) = try answering { () throws(DiarioError) in
                 try models.query(name)
             }

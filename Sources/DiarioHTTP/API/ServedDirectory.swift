@@ -17,7 +17,8 @@ package final class ServedDirectory: Sendable {
     private let packs: [Pack]
     /// Whether spaces with an older version of a pack get the newer one.
     private let adoptsNewer: Bool
-    private let spaces = Mutex<[SpaceID: ServedSpace]>([:])
+    private let spaces: Mutex<OpenSpaces>
+    private let shelf = TypeShelf()
     /// Held while a space is opened: those that are open are served meanwhile.
     private let opening = Mutex<Void>(())
     private let isStopped = Mutex(false)
@@ -31,8 +32,11 @@ package final class ServedDirectory: Sendable {
         control: ControlFile,
         directory: POSIXDirectory,
         packs: [Pack],
-        adoptsNewer: Bool = false
+        adoptsNewer: Bool = false,
+        spaceCountMax: Int = Limits.servedSpaceCountMax,
+        modelCountMax: Int = Limits.servedModelCountMax
     ) {
+        spaces = Mutex(OpenSpaces(spaceCountMax: spaceCountMax, modelCountMax: modelCountMax))
         self.store = store
         self.control = control
         self.directory = directory
@@ -63,29 +67,46 @@ package final class ServedDirectory: Sendable {
 
     /// The space with an id, opened when it is first asked for; it has its packs then.
     func space(_ named: NamedSpace) throws(Problem) -> ServedSpace {
-        if let known = spaces.withLock({ $0[named.id] }) { return known }
+        if let known = spaces.withLock({ $0.find(named.id) }) { return known }
         let authority = try admitting { () throws(Refusal) in try served.authority(of: named) }
         // One at a time: two must not adopt the same pack. Carried out as a value, because the
         // lock's closure is not generic over the error.
         var outcome: Result<ServedSpace, Problem> = .failure(Problem(.failed, "It was not opened."))
         opening.withLock { _ in
-            if let known = spaces.withLock({ $0[named.id] }) { return outcome = .success(known) }
+            if let known = spaces.withLock({ $0.find(named.id) }) {
+                return outcome = .success(known)
+            }
             do throws(Problem) {
                 try admitting { () throws(Refusal) in try authority.prepare() }
                 let space = try answering { () throws(DiarioError) in
-                    let space = try Space(store: store, id: named.id, directory: directory)
+                    let space = try Space(
+                        store: store,
+                        id: named.id,
+                        directory: directory,
+                        shelf: shelf
+                    )
                     let missing = missingPacks(of: space)
                     if !missing.isEmpty { _ = try space.adopt(missing) { _, _ in } }
                     return space
                 }
                 let made = ServedSpace(space)
-                spaces.withLock { $0[named.id] = made }
+                spaces.withLock { $0.add(made, named.id) }
                 outcome = .success(made)
             } catch {
                 outcome = .failure(error)
             }
         }
         return try outcome.get()
+    }
+
+    /// Runs `body` with the read models of a space, and closes those of others that are too many.
+    func withModels<Value: Sendable>(
+        of named: NamedSpace,
+        _ body: @Sendable (ReadModels) throws(Problem) -> Value
+    ) throws(Problem) -> Value {
+        let space = try space(named)
+        spaces.withLock { $0.closeModels(but: named.id) }
+        return try space.withModels(body)
     }
 
     private func missingPacks(of space: Space) -> [Pack] {
@@ -98,7 +119,7 @@ package final class ServedDirectory: Sendable {
     }
 
     /// Forgets spaces that others took the place of.
-    func forget(_ id: SpaceID) { spaces.withLock { $0[id] = nil } }
+    func forget(_ id: SpaceID) { spaces.withLock { $0.remove(id) } }
 
     // MARK: What others record
 
@@ -113,7 +134,7 @@ package final class ServedDirectory: Sendable {
                 writeContacts()
                 lastWrite = now
             }
-            let spaces = spaces.withLock { Array($0.values) }
+            let spaces = spaces.withLock { $0.all }
             guard spaces.contains(where: { $0.bell.listenerCount > 0 }) else { continue }
             // What cannot be read is told to whoever asks for it.
             _ = try? store.refresh()

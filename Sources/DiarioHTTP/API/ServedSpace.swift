@@ -12,6 +12,7 @@ final class ServedSpace: Sendable {
     let space: Space
     let bell = Bell()
     private let models = Mutex<Models>(Models())
+    private let modelsAreOpen = Atomic(false)
     private let page = Mutex<EventPage?>(nil)
     private let seenHead: Mutex<UInt64>
 
@@ -51,6 +52,7 @@ final class ServedSpace: Sendable {
                 } else {
                     models = try answering { () throws(DiarioError) in try ReadModels(space) }
                     kept.models = models
+                    modelsAreOpen.store(true, ordering: .relaxed)
                 }
                 try answering { () throws(DiarioError) in
                     try space.takeUpAdoptions()
@@ -62,6 +64,17 @@ final class ServedSpace: Sendable {
             }
         }
         return try outcome.get()
+    }
+
+    /// Whether read models are open, which keep files open.
+    var hasModels: Bool { modelsAreOpen.load(ordering: .relaxed) }
+
+    /// Closes the read models, unless somebody uses them now.
+    func closeModels() {
+        _ = models.withLockIfAvailable { kept in
+            kept.models = nil
+            modelsAreOpen.store(false, ordering: .relaxed)
+        }
     }
 
     /// The events behind a position as JSON.

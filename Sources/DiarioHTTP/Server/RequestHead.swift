@@ -39,7 +39,7 @@ struct RequestHead: Sendable {
         expectsContinue = headers["expect"]?.lowercased() == "100-continue"
         var query: [HTTPRequest.Parameter] = []
         for (name, value) in handle.parameters {
-            guard let name = Self.decoded(name), let value = Self.decoded(value) else {
+            guard let name = PercentSigns.decoded(name), let value = Self.decoded(value) else {
                 throw HeadFault(.malformed("A percent sign of the query stands for no UTF-8."))
             }
             query.append(HTTPRequest.Parameter(name, value))
@@ -77,35 +77,8 @@ struct RequestHead: Sendable {
 
     private static func decoded(_ text: String?) -> String?? {
         guard let text else { return .some(nil) }
-        guard let decoded = decoded(text) else { return nil }
+        guard let decoded = PercentSigns.decoded(text) else { return nil }
         return .some(decoded)
-    }
-
-    /// A text without percent signs; nil if one stands for no UTF-8.
-    static func decoded(_ text: String) -> String? {
-        guard text.utf8.contains(0x25) else { return text }
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == 0x25 else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst(), let low = rest.popFirst(),
-                let first = digit(high), let second = digit(low)
-            else { return nil }
-            bytes.append(first << 4 | second)
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
     }
 }
 

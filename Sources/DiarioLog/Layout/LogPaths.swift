@@ -17,6 +17,8 @@ package enum LogPaths {
     package static let servingLock = "serving"
     package static let packs = "packs"
     package static let spaces = "spaces"
+    /// Says that the directory is a backup that nobody has written to.
+    package static let backup = "backup"
     /// What `diario repair` took out of the way.
     package static let setAside = "set-aside"
     private static let logSuffix = ".dwal"

@@ -1,8 +1,10 @@
 package import DiarioSQLite
+package import DiarioStorage
 
 /// Why the control file cannot be used, or not in that way.
 package enum ControlError: Error, Equatable, Sendable {
     case sqlite(SQLiteError)
+    case storage(StorageError)
     /// There is none.
     case missing
     /// It is some other database.
@@ -21,6 +23,7 @@ package enum ControlError: Error, Equatable, Sendable {
     package var message: String {
         switch self {
         case .sqlite(let error): "control.sqlite: \(error.message)."
+        case .storage(let error): error.message
         case .missing: "There is no control.sqlite here: no token was made yet."
         case .foreign:
             "control.sqlite is not a control file. Move it away, and make the tokens again."

@@ -52,10 +52,14 @@ class Result:
 
 
 class Diario:
-    """The program, with a folder to work in and an environment of its own."""
+    """The program, with a folder to work in and an environment of its own.
 
-    def __init__(self, program, folder):
+    `before` are the words in front of each command, as of a program that starts it elsewhere.
+    """
+
+    def __init__(self, program, folder, before=()):
         self.program = str(pathlib.Path(program).resolve())
+        self.before = list(before)
         self.folder = str(folder)
         self.environment = {
             name: value for name, value in os.environ.items()
@@ -67,7 +71,7 @@ class Diario:
         if isinstance(stdin, str):
             stdin = stdin.encode("utf-8")
         done = subprocess.run(
-            [self.program, *words], input=stdin, cwd=folder or self.folder,
+            [*self.before, self.program, *words], input=stdin, cwd=folder or self.folder,
             env=self.environment | (environment or {}), stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, timeout=RUN_SECONDS_MAX, check=False, **options)
         return Result([str(word) for word in words], done.returncode, done.stdout, done.stderr)
@@ -82,7 +86,7 @@ class Diario:
     def start(self, *words, folder=None, environment=None, **options):
         """Starts a command with pipes for all that it reads and writes."""
         return subprocess.Popen(
-            [self.program, *words], cwd=folder or self.folder,
+            [*self.before, self.program, *words], cwd=folder or self.folder,
             env=self.environment | (environment or {}), stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, **options)
 
@@ -104,6 +108,14 @@ class Diario:
 def require(condition, message, result=None):
     if not condition:
         raise Failed(message if result is None else f"{message}:\n{result}")
+
+
+def wait_for(condition, what, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise Failed(f"{what}: not within {seconds} s")
+        time.sleep(0.05)
 
 
 def weight(number, **keys):

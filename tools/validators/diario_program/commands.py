@@ -15,8 +15,8 @@ COMMANDS = ("init", "record", "log", "show", "stats", "verify", "repair", "seal"
             "remote set", "remote show", "remote remove", "status", "export", "import",
             "schema check", "schema list", "schema adopt", "serve", "token create", "token list",
             "token revoke", "space list", "space name", "space quota", "replicas",
-            "authority status", "authority resume", "inspect", "harness", "completion", "man",
-            "help")
+            "authority status", "authority resume", "backup", "inspect", "harness", "completion",
+            "man", "help")
 PAYLOAD = '{"day":"2026-03-02","weightG":78400,"source":"manual"}'
 
 
@@ -294,6 +294,9 @@ def check_harness(checks, diario):
 
 
 def check_served(checks, diario, folder):
+    (folder / "nothing").mkdir()
+    lost = diario.run("serve", folder=str(folder / "nothing"))
+    checks.true(lost.code == 1 and "--data DIR" in lost.message, f"serve without a folder: {lost}")
     data = ("--data", str(folder / "served"))
     made = diario.good("token", "create", *data, "--space", "home", "--rights", "read,append,relay",
                        "--actor", "user-1", "--json").json

@@ -17,7 +17,8 @@ MESSAGE = "application/vnd.diario.message"
 class Server:
     """`diario serve` on a port of its own, ended with the block that it is used in."""
 
-    def __init__(self, diario, data, *words, port=0):
+    def __init__(self, diario, data, *words, port=0, host="127.0.0.1"):
+        self.host = host
         self.diario = diario
         self.data = str(data)
         self.words = words
@@ -27,7 +28,7 @@ class Server:
 
     def start(self):
         self.process = self.diario.start("serve", "--data", self.data, "--listen",
-                                         f"127.0.0.1:{self.port}", "--json", *self.words)
+                                         f"{self.host}:{self.port}", "--json", *self.words)
         line = self.process.stdout.readline()
         if not line:
             self.process.wait()

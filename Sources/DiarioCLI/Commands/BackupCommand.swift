@@ -1,0 +1,155 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioSchema
+import DiarioServer
+import DiarioStorage
+
+/// The command `diario backup`.
+enum BackupCommand {
+    /// What a backup holds of a space.
+    private struct Entry {
+        let id: SpaceID
+        let head: UInt64
+        let pending: Int
+    }
+
+    static func run(_ call: Invocation) throws(Failure) {
+        let name = call.arguments.operands[0]
+        let folder = try ServedFolder(call)
+        // Only to be locked; what may not be written to can be copied as well.
+        let source = try folder.directory(.readWrite)
+        let target = try open(name)
+        let bar = call.progressBar("Copying", unit: "bytes")
+        defer { bar.finish() }
+        var backup = try begin(source, target)
+        do throws(LogError) {
+            try backup.copyAhead { bar.update(done: UInt64($0), total: UInt64($1)) }
+        } catch {
+            throw .failed(error.message)
+        }
+        let now = SystemClock().now
+        var others: [String] = []
+        // Together with the log: whoever has events in it is known there.
+        try backup.copyRest(wrapping: { Failure.failed($0.message) }) { (path) throws(Failure) in
+            let made = try directory(path, .readWrite)
+            let isThere = try reportingControl { () throws(ControlError) in
+                try ControlFile.copy(of: source, to: made)
+            }
+            if isThere { others.append(ControlFile.name) }
+        }
+        let entries = try check(backup)
+        do throws(LogError) { try backup.publish(with: others, at: now) } catch {
+            throw .failed(error.message)
+        }
+        bar.finish()
+        try tell(backup, entries, at: now, call)
+    }
+
+    /// The folder that holds the backup, made if it is missing.
+    private static func open(_ name: String) throws(Failure) -> POSIXDirectory {
+        let target = try directory(name, .create)
+        guard !target.isReadOnly else {
+            throw .failed(
+                "\(CellText.oneLine(name)) may not be written. Check its permissions and the file "
+                    + "system, or name another folder"
+            )
+        }
+        let place = try reportingLog { () throws(LogError) in try DirectoryBackup.place(target) }
+        guard place != .other else {
+            throw .failed(
+                "\(CellText.oneLine(name)) holds a diary, or a backup that was written to since. "
+                    + "Name another folder"
+            )
+        }
+        return target
+    }
+
+    private static func directory(
+        _ path: String,
+        _ access: POSIXDirectory.Access
+    ) throws(Failure) -> POSIXDirectory {
+        do throws(StorageError) { return try POSIXDirectory(path: path, access: access) } catch {
+            throw .failed(error.message)
+        }
+    }
+
+    private static func begin(
+        _ source: POSIXDirectory,
+        _ target: POSIXDirectory
+    ) throws(Failure) -> DirectoryBackup {
+        do throws(LogError) { return try DirectoryBackup(of: source, to: target) } catch {
+            guard case .storage(.locked(_, let owner)) = error else {
+                throw .failed(error.message)
+            }
+            let program = owner.map { "the process \($0)" } ?? "another program"
+            throw .failed("\(program) makes a backup there already. Wait until it is done")
+        }
+    }
+
+    /// Opens the copy before it takes the place of an older one: that must not go for a bad one.
+    private static func check(_ backup: DirectoryBackup) throws(Failure) -> [Entry] {
+        let made: POSIXDirectory
+        do throws(LogError) { made = try backup.checked() } catch { throw damaged(error.message) }
+        let store = try reporting { () throws(DiarioError) in
+            try Space.openStore(made, access: .readOnly)
+        }
+        if let fault = store.report.fault { throw damaged(fault.message) }
+        return try reportingLog { () throws(LogError) in
+            let entries = try store.manifests().filter { !$0.isStaging }.map { manifest in
+                let standing = store.standing(of: manifest.space)
+                return Entry(
+                    id: manifest.space,
+                    head: standing.head,
+                    pending: standing.pending.reduce(0) { $0 + $1.sequences.count }
+                )
+            }
+            try store.close()
+            return entries
+        }
+    }
+
+    private static func damaged(_ what: String) -> Failure {
+        .failed(
+            "what was copied is damaged, so the backup before it is kept: \(what). See what can be "
+                + "mended: diario repair"
+        )
+    }
+
+    private static func tell(
+        _ backup: DirectoryBackup,
+        _ entries: [Entry],
+        at now: Timestamp,
+        _ call: Invocation
+    ) throws(Failure) {
+        let name = call.arguments.operands[0]
+        let (copied, kept) = (backup.copiedSize, backup.keptSize)
+        guard call.arguments.has("json") else {
+            let spaces = Show.count(UInt64(entries.count), "space")
+            let events = Show.count(
+                entries.reduce(0) { $0 + $1.head + UInt64($1.pending) },
+                "event"
+            )
+            return try call.output.line(
+                "\(CellText.oneLine(name)) has \(spaces) with \(events); \(copied) bytes were "
+                    + "copied, and \(kept) were there"
+            )
+        }
+        try call.output.json { json in
+            json.add("target", name)
+            json.add("at", Show.time(now.milliseconds))
+            json.add("copiedBytes", UInt64(copied))
+            json.add("keptBytes", UInt64(kept))
+            json.add(
+                "spaces",
+                list: entries.map { entry in
+                    JSONObjectWriter.object { json in
+                        json.add("id", entry.id.text)
+                        json.add("head", entry.head)
+                        json.add("pending", UInt64(entry.pending))
+                    }
+                }
+            )
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import DiarioCore
+import DiarioStorage
+
+/// The files of a data directory that a backup has: schema/format/log.md, section 15.
+struct BackupListing {
+    struct File {
+        /// Relative to the data directory.
+        let path: String
+        let kind: Kind
+    }
+
+    enum Kind: Equatable {
+        /// Never changed under its name, or replaced as a whole.
+        case fixed
+        /// The same, and only its owner may read it.
+        case secret
+        /// Changed where it lies.
+        case growing
+        /// A file of the write-ahead log, of which only the newest grows.
+        case log(isNewest: Bool)
+    }
+
+    private(set) var files: [File] = []
+    private let directory: any LogDirectory
+
+    init(of directory: any LogDirectory) throws(StorageError) {
+        self.directory = directory
+        add([LogPaths.format], .fixed)
+        try addLog()
+        for number in try RowFile.list(directory) { add([LogPaths.rowFile(number)], .fixed) }
+        try addTree(LogPaths.packs)
+        for name in try names(LogPaths.spaces) {
+            if let space = SpaceID(text: name) { try add(space) }
+        }
+    }
+
+    private mutating func add(_ paths: [String], _ kind: Kind) {
+        files += paths.map { File(path: $0, kind: kind) }
+    }
+
+    private mutating func addLog() throws(StorageError) {
+        let names = try names(LogPaths.log)
+        let numbers = names.compactMap { LogPaths.logFileNumber($0) }
+        for number in numbers {
+            add([LogPaths.logFile(number)], .log(isNewest: number == numbers.max()))
+        }
+        if names.contains("synced") { add([LogPaths.syncedMark], .growing) }
+    }
+
+    private mutating func add(_ space: SpaceID) throws(StorageError) {
+        let folder = LogPaths.space(space)
+        let present = Set(try names(folder).map { folder + "/" + $0 })
+        let small = [
+            LogPaths.manifest(space), LogPaths.replica(space), LogPaths.lost(space),
+            LogPaths.publishing(space), LogPaths.lastSync(space),
+        ]
+        add(small.filter { present.contains($0) }, .fixed)
+        if present.contains(LogPaths.remote(space)) { add([LogPaths.remote(space)], .secret) }
+        let segments = LogPaths.segments(space)
+        add(
+            try names(segments).filter { $0.hasSuffix(".dseg") || $0.hasSuffix(".dper") }
+                .map { segments + "/" + $0 },
+            .fixed
+        )
+        let inbox = LogPaths.inbox(space)
+        add(
+            try names(inbox)
+                .filter { LogPaths.isInboxEntry($0) || LogPaths.isInboxNote($0) }
+                .map { inbox + "/" + $0 },
+            .fixed
+        )
+        let tiles = LogPaths.tiles(space)
+        add(
+            try names(tiles).filter { !$0.hasSuffix(".new") }.map { tiles + "/" + $0 },
+            .growing
+        )
+    }
+
+    private mutating func addTree(_ path: String) throws(StorageError) {
+        for name in try names(path) where !name.hasSuffix(".new") {
+            let inner = path + "/" + name
+            do throws(StorageError) {
+                _ = try directory.list(inner)
+            } catch {
+                guard case .notDirectory = error else { throw error }
+                add([inner], .fixed)
+                continue
+            }
+            try addTree(inner)
+        }
+    }
+
+    /// The names in a directory; none if it is not there.
+    private func names(_ path: String) throws(StorageError) -> [String] {
+        do throws(StorageError) { return try directory.list(path) } catch .notFound { return [] }
+    }
+}

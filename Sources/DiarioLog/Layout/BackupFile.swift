@@ -1,0 +1,37 @@
+package import DiarioCore
+package import DiarioStorage
+
+// Says that a data directory is a backup. Specified in schema/format/log.md, section 15.
+
+/// The content of the file `backup`: nobody has written to the directory since it was made.
+package struct BackupFile: Equatable, Sendable {
+    static let sizeMax = 4096
+    private static let heading = "diario-backup 1"
+
+    /// The moment that the backup shows.
+    package let at: Timestamp
+
+    package init(at: Timestamp) { self.at = at }
+
+    package func encoded() -> [UInt8] {
+        NamedLines.encode(Self.heading, [("at", "\(at.milliseconds)")])
+    }
+
+    /// Nil unless `bytes` are such a file that verifies.
+    package init?(_ bytes: [UInt8]) {
+        guard let lines = NamedLines.decode(bytes, Self.heading),
+            let at = lines["at"].flatMap({ Int64($0) })
+        else { return nil }
+        self.init(at: Timestamp(milliseconds: at))
+    }
+
+    /// Takes the file away, because the directory is about to be written to.
+    package static func remove(from directory: any LogDirectory) throws(LogError) {
+        guard !directory.isReadOnly else { return }
+        try storing { () throws(StorageError) in
+            guard try directory.exists(LogPaths.backup) else { return }
+            try directory.remove(LogPaths.backup)
+            try directory.syncDirectory("")
+        }
+    }
+}

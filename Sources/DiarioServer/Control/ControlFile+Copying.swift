@@ -1,0 +1,34 @@
+import DiarioSQLite
+package import DiarioStorage
+
+extension ControlFile {
+    /// Copies the control file of a data directory to another folder, as it is at one moment;
+    /// false if there is none.
+    ///
+    /// Works beside a server. What the other folder has under that name goes.
+    package static func copy(
+        of directory: POSIXDirectory,
+        to folder: POSIXDirectory
+    ) throws(ControlError) -> Bool {
+        do throws(StorageError) {
+            guard try directory.exists(name) else { return false }
+            // What an attempt that was broken off left.
+            for ending in ["", "-wal", "-shm", "-journal"] {
+                try folder.removeTree(name + ending)
+            }
+        } catch {
+            throw .storage(error)
+        }
+        do throws(SQLiteError) {
+            let mode: Connection.Mode = directory.isReadOnly ? .readOnly : .readWrite
+            let source = try Connection(path: directory.fullPath(name), mode)
+            let copy = try Connection(path: folder.fullPath(name), .create)
+            try source.copy(to: copy)
+            // One file is all there is then.
+            try copy.execute("PRAGMA journal_mode = DELETE")
+        } catch {
+            throw .sqlite(error)
+        }
+        return true
+    }
+}

@@ -1,0 +1,158 @@
+import DiarioCore
+import DiarioLog
+import DiarioSimulation
+import DiarioStorage
+import DiarioTestSupport
+import Testing
+
+/// Backups of a directory that is written to meanwhile.
+struct BackupTests {
+    private let folder: TemporaryFolder
+    private let target: POSIXDirectory
+    private let source: SealedLog
+
+    init() throws {
+        folder = try TemporaryFolder()
+        target = try folder.directory()
+        source = try SealedLog()
+    }
+
+    /// Makes a whole backup; `meanwhile` runs when most of it is copied.
+    @discardableResult
+    private func backUp(meanwhile: () throws -> Void = {}) throws -> (copied: Int, kept: Int) {
+        var backup = try DirectoryBackup(of: source.log.disk.process(1), to: target)
+        try backup.copyAhead { _, _ in }
+        try meanwhile()
+        try backup.copyRest(wrapping: { $0 }) { _ throws(LogError) in }
+        _ = try backup.checked()
+        try backup.publish(with: [], at: source.log.clock.now)
+        return (backup.copiedSize, backup.keptSize)
+    }
+
+    private func fill(_ numbers: Range<Int64>) throws {
+        try source.fill(numbers)
+        _ = try source.store.seal(source.space, all: false)
+    }
+
+    /// Opens the backup as it lies.
+    private func open(_ access: LogStore.Access = .readOnly) throws -> LogStore {
+        try LogStore(
+            POSIXDirectory(
+                path: folder.path + "/" + LogPaths.directoryName,
+                access: access == .readOnly ? .read : .readWrite
+            ),
+            access: access,
+            time: source.log.clock,
+            entropy: source.log.entropy,
+            engine: source.log.kinds.engine,
+            types: source.log.kinds.types,
+            background: .none
+        )
+    }
+
+    private func expectSame() throws {
+        let copy = try open()
+        let (log, space) = (source.log, source.space)
+        #expect(copy.report.fault == nil)
+        #expect(try log.numbers(space, in: copy) == log.numbers(space, in: source.store))
+        #expect(try copy.root(of: space) == source.store.root(of: space))
+        #expect(try copy.verify(space) { _ in nil }.faults == [])
+    }
+
+    @Test func whatIsRecordedMeanwhileIsThereAsAWhole() throws {
+        try fill(0..<200)
+        try backUp { try fill(200..<400) }
+        try expectSame()
+    }
+
+    /// What comes between has files of the log used again, sealed and put together.
+    @Test(arguments: UInt64(1)..<6) func eachBackupShowsOneMoment(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var next: Int64 = 0
+        func more() throws {
+            let end = next + 1 + Int64(random.below(200))
+            try source.fill(next..<end)
+            next = end
+            if random.below(2) == 0 { _ = try source.store.seal(source.space, all: false) }
+        }
+        for _ in 0..<6 {
+            try more()
+            try backUp { try more() }
+            try expectSame()
+        }
+    }
+
+    @Test func aSecondBackupCopiesWhatIsNew() throws {
+        try fill(0..<2000)
+        let first = try backUp()
+        #expect(first.kept == 0)
+        try fill(2000..<2010)
+        let second = try backUp()
+        #expect(second.kept > 0)
+        #expect(second.copied < first.copied)
+        try expectSame()
+    }
+
+    @Test func whatWasBrokenOffIsGoneOnWith() throws {
+        try fill(0..<200)
+        try backUp()
+        let before = try open().root(of: source.space)
+        try fill(200..<400)
+        do {
+            var backup = try DirectoryBackup(of: source.log.disk.process(1), to: target)
+            try backup.copyAhead { _, _ in }
+        }
+        #expect(try open().root(of: source.space) == before)
+        try backUp()
+        try expectSame()
+        #expect(try target.list("") == [".diario", ".diario.backup.lock"])
+    }
+
+    @Test func aFileThatWentBadIsCopiedAnew() throws {
+        try fill(0..<200)
+        try backUp()
+        let segments = ".diario/" + LogPaths.segments(source.space)
+        let name = try #require(try target.list(segments).first)
+        try target.open(segments + "/" + name, .readWrite).write([1, 2, 3].span, at: 100)
+        try backUp()
+        try expectSame()
+    }
+
+    @Test func whatWasWrittenToIsNotReplaced() throws {
+        #expect(try DirectoryBackup.place(target) == .empty)
+        try fill(0..<20)
+        try backUp()
+        #expect(try DirectoryBackup.place(target) == .backup)
+        let inside = try POSIXDirectory(path: folder.path + "/.diario", access: .readWrite)
+        try BackupFile.remove(from: inside)
+        #expect(try DirectoryBackup.place(target) == .other)
+    }
+
+    @Test func twoBackupsAtOnceAreOneTooMany() throws {
+        try fill(0..<20)
+        let first = try DirectoryBackup(of: source.log.disk.process(1), to: target)
+        #expect {
+            _ = try DirectoryBackup(of: source.log.disk.process(1), to: target)
+        } throws: {
+            guard case .storage(.locked)? = $0 as? LogError else { return false }
+            return true
+        }
+        _ = first.copiedSize
+    }
+
+    /// A file that a manifest names and that is gone must not replace a backup that has it.
+    @Test func aDamagedSourceIsNoBackup() throws {
+        try fill(0..<200)
+        let segments = LogPaths.segments(source.space)
+        let disk = source.log.disk.process(1)
+        let name = try #require(try disk.list(segments).first { $0.hasSuffix(".dseg") })
+        try disk.remove(segments + "/" + name)
+        #expect {
+            try backUp()
+        } throws: {
+            guard case .corrupt? = $0 as? LogError else { return false }
+            return true
+        }
+        #expect(try DirectoryBackup.place(target) == .empty)
+    }
+}
