@@ -17,6 +17,8 @@ package struct Broken: Error, Sendable {
         case positions
         /// Sequences of one replica increase with position.
         case sequences
+        /// What is recorded has a later clock than all that was known there.
+        case clocks
         /// Verdicts follow the rules, and stay as they are.
         case verdicts
         /// Every request that reached a live server is answered.

@@ -52,6 +52,21 @@ struct Ledger {
     /// Whether an event has a verdict, under whatever origin.
     func hasVerdict(_ token: Int64) -> Bool { placeCounts[token] != nil }
 
+    /// The highest clock of the events up to a position.
+    ///
+    /// Nil if one of them ran far ahead: that counts for nobody, and which others are in one block
+    /// with it cannot be told (schema/format/log.md, W10).
+    func highestClock(through end: UInt64) -> UInt64? {
+        var highest: UInt64 = 0
+        for entry in entries.prefix(Int(end)) {
+            let clock = entry.row.envelope.clock
+            let lead = Int64(clock >> 16) - entry.acceptedAt
+            guard lead <= Limits.clockLeadMillisecondsMax else { return nil }
+            highest = max(highest, clock)
+        }
+        return highest
+    }
+
     /// Adds what stands at the next position; throws if it may not stand there.
     mutating func add(_ entry: Entry, _ book: Book) throws(Broken) {
         let position = head + 1

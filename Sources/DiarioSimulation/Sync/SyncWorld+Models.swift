@@ -21,6 +21,19 @@ extension SyncWorld {
         try compareWithNew(device, digests)
     }
 
+    /// Shows what came or was recorded, as most programs do at once.
+    ///
+    /// So effects of pending events are there when others come that go before them.
+    func followLog(_ device: Device) throws {
+        guard plan.traits.contains(.models), !random.oneIn(3) else { return }
+        try updateModels(device, compares: false)
+    }
+
+    /// A push that is sent ends a section of the lane: there can be more than one to take back.
+    func endSection(of device: Device) throws {
+        try projecting(device) { () throws in try device.models?.closeSection() }
+    }
+
     /// All replicas have the same in their read models, which is what new ones would have.
     func checkModelsAtEnd() throws {
         var first: Digests?

@@ -53,7 +53,28 @@ extension SyncWorld {
         book.settle(device.number)
         guard try !takeCut(of: device) else { return }
         try checkIndex(of: device.machine)
+        try checkClock(of: origins[0], device, base)
+        try followLog(device)
         tellOfEvents(device)
+    }
+
+    /// What was recorded is later than all that the device knew, whatever its own clock says.
+    private func checkClock(of origin: Origin, _ device: Device, _ base: UInt64) throws {
+        let history = device.seen.epoch == ledger.epoch ? ledger : histories[device.seen.epoch]
+        guard let store = device.machine.store,
+            let highest = history?.highestClock(through: base)
+        else { return }
+        let lane = try attempt("a read of \(device.name)") { () throws(LogError) in
+            try readLane(of: device, store)
+        }
+        guard let own = lane.first(where: { $0.row.envelope.origin == origin })?.row.envelope,
+            own.clock > highest
+        else {
+            throw Broken(
+                .clocks,
+                "\(origin.text) is not later than all up to position \(base), which its device knew"
+            )
+        }
     }
 
     /// Whoever records tells those who sync.

@@ -39,7 +39,9 @@ extension SyncWorld {
         guard try !takeCut(of: device) else { return }
         switch action {
         case .none: break
-        case .send(let bytes): send(bytes, from: device)
+        case .send(let bytes):
+            if case .push? = try? SyncMessage(bytes.span) { try endSection(of: device) }
+            send(bytes, from: device)
         case .wait(let until):
             let rest = until.milliseconds - device.machine.now.milliseconds
             let why = device.session?.machine.failure ?? "nothing failed"
@@ -131,6 +133,7 @@ extension SyncWorld {
         if standing.head > head { book.settle(device.number) }
         try checkReplica(device)
         try checkMemory(device)
+        try followLog(device)
         try drive(device)
     }
 
