@@ -2,6 +2,7 @@ import Diario
 import DiarioCore
 import DiarioFormat
 import DiarioLog
+import DiarioServer
 import DiarioSync
 import DiarioTestSupport
 import Testing
@@ -44,11 +45,15 @@ struct ExchangeSizeTests {
 
         let (news, answer) = try news(for: &other, of: pair)
         let packed = blocks(of: news)
-        #expect(packed.count == 1 && Block.needsContext(packed[0].span))
+        #expect(packed.count == 1)
+        let block = packed[0]
+        let isAfterContext = Block.needsContext(block.span)
+        #expect(isAfterContext)
         let context = try #require(
             try other.store.exchangeContext(of: other.space, size: other.head)
         )
-        var (alone, reader) = (BlockUnpacker(), BlockUnpacker(context: context))
+        var alone = BlockUnpacker()
+        var reader = BlockUnpacker(context: context)
         #expect(throws: FormatError.self) { try alone.unpackAll(packed[0]) }
         #expect(try reader.unpackAll(packed[0]).map(\.head.summary.eventCount) == [50])
         var misled = BlockUnpacker(context: context.reversed())
@@ -56,7 +61,7 @@ struct ExchangeSizeTests {
 
         try other.session.receive(answer, at: pair.now)
         #expect(other.head == pair.replica.head)
-        try expectEqual(other.root, pair.authorityRoot)
+        #expect(try other.root == pair.authorityRoot)
     }
 
     /// The side that asks does so without a context once it could not read what came after one.
@@ -104,6 +109,6 @@ struct ExchangeSizeTests {
         #expect(blocks(of: news).map { $0.prefix(4) } == [Array("DSEG".utf8)[...]])
         #expect(request.count + arrived.count < 2 * 2080 * 8)
         try other.session.receive(arrived, at: pair.now)
-        try expectEqual(other.root, pair.authorityRoot)
+        #expect(try other.root == pair.authorityRoot)
     }
 }

@@ -34,7 +34,7 @@ package struct ReplicaSession: Sendable {
     /// Events of one push at most; fewer once the authority, or somebody in between, took no more.
     var pushCountMax = Limits.exchangeCountMax
     /// True once news could not be read: their context may be another one there.
-    var avoidsContext = false
+    package internal(set) var avoidsContext = false
     /// Of the authority, when it last answered.
     package internal(set) var authorityHead: UInt64 = 0
 
