@@ -27,8 +27,8 @@ import CZstd
     /// Appends the compressed form of `bytes` to `output`.
     ///
     /// When it throws, `output` is as it was.
-    /// With a `prefix`, which whoever decompresses has to have, too, what stands in that takes little;
-    /// the result then has a checksum of `bytes`.
+    /// With a `prefix`, which whoever decompresses has to have, too, what stands in that takes
+    /// little; the result then has a checksum of `bytes`.
     package mutating func compress(
         _ bytes: Span<UInt8>,
         after prefix: Span<UInt8>? = nil,

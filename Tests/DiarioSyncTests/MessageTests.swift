@@ -182,9 +182,11 @@ struct MessageTests {
 
     @Test func anotherVersionIsTold() throws {
         var bytes = try Self.messages()[0].encoded()
-        bytes[4] = 2
+        bytes[4] = SyncMessage.version + 1
         let newer = bytes
-        #expect(throws: FormatError.unknownVersion(2, at: 4)) { _ = try SyncMessage(newer.span) }
+        #expect(throws: FormatError.unknownVersion(SyncMessage.version + 1, at: 4)) {
+            _ = try SyncMessage(newer.span)
+        }
     }
 
     @Test func verdictsFollowOneAnother() throws {
