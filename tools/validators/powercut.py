@@ -8,6 +8,7 @@ it holds in memory (EXT4_IOC_SHUTDOWN). After a new mount every acknowledged eve
 Needs root, a loop device and ext4; without them it says so and checks nothing.
 """
 
+import ctypes
 import fcntl
 import os
 import pathlib
@@ -22,6 +23,8 @@ from diario_program import Diario, main, require, weight
 SHUTDOWN = 0x8004587D
 # Goes down at once, without writing back its journal either.
 NO_LOG_FLUSH = 2
+# A mount namespace of its own.
+NEW_NAMESPACE = 0x00020000
 ROUNDS = 8
 SEED = 11
 IMAGE_SIZE = 96 * 1024 * 1024
@@ -49,6 +52,13 @@ class Volume:
             return "it needs root"
         if shutil.which("mkfs.ext4") is None:
             return "there is no mkfs.ext4"
+        # Another program that makes a namespace meanwhile would take a copy of this mount along,
+        # and the file system would stay as it is, shut down, after it is unmounted here.
+        if ctypes.CDLL(None, use_errno=True).unshare(NEW_NAMESPACE) != 0:
+            return f"it gets no mount namespace: {os.strerror(ctypes.get_errno())}"
+        code, text = tool("mount", "--make-rprivate", "/")
+        if code != 0:
+            return f"the mounts cannot be made its own: {text}"
         code, text = tool("mkfs.ext4", "-q", "-F", self.image)
         if code != 0:
             return f"mkfs.ext4 fails: {text}"
@@ -60,7 +70,8 @@ class Volume:
         require(code == 0, f"the image cannot be mounted again: {text}")
 
     def unmount(self):
-        tool("umount", str(self.place))
+        code, text = tool("umount", str(self.place))
+        require(code == 0, f"the image cannot be unmounted: {text}")
 
     def cut(self):
         """Takes the power away; why not, if it cannot be done."""
@@ -144,7 +155,7 @@ def check(program, folder):
         return (f"{ROUNDS} power cuts, {len(acknowledged)} acknowledged events all there, "
                 f"{len(found)} in all")
     finally:
-        volume.unmount()
+        tool("umount", str(volume.place))
 
 
 if __name__ == "__main__":
