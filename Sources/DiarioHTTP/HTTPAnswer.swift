@@ -52,14 +52,15 @@ package protocol LiveStream: AnyObject, Sendable {
     /// Rings when there may be more.
     var bell: Bell { get }
 
-    /// What comes next. Asked when the reader took the last piece, when the bell rings, and when
-    /// the time that it gave is over.
+    /// What comes next. Asked when the reader took the last piece, unless that said that nothing
+    /// follows, when the bell rings, and when the time that it gave is over.
     func next(at now: ContinuousClock.Instant) -> LivePiece
 }
 
 /// What a live stream sends next.
 package enum LivePiece: Sendable {
-    case bytes([UInt8])
+    /// With a time: behind them comes nothing before the bell rings or this time comes.
+    case bytes([UInt8], quietUntil: ContinuousClock.Instant? = nil)
     /// Nothing before the bell rings or this time comes.
     case nothing(until: ContinuousClock.Instant)
     case end

@@ -238,7 +238,7 @@ struct ServedEventsTests {
             return
         }
         let start = ContinuousClock.now
-        guard case .bytes(let first) = stream.next(at: start) else {
+        guard case .bytes(let first, _) = stream.next(at: start) else {
             Issue.record("nothing comes at the start")
             return
         }
@@ -248,7 +248,7 @@ struct ServedEventsTests {
             return
         }
         #expect(try world.post(Self.path, token, ServedWorld.weight("2026-03-01")).status == 201)
-        guard case .bytes(let news) = stream.next(at: start) else {
+        guard case .bytes(let news, _) = stream.next(at: start) else {
             Issue.record("no news come")
             return
         }
@@ -256,7 +256,7 @@ struct ServedEventsTests {
         #expect(text.hasPrefix("event: data\ndata:[{"))
         #expect(text.contains("\n\nevent: control\ndata:{"))
         #expect(text.hasSuffix("}\n\n"))
-        guard case .bytes(let comment) = stream.next(at: start + .seconds(16)) else {
+        guard case .bytes(let comment, _) = stream.next(at: start + .seconds(16)) else {
             Issue.record("no comment keeps it open")
             return
         }

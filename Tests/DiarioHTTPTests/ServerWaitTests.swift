@@ -187,6 +187,22 @@ struct ServerWaitTests {
         #expect(comesTrue { world.server.counters.live == 0 })
     }
 
+    @Test func aStreamThatToldItsTimeIsNotAskedBefore() throws {
+        let stream = FedStream()
+        let world = try ServerWorld { _, _ in .answer(HTTPAnswer(200, .stream(stream))) }
+        let client = try world.client()
+        client.request("GET", "/")
+        #expect(comesTrue { stream.callCount == 1 })
+        let later = ContinuousClock.now + .seconds(60)
+        for number in 1...20 {
+            stream.feed(.bytes(Array("<\(number)>".utf8), quietUntil: later))
+            try client.receive(until: "<\(number)>")
+        }
+        stream.feed(.end)
+        #expect(try client.receiveToEnd().hasSuffix("0\r\n\r\n"))
+        #expect(stream.callCount == 22)
+    }
+
     @Test func aStreamIsAskedAgainAtItsTime() throws {
         final class Ticks: LiveStream {
             let bell = Bell()

@@ -15,6 +15,8 @@ final class LiveEvents: LiveStream {
         var isBegun = false
         let end: ContinuousClock.Instant
         var nextComment: ContinuousClock.Instant
+
+        var wakeTime: ContinuousClock.Instant { min(end, nextComment) }
     }
 
     private static let lifetime = Duration.seconds(60)
@@ -43,26 +45,41 @@ final class LiveEvents: LiveStream {
     func next(at now: ContinuousClock.Instant) -> LivePiece {
         state.withLock { state in
             guard now < state.end else { return .end }
-            let isNew = space.head > state.position
-            if isNew || !state.isBegun {
+            let head = space.head
+            if head > state.position || !state.isBegun {
                 // What cannot be read now is told to whoever asks again.
-                guard let page = try? space.page(after: state.position, wanted) else {
-                    return .end
-                }
+                guard let page = try? space.page(after: state.position, through: head, wanted)
+                else { return .end }
                 state.isBegun = true
                 state.position = page.end
                 state.nextComment = now + Self.commentInterval
-                return .bytes(piece(page))
+                return .bytes(piece(page), quietUntil: page.isUpToDate ? state.wakeTime : nil)
             }
             if now >= state.nextComment {
                 state.nextComment = now + Self.commentInterval
-                return .bytes(Array(":\n\n".utf8))
+                return .bytes(Array(":\n\n".utf8), quietUntil: state.wakeTime)
             }
-            return .nothing(until: min(state.end, state.nextComment))
+            return .nothing(until: state.wakeTime)
         }
     }
 
     private func piece(_ page: EventPage) -> [UInt8] {
+        let cursor = cursor.next
+        let shown =
+            wanted.isPlain
+            ? space.livePage(page, cursor: cursor) : LivePage(page, cursor: cursor)
+        return shown.bytes
+    }
+}
+
+/// A page as server-sent events: its data, and what to ask for next.
+struct LivePage: Sendable {
+    let bytes: [UInt8]
+    private let start: UInt64
+    private let head: UInt64
+    private let cursor: String
+
+    init(_ page: EventPage, cursor: String) {
         var bytes: [UInt8] = []
         if page.count > 0 {
             bytes += "event: data\ndata:".utf8
@@ -76,11 +93,19 @@ final class LiveEvents: LiveStream {
         bytes += "event: control\ndata:".utf8
         bytes += JSONObjectWriter.object { json in
             json.add("streamNextOffset", StreamOffset(page.end).text)
-            json.add("streamCursor", cursor.next)
+            json.add("streamCursor", cursor)
             if page.isUpToDate { json.add("upToDate", true) }
         }
         bytes += "\n\n".utf8
-        return bytes
+        self.bytes = bytes
+        start = page.start
+        head = page.head
+        self.cursor = cursor
+    }
+
+    /// Whether it is made from that page, if both are what readers ask for who say nothing.
+    func shows(_ page: EventPage, _ cursor: String) -> Bool {
+        start == page.start && head == page.head && self.cursor == cursor
     }
 }
 

@@ -53,7 +53,7 @@ extension ServedDirectory {
                 )
             )
         }
-        let page = try space.page(after: start, wanted)
+        let page = try space.page(after: start, through: space.head, wanted)
         return .answer(answer(page, question, wanted, live == .longPoll ? cursor : nil))
     }
 

@@ -14,6 +14,7 @@ final class ServedSpace: Sendable {
     private let models = Mutex<Models>(Models())
     private let modelsAreOpen = Atomic(false)
     private let page = Mutex<EventPage?>(nil)
+    private let piece = Mutex<LivePage?>(nil)
     private let seenHead: Mutex<UInt64>
 
     /// Used by one thread at a time.
@@ -80,8 +81,11 @@ final class ServedSpace: Sendable {
     /// The events behind a position as JSON.
     ///
     /// The last page is kept: when news come, all who wait ask for the same one.
-    func page(after position: UInt64, _ wanted: EventPage.Wanted) throws(Problem) -> EventPage {
-        let head = head
+    func page(
+        after position: UInt64,
+        through head: UInt64,
+        _ wanted: EventPage.Wanted
+    ) throws(Problem) -> EventPage {
         if wanted.isPlain,
             let kept = page.withLock({ $0 }), kept.start == position, kept.head == head
         {
@@ -92,6 +96,14 @@ final class ServedSpace: Sendable {
             return try EventPage(of: space, after: position, through: head, wanted)
         }
         if wanted.isPlain { page.withLock { $0 = made } }
+        return made
+    }
+
+    /// A page as streams of server-sent events have it; the last one is kept as well.
+    func livePage(_ page: EventPage, cursor: String) -> LivePage {
+        if let kept = piece.withLock({ $0 }), kept.shows(page, cursor) { return kept }
+        let made = LivePage(page, cursor: cursor)
+        piece.withLock { $0 = made }
         return made
     }
 }

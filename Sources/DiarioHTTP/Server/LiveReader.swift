@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// The library's thread takes what there is; when nothing is left it suspends the exchange, and a
 /// worker asks the stream for more. It has the next word when the bell rings or its time comes.
-final class LiveReader: WorkItem {
+final class LiveReader: WorkItem, BriefItem {
     /// Which lets go of this one at its end.
     private let exchange: Exchange
     private let stream: any LiveStream
@@ -18,8 +18,8 @@ final class LiveReader: WorkItem {
     }
 
     private enum Phase {
-        /// The library's thread has the word.
-        case taking
+        /// The library's thread has the word; with what happened since the stream was asked.
+        case taking(isRung: Bool)
         /// A worker has it, or will; with what happened since it asked.
         case asking(isRung: Bool)
         /// Nobody has it before the bell rings or the time comes.
@@ -27,11 +27,21 @@ final class LiveReader: WorkItem {
     }
 
     private struct State {
-        var phase = Phase.taking
+        var phase = Phase.taking(isRung: false)
         var pending: ArraySlice<UInt8> = []
+        /// When the stream is to be asked behind that; nil if at once.
+        var quietUntil: ContinuousClock.Instant?
         var isEnding = false
         var isAtEnd = false
         var listener: UInt64?
+
+        /// Whether the bell rang since the stream was asked.
+        var isRung: Bool {
+            switch phase {
+            case .taking(let isRung), .asking(let isRung): isRung
+            case .sleeping: false
+            }
+        }
 
         mutating func takePending(atMost count: Int) -> ArraySlice<UInt8>? {
             guard !pending.isEmpty else { return nil }
@@ -51,62 +61,86 @@ final class LiveReader: WorkItem {
 
     /// Takes what there is, or suspends the exchange until there is something.
     func produce(atMost count: Int) -> Produced {
-        let produced = state.withLock { state -> Produced in
-            if let piece = state.takePending(atMost: count) { return .bytes(piece) }
-            if state.isAtEnd { return .end }
-            state.phase = .asking(isRung: false)
-            return .waits
+        typealias Step = (produced: Produced, quietUntil: ContinuousClock.Instant?)
+        let (produced, quietUntil) = state.withLock { state -> Step in
+            if let piece = state.takePending(atMost: count) { return (.bytes(piece), nil) }
+            if state.isAtEnd { return (.end, nil) }
+            let isRung = state.isRung
+            state.phase = .asking(isRung: isRung)
+            return (.waits, isRung ? nil : state.quietUntil)
         }
         guard case .waits = produced else { return produced }
         exchange.handle.suspend()
-        exchange.shared.queue.addAgain(self)
+        // The worker is spared the way if the stream has said that there is nothing.
+        guard let quietUntil else {
+            exchange.shared.queue.addAgain(self)
+            return .waits
+        }
+        if sleep(until: quietUntil) { handOver() }
         return .waits
     }
 
-    func work() {
+    func work() { if prepare() { handOver() } }
+
+    func prepare() -> Bool {
         let isEnding = state.withLock { state in
             state.phase = .asking(isRung: false)
             return state.isEnding
         }
         guard !isEnding, !exchange.shared.isStopping else { return give([], isAtEnd: true) }
         switch stream.next(at: ContinuousClock.now) {
-        case .bytes(let bytes) where !bytes.isEmpty: give(bytes[...], isAtEnd: false)
+        case .bytes(let bytes, let quietUntil) where !bytes.isEmpty:
+            return give(bytes[...], quietUntil: quietUntil)
         // An empty piece would end the chunks; whoever has nothing says until when.
-        case .bytes: sleep(until: ContinuousClock.now + .seconds(1))
-        case .end: give([], isAtEnd: true)
-        case .nothing(let until): sleep(until: until)
+        case .bytes: return sleep(until: ContinuousClock.now + .seconds(1))
+        case .end: return give([], isAtEnd: true)
+        case .nothing(let until): return sleep(until: until)
         }
     }
 
-    private func give(_ bytes: ArraySlice<UInt8>, isAtEnd: Bool) {
-        state.withLock { state in
-            state.pending = bytes
-            state.isAtEnd = isAtEnd
-            state.phase = .taking
-        }
+    func handOver() {
         // A client that does not take it is broken off.
-        exchange.handle.allow(Exchange.time(for: bytes.count))
+        exchange.handle.allow(Exchange.time(for: state.withLock { $0.pending.count }))
         exchange.handle.resume()
     }
 
-    private func sleep(until: ContinuousClock.Instant) {
+    /// Puts down what is to be handed over; always true.
+    private func give(
+        _ bytes: ArraySlice<UInt8>,
+        quietUntil: ContinuousClock.Instant? = nil,
+        isAtEnd: Bool = false
+    ) -> Bool {
+        state.withLock { state in
+            state.pending = bytes
+            state.quietUntil = quietUntil
+            state.isAtEnd = isAtEnd
+            state.phase = .taking(isRung: state.isRung)
+        }
+        return true
+    }
+
+    /// True if there is no sleeping any more, and the end is to be handed over.
+    private func sleep(until: ContinuousClock.Instant) -> Bool {
         let shared = exchange.shared
         guard let lookout = shared.lookout,
             lookout.schedule(exchange.number, exchange, until: until)
         else { return give([], isAtEnd: true) }
         let isRung = state.withLock { state in
-            if case .asking(isRung: true) = state.phase { return true }
+            if state.isRung { return true }
             state.phase = .sleeping
             return false
         }
         if isRung { shared.queue.addAgain(self) }
+        return false
     }
 
     func wake(_ reason: WakeReason) {
         let isWoken = state.withLock { state in
             if reason == .gone || reason == .stopping { state.isEnding = true }
             switch state.phase {
-            case .taking: return false
+            case .taking:
+                state.phase = .taking(isRung: true)
+                return false
             case .asking:
                 state.phase = .asking(isRung: true)
                 return false
@@ -115,7 +149,8 @@ final class LiveReader: WorkItem {
                 return true
             }
         }
-        if isWoken { exchange.shared.queue.addAgain(self) }
+        // Whoever sleeps has all that there was, so the news are few.
+        if isWoken { exchange.shared.queue.addBrief(self) }
     }
 
     /// The client has gone or has got everything.

@@ -6,8 +6,23 @@ protocol WorkItem: AnyObject, Sendable {
     func work()
 }
 
-/// Threads that do what is put before them, in its order.
+/// Something that takes a moment, and of which much comes at once.
+protocol BriefItem: AnyObject, Sendable {
+    /// Whether there is something to hand over.
+    func prepare() -> Bool
+
+    /// Called when all that came along are prepared: the library looks at every connection each
+    /// time that it is handed some.
+    func handOver()
+}
+
+/// Threads that do what is put before them, in its order; what is brief comes first.
 final class WorkQueue: Sendable {
+    private enum Work {
+        case item(any WorkItem)
+        case brief([any BriefItem])
+    }
+
     private struct Entry {
         let item: any WorkItem
         let isNew: Bool
@@ -19,15 +34,28 @@ final class WorkQueue: Sendable {
         var first = 0
         /// How many of those that wait are new.
         var newCount = 0
+        var brief: [any BriefItem] = []
+        /// How many threads do what is brief.
+        var briefWorkerCount = 0
         /// Who sleeps, the last to fall asleep at the end: it is woken first, since its memory is
         /// still at hand.
         var sleepers: [Signal] = []
         var isClosed = false
         var runningCount: Int
 
-        var count: Int { items.count - first }
+        var count: Int { items.count - first + brief.count }
 
-        mutating func take() -> (any WorkItem)? {
+        mutating func take() -> Work? {
+            guard !brief.isEmpty, briefWorkerCount < WorkQueue.briefWorkerCountMax else {
+                return takeItem().map { .item($0) }
+            }
+            briefWorkerCount += 1
+            let taken = Array(brief.prefix(WorkQueue.briefCountMax))
+            brief.removeFirst(taken.count)
+            return .brief(taken)
+        }
+
+        private mutating func takeItem() -> (any WorkItem)? {
             guard first < items.count, let entry = items[first] else { return nil }
             if entry.isNew { newCount -= 1 }
             items[first] = nil
@@ -42,6 +70,11 @@ final class WorkQueue: Sendable {
             return entry.item
         }
     }
+
+    /// How much that is brief a thread takes at once.
+    private static let briefCountMax = 512
+    /// Not all: they would stand in each other's way.
+    private static let briefWorkerCountMax = 2
 
     private let state: Mutex<State>
     private let newCountMax: Int
@@ -77,6 +110,17 @@ final class WorkQueue: Sendable {
         sleeper?.raise()
     }
 
+    /// Puts something brief at the end.
+    func addBrief(_ item: any BriefItem) {
+        let sleeper = state.withLock { state -> Signal? in
+            state.brief.append(item)
+            // One thread for each load; those that are at it look for more themselves.
+            let isFirst = state.brief.count % Self.briefCountMax == 1
+            return isFirst ? state.sleepers.popLast() : nil
+        }
+        sleeper?.raise()
+    }
+
     var count: Int { state.withLock { $0.count } }
 
     /// Lets the threads do what is there, and waits for their end.
@@ -95,19 +139,23 @@ final class WorkQueue: Sendable {
     private func run() {
         let signal = Signal()
         while true {
-            let (item, isClosed) = state.withLock { state -> ((any WorkItem)?, Bool) in
-                let item = state.take()
-                if item == nil, !state.isClosed { state.sleepers.append(signal) }
-                return (item, state.isClosed)
+            let (work, isClosed) = state.withLock { state -> (Work?, Bool) in
+                let work = state.take()
+                if work == nil, !state.isClosed { state.sleepers.append(signal) }
+                return (work, state.isClosed)
             }
-            if let item {
-                item.work()
-            } else if isClosed {
-                break
-            } else {
-                signal.wait()
+            switch work {
+            case .item(let item): item.work()
+            case .brief(let items):
+                for item in items.filter({ $0.prepare() }) { item.handOver() }
+                state.withLock { $0.briefWorkerCount -= 1 }
+            case nil where isClosed: return end()
+            case nil: signal.wait()
             }
         }
+    }
+
+    private func end() {
         let isLast = state.withLock { state in
             state.runningCount -= 1
             return state.runningCount == 0
