@@ -65,7 +65,7 @@ struct ContentionBench {
             let server = try await BenchServer(program, path + "/server", in: scratch)
             let library = try PreloadedLibrary.none.make(in: scratch)
             var members: [Member] = []
-            var lanes: [DerivedLane] = []
+            var lanes: [WorkloadLane] = []
             // The last one is alone in its runs.
             for number in 0...replicaCount {
                 let replica = try await server.replica(
@@ -76,8 +76,12 @@ struct ContentionBench {
                 members.append(Member(replica: replica, carrier: carrier))
                 let isLast = number == replicaCount
                 let count = runs * eventCount * (isLast ? replicaCount : 1)
-                let options = WorkloadOptions(eventCount: count, seed: seed + UInt64(number))
-                lanes.append(try DerivedLane(replica.space, options))
+                let options = WorkloadOptions(
+                    eventCount: count,
+                    seed: seed + UInt64(number),
+                    identifiers: .derived
+                )
+                lanes.append(try WorkloadLane(replica.space, options))
             }
             let (crowd, alone) = (members.dropLast(), members[replicaCount])
             let before = alone.replica.head
@@ -112,7 +116,7 @@ struct ContentionBench {
     /// One pushes as much, one part behind the other.
     private func push(
         _ alone: Member,
-        _ lane: inout DerivedLane
+        _ lane: inout WorkloadLane
     ) async throws(BenchError) -> Sample {
         try await alone.sync()
         var time = 0.0

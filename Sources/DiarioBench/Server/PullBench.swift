@@ -69,10 +69,9 @@ struct PullBench {
         try await follower.sync()
         // Somebody else records the last events.
         let other = try await server.replica(at: made.path + "/other")
-        var lane = try DerivedLane(
-            other.space,
-            WorkloadOptions(eventCount: lastCount, seed: options.seed + 1)
-        )
+        var all = options
+        all.eventCount += lastCount
+        var lane = try WorkloadLane(other.space, all, leftOut: options.eventCount)
         try lane.record(lastCount)
         try await other.sync()
         try await other.close()

@@ -70,7 +70,7 @@ struct PushBench {
             let server = try await BenchServer(program, data, in: scratch)
             let replica = try await server.replica(at: path + "/replica")
             let before = replica.head
-            var lane = try DerivedLane(replica.space, options)
+            var lane = try WorkloadLane(replica.space, options)
             try lane.record(count)
             let start = ContinuousClock.now
             let report = try await replica.sync()

@@ -4,11 +4,11 @@ import DiarioFormat
 import DiarioLog
 import DiarioSchema
 
-/// Records the standard workload with derived ids as a replica's own pending events.
+/// Records the standard workload as a replica's own pending events.
 ///
-/// Lines mention the events that made things by their origins. Here all are recorded by one
-/// replica, so that they get other origins, and so do the mentions of them.
-struct DerivedLane {
+/// With derived ids, lines mention the events that made things by their origins. Here all are
+/// recorded by one replica, so that they get other origins, and so do the mentions of them.
+struct WorkloadLane {
     private let space: Space
     private let replica: ReplicaID
     private var nextSequence: UInt64
@@ -16,7 +16,8 @@ struct DerivedLane {
     private var reader: EventLineReader
     private var generator: WorkloadGenerator
 
-    init(_ space: Space, _ options: WorkloadOptions) throws(BenchError) {
+    /// Leaves out the first `leftOut`, which were recorded elsewhere.
+    init(_ space: Space, _ options: WorkloadOptions, leftOut: Int = 0) throws(BenchError) {
         self.space = space
         let last: UInt64
         (replica, last) = try BenchSpace.log { () throws(LogError) in
@@ -24,9 +25,11 @@ struct DerivedLane {
         }
         nextSequence = last + 1
         reader = EventLineReader(catalog: try BenchSpace.catalog(of: nil), options: .exportKeys)
-        var options = options
-        options.identifiers = .derived
         generator = WorkloadGenerator(options)
+        for _ in 0..<leftOut {
+            generator.line.removeAll()
+            generator.next()
+        }
     }
 
     /// Records the next events, each a batch of its own.
