@@ -2,6 +2,8 @@
 package struct TokenID: Hashable, Comparable, Sendable {
     package let rawValue: UInt64
 
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+
     package init(drawnFrom entropy: any EntropySource) { rawValue = entropy.next() }
 
     /// Reads the 13 characters that `text` shows; nil for anything else.

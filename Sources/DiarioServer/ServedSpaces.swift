@@ -162,11 +162,7 @@ package final class ServedSpaces: Sendable {
         to name: String,
         at now: Timestamp
     ) throws(Refusal) -> (Token, NamedSpace) {
-        let (token, space) = try identify(text, to: name, at: now)
-        try take(1, of: \.requests, token, at: now)
-        // When a token was last used is worth no refusal.
-        try? control.noteUse(of: token, at: now)
-        return (token, space)
+        try admit(try identify(text, to: name, at: now), at: now)
     }
 
     /// Who asks, and the space of the token.
@@ -176,23 +172,32 @@ package final class ServedSpaces: Sendable {
         _ text: String,
         at now: Timestamp
     ) throws(Refusal) -> (Token, NamedSpace) {
-        let found = try reading { () throws(ControlError) in try control.token(text, at: now) }
-        return try admit(text, to: found?.space.text ?? "", at: now)
+        try admit(try identify(text, to: nil, at: now), at: now)
     }
 
-    /// Who asks, and for what; counts as nothing.
-    package func identify(
-        _ text: String,
-        to name: String,
+    private func admit(
+        _ bearer: (token: Token, space: NamedSpace),
         at now: Timestamp
     ) throws(Refusal) -> (Token, NamedSpace) {
-        let found = try reading { () throws(ControlError) in try control.token(text, at: now) }
-        guard let token = found else {
+        try take(1, of: \.requests, bearer.token, at: now)
+        // When a token was last used is worth no refusal.
+        try? control.noteUse(of: bearer.token, at: now)
+        return bearer
+    }
+
+    /// Who asks, and for what, which is the space of the token if `name` is nil; counts as nothing.
+    package func identify(
+        _ text: String,
+        to name: String?,
+        at now: Timestamp
+    ) throws(Refusal) -> (token: Token, space: NamedSpace) {
+        let found = try reading { () throws(ControlError) in
+            try control.bearer(of: text, at: now)
+        }
+        guard let (token, space) = found else {
             throw Refusal(.unauthorized, "The token is not known. Ask for a new one.")
         }
-        guard token.space.text == name,
-            let space = try reading({ () throws(ControlError) in try control.space(token.space) })
-        else {
+        guard token.space.text == name ?? token.space.text, let space else {
             throw Refusal(.unknownSpace, "There is no such space, or not for this token.")
         }
         return (token, space)

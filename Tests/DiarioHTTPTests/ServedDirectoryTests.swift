@@ -168,7 +168,7 @@ struct ServedDirectoryTests {
         )
         #expect(made.status == 201, "\(made.text)")
         let id = try #require(try world.control.spaces().first).id
-        _ = try world.store.seal(id, all: true)
+        _ = try world.store.seal(id, all: true, waitSeconds: 600)
         let list = try world.get("/v1/spaces/home/segments", token)
         guard case .array(let segments) = try list.member("segments"),
             case .array(let files) = segments.first?.value.member("files")?.item.value,

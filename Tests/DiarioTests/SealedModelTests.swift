@@ -42,7 +42,7 @@ import Testing
             _ = try recorder.commit()
             let before = try Self.digests(space, [50_000])
             #expect(before[0].count > 10)
-            _ = try space.store.seal(space.id, all: true)
+            _ = try space.store.seal(space.id, all: true, waitSeconds: 600)
             let blocks = space.store.segmentCounters.blocks
             let after = try Self.digests(space)
             #expect(after.allSatisfy { $0 == before[0] }, "part \(part)")
@@ -71,7 +71,7 @@ import Testing
         let before = try Self.digests(space, [1, 50_000])
         let listed = try Self.quarantined(space)
         #expect(!listed.isEmpty)
-        _ = try space.store.seal(space.id, all: true)
+        _ = try space.store.seal(space.id, all: true, waitSeconds: 600)
         #expect(try Self.digests(space, [1, 50_000]) == before)
         #expect(try Self.quarantined(space) == listed)
     }
@@ -89,7 +89,7 @@ import Testing
         let reader = try ModelReader(models.sources())
         let sum = try reader.answer("SELECT sum(amountMg), count(*) FROM note").next()
         #expect(sum == [.integer(210_000 + 610), .integer(40)])
-        _ = try space.store.seal(space.id, all: true)
+        _ = try space.store.seal(space.id, all: true, waitSeconds: 600)
         #expect(try Self.digests(space) == before)
     }
 
@@ -97,7 +97,7 @@ import Testing
     @Test func aDamagedSegmentIsAnError() throws {
         let folder = try TemporaryFolder()
         var space = try SampleSpace.make(folder.path + "/space")
-        _ = try space.store.seal(space.id, all: true)
+        _ = try space.store.seal(space.id, all: true, waitSeconds: 600)
         let expected = try Self.digests(space, [50_000])
         let path = "space/\(LogPaths.directoryName)/" + LogPaths.segments(space.id)
         try space.close()

@@ -24,7 +24,7 @@ import Testing
         }
         let before = try counts()
         #expect(before.allSatisfy { $0 > 0 })
-        let report = try space.store.seal(space.id, all: true)
+        let report = try space.store.seal(space.id, all: true, waitSeconds: 600)
         let stats = try space.stats()
         #expect(report.sealedEnd == stats.status.head)
         #expect(stats.segmentCount == 1)
@@ -43,7 +43,7 @@ import Testing
         let folder = try TemporaryFolder()
         let space = try SampleSpace.make(folder.path + "/space")
         #expect(try space.sealedSizes().bytes == 0)
-        _ = try space.store.seal(space.id, all: true)
+        _ = try space.store.seal(space.id, all: true, waitSeconds: 600)
         let sizes = try space.sealedSizes()
         let segments = "space/\(LogPaths.directoryName)/" + LogPaths.segments(space.id)
         let directory = try folder.directory()
@@ -88,7 +88,7 @@ import Testing
         let subjects = ["buckwheat", "31-lunch-0303", "nothing of that name", "meals"]
         let before = try subjects.map { try events(of: $0) }
         #expect(before[0].count == 2 && before[1].count > 0 && before[2].isEmpty)
-        _ = try space.store.seal(space.id, all: true)
+        _ = try space.store.seal(space.id, all: true, waitSeconds: 600)
         #expect(try subjects.map { try events(of: $0) } == before)
         #expect(space.store.segmentCounters.blocks > 0)
         try space.close()

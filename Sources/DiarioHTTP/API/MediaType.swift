@@ -15,6 +15,10 @@ enum MediaType: String, Sendable {
     /// What a body says that it is; nil for a form that is not read, or with another encoding.
     init?(ofBody header: String?) {
         guard let header else { return nil }
+        if let exact = MediaType(rawValue: header) {
+            self = exact
+            return
+        }
         let parts = header.split(separator: ";").map { Self.trimmed($0).lowercased() }
         guard let first = parts.first else { return nil }
         for parameter in parts.dropFirst() where parameter.hasPrefix("charset=") {
@@ -28,6 +32,7 @@ enum MediaType: String, Sendable {
     /// nothing, and nil if it takes none of them.
     static func best(of choices: [MediaType], for accept: String?) -> MediaType? {
         guard let accept, !accept.isEmpty else { return choices.first }
+        if let exact = choices.first(where: { $0.rawValue == accept }) { return exact }
         let wanted = accept.split(separator: ",").map { Range(String($0)) }
         var best: (choice: MediaType, quality: Double)?
         for choice in choices {

@@ -27,14 +27,17 @@ enum Route: Hashable, Sendable {
     /// Nil if the path leads nowhere.
     init?(path: String) {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
-        let words = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        let words = path.utf8.dropFirst().split(
+            separator: UInt8(ascii: "/"),
+            omittingEmptySubsequences: false
+        ).map { String(Substring($0)) }
         switch words.count {
         case 1 where words[0] == "healthz": self = .health
         case 1 where words[0] == "metrics": self = .metrics
         case 2 where words[0] == "v1" && words[1] == "spaces": self = .spaces
         case 3... where words[0] == "v1" && words[1] == "spaces":
             guard let part = Part(words.dropFirst(3)) else { return nil }
-            self = .space(String(words[2]), part)
+            self = .space(words[2], part)
         default: return nil
         }
     }
@@ -51,14 +54,12 @@ enum Route: Hashable, Sendable {
 }
 
 extension Route.Part {
-    init?(_ words: ArraySlice<Substring>) {
+    init?(_ words: ArraySlice<String>) {
         // Names of this protocol need no escaping: what has a percent sign is none of them.
-        let texts = words.map(String.init)
-        guard texts.count <= 2, texts.allSatisfy({ !$0.isEmpty && !$0.contains("%") }) else {
-            return nil
-        }
-        let second = texts.count == 2 ? texts[1] : nil
-        switch (texts.first, second) {
+        guard words.count <= 2,
+            words.allSatisfy({ !$0.isEmpty && !$0.utf8.contains(UInt8(ascii: "%")) })
+        else { return nil }
+        switch (words.first, words.dropFirst().first) {
         case (nil, _): self = .whole
         case ("sync", nil): self = .sync
         case ("head", nil): self = .head

@@ -7,12 +7,17 @@ import DiarioSQLite
 extension ControlFile {
     /// The space that has a name; nil if none has it.
     package func space(_ name: SpaceName) throws(ControlError) -> NamedSpace? {
-        try reading { (state) throws(ControlError) in
-            if let known = state.spaces[name] { return known }
-            let found = try Self.spaces(state.connection, "WHERE name = ?", [.text(name.text)])
-            state.spaces[name] = found.first
-            return found.first
-        }
+        try reading { (state) throws(ControlError) in try Self.space(name, in: &state) }
+    }
+
+    static func space(
+        _ name: SpaceName,
+        in state: inout State
+    ) throws(ControlError) -> NamedSpace? {
+        if let known = state.spaces[name] { return known }
+        let found = try spaces(state.connection, "WHERE name = ?", [.text(name.text)]).first
+        state.spaces[name] = found
+        return found
     }
 
     /// All spaces that have names, in their order.

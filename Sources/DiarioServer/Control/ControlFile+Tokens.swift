@@ -130,28 +130,39 @@ extension ControlFile {
     }
 
     /// The token that a text is; nil if it is none that is valid now.
-    ///
-    /// How long this takes does not depend on how much of the text is right.
     package func token(
         _ text: some StringProtocol,
         at now: Timestamp
     ) throws(ControlError) -> Token? {
+        try bearer(of: text, at: now)?.token
+    }
+
+    /// The token that a text is, and its space; nil if it is none that is valid now.
+    ///
+    /// How long this takes does not depend on how much of the text is right.
+    package func bearer(
+        of text: some StringProtocol,
+        at now: Timestamp
+    ) throws(ControlError) -> (token: Token, space: NamedSpace?)? {
         guard let key = TokenKey(text: text) else { return nil }
         let hash = key.hash
-        let known = try reading { (state) throws(ControlError) -> Token? in
-            if let known = state.tokens[key.id] { return known }
-            let found = try Self.tokens(
-                state.connection,
-                "WHERE id = ?",
-                [.text(key.id.text)]
-            ).first
-            // Only what is there, or guesses would fill the memory.
-            if let found { state.tokens[key.id] = found }
-            return found
+        return try reading { (state) throws(ControlError) in
+            let known = try Self.token(key.id, in: &state)
+            let isRight = hash.isEqualInConstantTime(to: known?.hash ?? .zero)
+            guard let known, isRight, known.isValid(at: now) else { return nil }
+            return (known, try Self.space(known.space, in: &state))
         }
-        let isRight = hash.isEqualInConstantTime(to: known?.hash ?? .zero)
-        guard let known, isRight, known.isValid(at: now) else { return nil }
-        return known
+    }
+
+    private static func token(
+        _ id: TokenID,
+        in state: inout State
+    ) throws(ControlError) -> Token? {
+        if let known = state.tokens[id] { return known }
+        let found = try tokens(state.connection, "WHERE id = ?", [.text(id.text)]).first
+        // Only what is there, or guesses would fill the memory.
+        if let found { state.tokens[id] = found }
+        return found
     }
 
     /// Writes down that a token is used, unless that was done within the hour.

@@ -22,23 +22,24 @@ package struct TokenKey: Sendable, CustomStringConvertible, CustomReflectable {
 
     /// Nil unless `text` has the form of a token.
     package init?(text: some StringProtocol) {
-        let length = Self.prefix.utf8.count + (Self.wordCount + 1) * Self.wordLength + 1
-        guard text.utf8.count == length, text.hasPrefix(Self.prefix) else { return nil }
-        let parts = text.dropFirst(Self.prefix.count).split(
-            separator: "_",
-            omittingEmptySubsequences: false
-        )
-        guard parts.count == 2, let id = TokenID(text: parts[0]) else { return nil }
-        let secret = Array(parts[1].utf8)
-        guard secret.count == Self.wordCount * Self.wordLength else { return nil }
-        for start in stride(from: 0, to: secret.count, by: Self.wordLength) {
-            let word = secret[start..<start + Self.wordLength]
-            guard Base32.decode(text: String(decoding: word, as: UTF8.self)) != nil else {
+        let characters = Array(text.utf8)
+        let start = Self.prefix.utf8.count
+        let secret = start + Self.wordLength + 1
+        guard characters.count == secret + Self.wordCount * Self.wordLength,
+            characters.starts(with: Self.prefix.utf8), characters[secret - 1] == 0x5f,
+            let id = Self.word(characters, at: start)
+        else { return nil }
+        for index in 0..<Self.wordCount {
+            guard Self.word(characters, at: secret + index * Self.wordLength) != nil else {
                 return nil
             }
         }
-        self.id = id
+        self.id = TokenID(rawValue: id)
         self.text = String(text)
+    }
+
+    private static func word(_ characters: [UInt8], at start: Int) -> UInt64? {
+        Base32.decode(characters.span.extracting(start..<start + wordLength))
     }
 
     /// What is kept of it.

@@ -54,7 +54,7 @@ struct CloneTests {
     @Test func segmentsSidecarsAndTailArrive() async throws {
         let world = try HTTPWorld()
         try await world.fill(count: 5000)
-        _ = try world.space.store.seal(world.space.id, all: true)
+        try world.seal()
         #expect(try world.space.store.segments(of: world.space.id).count == 2)
         try await world.fill(count: 300)
         try await Self.clone(world)
@@ -83,7 +83,7 @@ struct CloneTests {
     @Test func aCopyThatIsBrokenOffGoesOn() async throws {
         let world = try HTTPWorld()
         try await world.fill(count: 5000)
-        _ = try world.space.store.seal(world.space.id, all: true)
+        try world.seal()
         try await world.fill(count: 10)
         let asked = Mutex<[String: Int]>([:])
         // The first request for each thing finds a line that breaks.
@@ -120,7 +120,7 @@ struct CloneTests {
     @Test func bytesThatChangedOnTheWayAreNotTakenOver() async throws {
         let world = try HTTPWorld()
         try await world.fill(count: 100)
-        _ = try world.space.store.seal(world.space.id, all: true)
+        try world.seal()
         let isDone = Mutex(false)
         world.interfere { request in
             guard request.target.hasSuffix(".dseg"),

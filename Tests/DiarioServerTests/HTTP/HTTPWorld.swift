@@ -113,6 +113,11 @@ final class HTTPWorld: Sendable {
         ring()
     }
 
+    /// Seals all that is there, behind what is being sealed in the background.
+    func seal() throws {
+        _ = try space.store.seal(space.id, all: true, waitSeconds: 600)
+    }
+
     // MARK: The server
 
     private func answer(_ request: LoopbackServer.Request) -> [LoopbackServer.Step] {
