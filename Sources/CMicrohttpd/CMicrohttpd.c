@@ -43,7 +43,6 @@ static connection *record_of(struct MHD_Connection *connection) {
 static enum MHD_Result on_access(void *context, struct MHD_Connection *connection,
                                  const char *path, const char *method, const char *version,
                                  const char *bytes, size_t *count, void **kept) {
-    (void)version;
     diario_http *server = context;
     diario_http_exchange *exchange = *kept;
     if (exchange == NULL) {
@@ -54,6 +53,7 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *connectio
         exchange->record = record_of(connection);
         exchange->method = method;
         exchange->path = path;
+        exchange->version = version;
         *kept = exchange;
         exchange->request = server->calls.begin(server->calls.context, exchange);
         if (exchange->response == NULL) return MHD_YES;
@@ -164,7 +164,8 @@ static struct MHD_Daemon *start_daemon(diario_http *server, const diario_http_op
     struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
     int is_secure = options->certificate != NULL;
     if (is_secure) flags |= MHD_USE_TLS;
-    /* First the logger, so that it hears of what is wrong with the others. */
+    /* First the logger, so that it hears of what is wrong with the others. Not stricter than by
+     * default: it would answer a missing host itself, and its head would go out twice. */
     return MHD_start_daemon(
         flags, 0, NULL, NULL, on_access, server, MHD_OPTION_EXTERNAL_LOGGER, on_message, server,
         MHD_OPTION_LISTEN_SOCKET, (MHD_socket)options->listener, MHD_OPTION_THREAD_POOL_SIZE,
@@ -173,7 +174,7 @@ static struct MHD_Daemon *start_daemon(diario_http *server, const diario_http_op
         MHD_OPTION_CONNECTION_LIMIT, (unsigned int)options->connection_count_max,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned int)options->address_connection_count_max,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)options->quiet_seconds_max,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL,
+        MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION,
         on_connection, server, MHD_OPTION_ARRAY, is_secure ? secure : plain, MHD_OPTION_END);
 }

@@ -12,6 +12,7 @@
 
 const char *diario_http_method(const diario_http_exchange *exchange) { return exchange->method; }
 const char *diario_http_path(const diario_http_exchange *exchange) { return exchange->path; }
+const char *diario_http_version(const diario_http_exchange *exchange) { return exchange->version; }
 
 typedef struct {
     diario_http_field *fields;

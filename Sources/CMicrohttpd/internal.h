@@ -45,7 +45,7 @@ struct diario_http_exchange {
     diario_http *server;
     struct MHD_Connection *connection;
     connection *record;
-    const char *method, *path;
+    const char *method, *path, *version;
     void *request;
     struct MHD_Response *response; /* until it is handed over */
     unsigned int status;

@@ -257,6 +257,28 @@ struct ServedDirectoryTests {
         #expect(try world.get("/v1/spaces/home/replicas", token).status == 403)
     }
 
+    @Test func anotherVersionIsToldWhichOneIsSpoken() throws {
+        let world = try ServedWorld()
+        var message = SyncMessage.compare(
+            Compare(lineage: Lineage(high: 1, low: 2), points: [])
+        ).encoded()
+        message[4] = SyncMessage.version + 1
+        let answer = try world.answer(
+            HTTPRequest(
+                "POST",
+                "/v1/spaces/home/sync",
+                headers: ServedWorld.bearing(
+                    try world.token(),
+                    ["content-type": "application/vnd.diario.message"]
+                ),
+                body: message
+            )
+        )
+        #expect(answer.status == 426)
+        let upgrade = answer.headers.first { $0.name == "Upgrade" }
+        #expect(upgrade?.value == "diario/\(SyncMessage.version)")
+    }
+
     @Test func theServerSaysThatItIsWell() throws {
         let world = try ServedWorld()
         #expect(try world.get("/healthz", nil).status == 200)

@@ -56,6 +56,33 @@ struct ServerHostileTests {
         #expect(comesTrue { world.server.counters.openConnections <= 1 })
     }
 
+    /// What programs read differently, so that a proxy may see another request than we do.
+    @Test(
+        arguments: [
+            "GET / HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length : 2\r\n\r\nab",
+            "GET / HTTP/1.1\r\nHost: a\r\nX Y: b\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: a\r\nX\tY: b\r\n\r\n",
+        ]
+    )
+    func ambiguousHeadsAreRefused(text: String) throws {
+        let world = try ServerWorld()
+        let client = try world.client()
+        client.send(text)
+        let answer = try client.receiveToEnd()
+        #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+        #expect(answer.contains("application/problem+json"))
+        #expect(answer.split(separator: "HTTP/1.1 ").count == 1)
+    }
+
+    @Test func anOldClientNeedsToNameNoHost() throws {
+        let world = try ServerWorld()
+        let client = try world.client()
+        client.send("GET / HTTP/1.0\r\n\r\n")
+        #expect(try client.receiveToEnd().hasPrefix("HTTP/1.1 200 "))
+    }
+
     @Test(arguments: UInt64(0)..<20) func randomBytesAreRefused(seed: UInt64) throws {
         var state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1
         let bytes = (0..<3000).map { _ -> UInt8 in

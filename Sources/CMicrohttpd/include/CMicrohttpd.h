@@ -94,6 +94,8 @@ void diario_http_watch(diario_http_exchange *exchange, uint64_t number);
 /* The request; the texts live as long as the exchange, up to its answer. */
 const char *diario_http_method(const diario_http_exchange *exchange);
 const char *diario_http_path(const diario_http_exchange *exchange);
+/* As `HTTP/1.1`. */
+const char *diario_http_version(const diario_http_exchange *exchange);
 typedef struct {
     const char *name;
     size_t name_size;

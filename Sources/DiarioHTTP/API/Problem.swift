@@ -126,7 +126,9 @@ package struct Problem: Error, Sendable {
         if kind == .unauthorized {
             headers.append((name: "WWW-Authenticate", value: "Bearer realm=\"diario\""))
         }
-        if kind == .version { headers.append((name: "Upgrade", value: "diario/1")) }
+        if kind == .version {
+            headers.append((name: "Upgrade", value: "diario/\(SyncMessage.version)"))
+        }
         if let retryAfter { headers.append((name: "Retry-After", value: "\(retryAfter)")) }
         return headers
     }

@@ -15,6 +15,8 @@ import CMicrohttpd
     var method: String { unsafe String(cString: diario_http_method(pointer)) }
     /// As it was sent, without the query.
     var path: String { unsafe String(cString: diario_http_path(pointer)) }
+    /// As `HTTP/1.1`.
+    var version: String { unsafe String(cString: diario_http_version(pointer)) }
     /// Bytes of the first line and the headers.
     var headSize: Int { unsafe diario_http_head_size(pointer) }
 

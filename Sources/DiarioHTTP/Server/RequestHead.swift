@@ -31,9 +31,18 @@ struct RequestHead: Sendable {
             )
         }
         var headers: [String: String] = [:]
+        var hostCount = 0
         for (name, value) in handle.headers {
+            // Some programs read a length from `Content-Length :`, and others do not.
+            guard name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+                throw HeadFault(.malformed("A header's name has a byte that none may have."))
+            }
             let name = name.lowercased()
+            if name == "host" { hostCount += 1 }
             headers[name] = headers[name].map { $0 + ", " + value } ?? value
+        }
+        guard hostCount == 1 || hostCount == 0 && handle.version == "HTTP/1.0" else {
+            throw HeadFault(.malformed("A request has one header Host; this one has \(hostCount)."))
         }
         body = try Self.bodyLength(headers)
         expectsContinue = headers["expect"]?.lowercased() == "100-continue"
