@@ -1,6 +1,7 @@
 import Diario
 import DiarioCLI
 import DiarioCore
+import DiarioLog
 import DiarioTestSupport
 import Foundation
 import Testing
@@ -47,6 +48,29 @@ import Testing
             #expect(inspector.kind != nil, "\(path)")
             #expect(faults(lines(bytes, name(path))) == [], "\(path)")
         }
+    }
+
+    @Test(arguments: ["remote", "last-sync", "backup"])
+    func filesOfLinesAreShownWithoutTheirSecrets(name: String) {
+        let bytes: [UInt8] =
+            switch name {
+            case "remote":
+                RemoteFile(address: "https://a.example/v1/spaces/b", token: "k").encoded()
+            case "last-sync": LastSyncFile(at: Timestamp(milliseconds: 0), head: 7).encoded()
+            default: BackupFile(at: Timestamp(milliseconds: 0)).encoded()
+            }
+        let found = lines(bytes, name)
+        #expect(found.reduce(0) { $0 + $1.size } == bytes.count)
+        #expect(faults(found) == [])
+        #expect(found.last?.check == .good)
+        #expect(found.contains { $0.value == "1970-01-01T00:00:00.000Z" } == (name != "remote"))
+        #expect(found.first { $0.name == "token" }?.value == (name == "remote" ? "not shown" : nil))
+        var changed = bytes
+        changed[20] ^= 1
+        #expect(faults(lines(changed, name)).count == 1)
+        #expect(faults(lines([], name)).count == 1)
+        #expect(faults(lines(Array(bytes.dropLast(15)), name)).count == 1)
+        #expect(faults(lines([UInt8](repeating: 0x0a, count: 20_000), name)).count == 1)
     }
 
     /// The leaves of the tree of fields cover the files that are one structure without a gap.

@@ -128,6 +128,21 @@ def check_restored(checks, diario, server, token, target, folder):
     checks.true(refused.code == 1 and "holds a diary" in refused.message, f"in use: {refused}")
 
 
+def check_tokens(checks, diario, data, folder):
+    """A token that is made in a backup makes a diary of it."""
+    for words in (("token", "create", "--space", "home", "--rights", "read"),
+                  ("space", "quota", "home", "--events", "9")):
+        target = str(folder / words[0])
+        diario.good("backup", "--data", data, target)
+        diario.good("token", "list", "--data", target)
+        diario.good("space", "quota", "home", "--data", target)
+        diario.good("backup", "--data", data, target)
+        diario.good(*words, "--data", target)
+        refused = diario.run("backup", "--data", data, target)
+        checks.true(refused.code == 1 and "holds a diary" in refused.message,
+                    f"{words[0]} was changed: {refused}")
+
+
 def check_refused(checks, diario, data, target, folder):
     """Targets that cannot be used, each with its reason."""
     refused = diario.run("backup", "--data", data, data)
@@ -168,6 +183,7 @@ def check(path, folder):
         check_broken_off(checks, diario, server, target)
         check_restored(checks, diario, server, token, target, folder)
         require((folder / "restored").exists(), "there is a restored folder")
+    check_tokens(checks, diario, str(folder / "served"), folder)
     check_refused(checks, diario, str(folder / "served"), target, folder)
     return f"{checks.count} checks"
 

@@ -15,7 +15,7 @@ enum ServeCommand {
         Interrupt.catchSignals()
         let folder = try ServedFolder(call)
         if !folder.isThere { note("makes the folder \(CellText.oneLine(folder.name))", call) }
-        let control = try folder.control(isMade: true)
+        let control = try folder.control(for: .making)
         let directory = try folder.directory(.readWrite)
         let lock = try folder.lockForServing(directory)
         defer { lock.release() }

@@ -33,19 +33,29 @@ struct ServedFolder {
         }
     }
 
-    /// Opens the control file; with `isMade`, it and the folder are made if they are missing.
-    func control(isMade: Bool = false) throws(Failure) -> ControlFile {
-        if isMade {
+    /// What the control file is opened for.
+    enum Use {
+        case reading
+        case writing
+        /// It and the folder are made if they are missing.
+        case making
+    }
+
+    func control(for use: Use = .reading) throws(Failure) -> ControlFile {
+        if use == .making {
             try reportingStorage { () throws(StorageError) in
                 _ = try POSIXDirectory(path: path, access: .create)
             }
             let directory = try directory(.readWrite)
             try reportingLog { () throws(LogError) in try LogStore.create(in: directory) }
-        } else {
-            _ = try directory(.read)
+        }
+        let directory = try directory(use == .reading ? .read : .readWrite)
+        // What is written into a backup makes a diary of it, which no newer backup replaces.
+        if use != .reading {
+            try reportingLog { () throws(LogError) in try BackupFile.remove(from: directory) }
         }
         do throws(ControlError) {
-            return try ControlFile(folder: path, isMade ? .create : .readWrite)
+            return try ControlFile(folder: path, use == .making ? .create : .readWrite)
         } catch {
             throw .failed(error.message)
         }

@@ -74,7 +74,7 @@ enum SpaceCommand {
         guard isThere else {
             throw .failed("there is no space \(id.text). They are listed by: diario space list")
         }
-        let control = try folder.control(isMade: true)
+        let control = try folder.control(for: .making)
         try reportingControl { () throws(ControlError) in
             try control.name(id, name, at: SystemClock().now)
         }
@@ -93,13 +93,14 @@ enum SpaceCommand {
         let (events, bytes) = try checkingUsage { () throws(UsageError) in
             (try arguments.count("events", from: 0), try arguments.count("bytes", from: 0))
         }
-        let control = try ServedFolder(call).control()
+        let isChange = events != nil || bytes != nil || arguments.has("default")
+        let control = try ServedFolder(call).control(for: isChange ? .writing : .reading)
         let found = try reportingControl { () throws(ControlError) in
             guard var space = try control.space(name) else { throw .unknownSpace(name.text) }
             if arguments.has("default") { space.quota = SpaceQuota() }
             if let events { space.quota.eventsMax = Int(clamping: events) }
             if let bytes { space.quota.bytesMax = Int(clamping: bytes) }
-            try control.setQuota(of: name, space.quota)
+            if isChange { try control.setQuota(of: name, space.quota) }
             return space
         }
         guard arguments.has("json") else {

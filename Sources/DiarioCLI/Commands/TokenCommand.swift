@@ -10,7 +10,7 @@ enum TokenCommand {
         var old: TokenID?
         if let text = call.arguments.value("replaces") { old = try id(text) }
         let folder = try ServedFolder(call)
-        let control = try folder.control(isMade: true)
+        let control = try folder.control(for: .making)
         let (key, token) = try reportingControl { () throws(ControlError) in
             try control.makeToken(
                 draft,
@@ -112,7 +112,7 @@ enum TokenCommand {
 
     static func revoke(_ call: Invocation) throws(Failure) {
         let id = try id(call.arguments.operands[0])
-        let control = try ServedFolder(call).control()
+        let control = try ServedFolder(call).control(for: .writing)
         let isNew = try reportingControl { () throws(ControlError) in
             try control.revokeToken(id, at: SystemClock().now)
         }

@@ -20,6 +20,8 @@ package struct FileInspector {
         self.showsRows = showsRows
     }
 
+    private var namedLines: NamedLinesInspector? { NamedLinesInspector(bytes, name: name) }
+
     private var whole: Range<Int> { 0..<bytes.count }
 
     /// What kind of file it is, for people; nil if it is none of ours.
@@ -48,6 +50,7 @@ package struct FileInspector {
         if name.hasSuffix(".dper") { return "sidecar of a segment" }
         if name.hasSuffix(".dbox") { return "refused batch" }
         if name.hasSuffix(".dnew") { return "note of a batch that is recorded again" }
+        if let named = namedLines { return named.kind }
         if let level = Int(name), 1...Tile.levelMax ~= level { return "hashes of tiles" }
         switch name {
         case "format": return "format of the directory"
@@ -59,7 +62,7 @@ package struct FileInspector {
         case "synced": return "synced mark"
         case "size": return "mark of the tiles"
         case "lost": return "list of lost positions"
-        case "moving", "sealing", "staging": return "lock"
+        case "moving", "sealing", "serving", "staging": return "lock"
         default: return nil
         }
     }
@@ -100,6 +103,7 @@ package struct FileInspector {
         case "mark of the tiles": try take(SmallFiles.tileMark(bytes))
         case "hashes of tiles": try take(SmallFiles.tileHashes(bytes))
         case "lock": try take(SmallFiles.lock(bytes))
+        case namedLines?.kind: try take(namedLines?.inspect() ?? [])
         case "reserve": try take(SmallFiles.reserve(bytes))
         case "block":
             var reader = FieldReader(bytes, range: whole, section: "6")
