@@ -62,14 +62,15 @@ struct SpaceHome: Sendable {
     /// The caller holds the directory's lock.
     mutating func settle(
         in directory: any LogDirectory,
-        entropy: any EntropySource
+        entropy: any EntropySource,
+        at now: Timestamp
     ) throws(LogError) {
         guard !isAtHome else { return }
         if manifest.authority != nil {
             manifest.authority = ReplicaID(drawnFrom: entropy)
             if manifest.isServed {
                 // Others know what was recorded after the copy was made.
-                manifest.epoch += 1
+                manifest.beginEpoch(at: now)
                 manifest.isWaiting = true
             }
         }
