@@ -93,10 +93,14 @@ int32_t diario_open(int32_t directory, const char *path, int32_t access) {
 void diario_close(int32_t descriptor) { (void)close(descriptor); }
 
 int32_t diario_status(int32_t descriptor, diario_file_status *status) {
+    return diario_status_at(descriptor, "", status);
+}
+
+int32_t diario_status_at(int32_t directory, const char *path, diario_file_status *status) {
 #if defined(__linux__)
     struct statx found;
     int result;
-    DIARIO_RETRY(result, statx(descriptor, "", AT_EMPTY_PATH,
+    DIARIO_RETRY(result, statx(directory, path, path[0] == 0 ? AT_EMPTY_PATH : 0,
                                STATX_INO | STATX_SIZE | STATX_BTIME, &found));
     if (result < 0) return -errno;
     status->inode = found.stx_ino;
@@ -108,7 +112,8 @@ int32_t diario_status(int32_t descriptor, diario_file_status *status) {
 #else
     struct stat found;
     int result;
-    DIARIO_RETRY(result, fstat(descriptor, &found));
+    DIARIO_RETRY(result, path[0] == 0 ? fstat(directory, &found)
+                                      : fstatat(directory, path, &found, 0));
     if (result < 0) return -errno;
     status->inode = (uint64_t)found.st_ino;
     status->size = (int64_t)found.st_size;

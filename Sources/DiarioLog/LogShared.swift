@@ -20,6 +20,7 @@ final class LogShared: Sendable {
     let files: OpenFiles
     let hashes = Hashes()
     let segments = SegmentShelf()
+    let manifests = KnownManifests()
     let sealing = Sealing()
     let expander = Expander()
     /// Never held while a file is read or written.

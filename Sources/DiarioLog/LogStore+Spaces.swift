@@ -189,11 +189,11 @@ extension LogStore {
     package func outline(of space: SpaceID) throws(LogError) -> SpaceOutline {
         // Read before the manifest: what that says is not older.
         let (head, liveBytes) = extent(of: space)
-        let manifest = try SpaceHome.readManifest(space, in: shared.directory)
+        let manifest = try shared.manifests.manifest(of: space, in: shared.directory)
         return SpaceOutline(manifest, head: head, liveBytes: liveBytes)
     }
 
-    /// The same as far as memory tells, with a manifest that was just read.
+    /// The same as far as memory tells, with a manifest that was just asked for.
     package func outline(of space: SpaceID, _ manifest: Manifest) -> SpaceOutline {
         let (head, liveBytes) = extent(of: space)
         return SpaceOutline(manifest, head: head, liveBytes: liveBytes)

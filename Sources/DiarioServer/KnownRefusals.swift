@@ -6,17 +6,22 @@ import DiarioLog
 /// Follows the log: the part that was read once is not read again.
 struct KnownRefusals: Sendable {
     private var end: UInt64 = 0
+    /// How many events of authorities there were then, if any could be read.
+    private var authorityMark: UInt64 = 0
     /// Of each replica, in order of sequence, which is that of position.
     private var runs: [ReplicaID: [RefusedRun]] = [:]
 
     /// Reads what was appended since.
     mutating func follow(_ space: SpaceID, in store: LogStore) throws(LogError) {
-        let head = store.head(of: space)
+        let (head, mark) = store.authorityMark(of: space)
         guard end < head else { return }
-        for run in try store.refusals(in: end + 1...head, of: space) {
-            runs[run.replica, default: []].append(run)
+        // Refusals are the authority's: where it wrote nothing there are none to be looked for.
+        if mark != authorityMark {
+            for run in try store.refusals(in: end + 1...head, of: space) {
+                runs[run.replica, default: []].append(run)
+            }
         }
-        end = head
+        (end, authorityMark) = (head, mark)
     }
 
     /// Notes what was just appended at positions that need not be read then: a refusal, or events

@@ -11,6 +11,11 @@ package protocol LogDirectory: AnyObject, Sendable {
 
     func open(_ path: String, _ access: FileAccess) throws(StorageError) -> any LogFile
     func exists(_ path: String) throws(StorageError) -> Bool
+    /// What tells the file at `path` from others.
+    ///
+    /// As long as a file is open no other one has its identity, so this says whether a name still
+    /// leads to it.
+    func identity(of path: String) throws(StorageError) -> FileIdentity
     /// The names in the directory at `path`, in the order of their bytes.
     func list(_ path: String) throws(StorageError) -> [String]
     /// Makes the directory at `path` and those above it; does nothing if it is there.
@@ -28,6 +33,10 @@ package protocol LogDirectory: AnyObject, Sendable {
 }
 
 extension LogDirectory {
+    package func identity(of path: String) throws(StorageError) -> FileIdentity {
+        try open(path, .read).identity
+    }
+
     /// Replaces the file at `path`, durably: after a crash it holds its old bytes or `bytes`.
     ///
     /// The caller holds the directory's lock, since the temporary file has a fixed name
@@ -81,12 +90,7 @@ extension LogDirectory {
     ///
     /// - Throws: `StorageError.tooLarge` before any memory is taken for more than `sizeMax` bytes.
     package func contents(of path: String, sizeMax: Int) throws(StorageError) -> [UInt8] {
-        let file = try open(path, .read)
-        let size = try file.size()
-        guard size <= sizeMax else { throw .tooLarge(path, size: size) }
-        var bytes: [UInt8] = []
-        try file.read(at: 0, count: size, into: &bytes)
-        return bytes
+        try open(path, .read).contents(at: path, sizeMax: sizeMax)
     }
 
     /// Makes the directory at `path` and those above it, and makes them survive a power cut.
@@ -103,5 +107,18 @@ extension LogDirectory {
             child = StoragePath.parent(of: child)
             try syncDirectory(child)
         }
+    }
+}
+
+extension LogFile {
+    /// All bytes of the file, which is the one at `path`.
+    ///
+    /// - Throws: `StorageError.tooLarge` before any memory is taken for more than `sizeMax` bytes.
+    package func contents(at path: String, sizeMax: Int) throws(StorageError) -> [UInt8] {
+        let size = try size()
+        guard size <= sizeMax else { throw .tooLarge(path, size: size) }
+        var bytes: [UInt8] = []
+        try read(at: 0, count: size, into: &bytes)
+        return bytes
     }
 }

@@ -47,6 +47,14 @@ package final class POSIXDirectory: LogDirectory {
         return true
     }
 
+    package func identity(of path: String) throws(StorageError) -> FileIdentity {
+        StoragePath.checkName(path)
+        var status = diario_file_status()
+        let result = unsafe diario_status_at(descriptor, path, &status)
+        guard result >= 0 else { throw StorageError(.stat, shown(path), code: result) }
+        return FileIdentity(inode: status.inode, birthNanoseconds: status.birth_nanoseconds)
+    }
+
     package func list(_ path: String) throws(StorageError) -> [String] {
         StoragePath.check(path)
         var listing: OpaquePointer?

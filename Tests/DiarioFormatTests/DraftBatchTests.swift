@@ -151,7 +151,8 @@ import Testing
         #expect(batch.size == Limits.batchSizeMax)
         #expect(throws: FormatError.self) { try batch.append(payload(of: made), type: made) }
         var builder = BlockBuilder()
-        #expect(builder.hasRoom(for: batch))
+        let hasRoom = builder.hasRoom(for: batch)
+        #expect(hasRoom)
         builder.append(
             batch,
             replica: try Fixtures.replica(1),

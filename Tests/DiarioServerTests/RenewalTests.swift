@@ -128,6 +128,35 @@ struct RenewalTests {
         #expect(pair.authorityStore.validate() == [])
     }
 
+    /// Replicas that know what came after the first time notice the second time too.
+    @Test func aServerRestoredTwiceFromOneBackupHasTwoEpochs() throws {
+        var pair = try Pair.synced()
+        var other = try pair.makeReplica()
+        try pair.replica.record("old")
+        try pair.sync()
+        try pair.sync(&other)
+        let backup = pair.authorityDisk.copy()
+        var epochs: [UInt64] = []
+        for text in ["first", "second"] {
+            try pair.restoreAndResume(from: backup.copy())
+            let space = pair.replica.space
+            epochs.append(try pair.authorityStore.status(of: space).manifest.epoch)
+            pair.clock.advance(milliseconds: 100_000)
+            // Only one of the two hears of what was recorded after the first time.
+            try pair.sync()
+            try pair.replica.record(text)
+            try pair.sync()
+        }
+        #expect(epochs[0] < epochs[1])
+        try pair.sync(&other)
+        try pair.sync()
+        #expect(try pair.replica.texts == ["old", "first", "second"])
+        #expect(try other.texts == ["old", "first", "second"])
+        #expect(try pair.replica.root == pair.authorityRoot)
+        #expect(try other.root == pair.authorityRoot)
+        #expect(pair.authorityStore.validate() == [])
+    }
+
     /// The operator's command is another process than the server, which stays as it is.
     @Test func aRunningAuthorityGoesOnAtTheNextRequest() throws {
         var pair = try Pair.synced()

@@ -168,6 +168,24 @@ import Testing
         }
     }
 
+    /// As long as a file is open, its name tells whether it was replaced.
+    @Test(arguments: Kind.allCases) func aNameLeadsToAnotherFileOnceThatIsReplaced(
+        _ kind: Kind
+    ) throws {
+        try withDirectory(kind) { directory in
+            try directory.makeDirectory("a")
+            try directory.replace("a/file", with: [0])
+            for number in UInt8(1)...20 {
+                let file = try directory.open("a/file", .read)
+                #expect(try directory.identity(of: "a/file") == file.identity)
+                try directory.replace("a/file", with: [number])
+                try directory.replace("a/file", with: [number])
+                #expect(try directory.identity(of: "a/file") != file.identity)
+            }
+            #expect(failure { try directory.identity(of: "a/none") } == "notFound")
+        }
+    }
+
     @Test func pathsThatLeadOutwardsTrap() async {
         await #expect(processExitsWith: .failure) {
             attempt { _ = try CrashDisk(machineID: "").open("a/../b", .create) }

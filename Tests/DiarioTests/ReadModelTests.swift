@@ -67,6 +67,41 @@ import Testing
         try lane.check(models, "all")
     }
 
+    /// Of a long lane only the sections are done again of which a part was accepted.
+    @Test func sectionsOfALongLaneArePromotedOneByOne() throws {
+        let pack = try TasksPack.make(extra: ["readmodel/places.sql": Self.plainPlaces])
+        var lane = try LaneSpace(pack)
+        let models = try ReadModels(lane.space, chunkCount: 5)
+        func sections() throws -> [[Value]] {
+            try lane.rows(
+                models,
+                "SELECT number, last - first + 1, isClosed FROM tasks.diario_section"
+            )
+        }
+        func row(_ numbers: Int64...) -> [Value] { numbers.map { .integer($0) } }
+        for id in 1...7 { try lane.record("tasks.task.added", Self.added(id, id)) }
+        try models.update()
+        #expect(try sections() == [row(1, 5, 1), row(2, 2, 0)])
+        for id in 8...17 { try lane.record("tasks.task.added", Self.added(id, id)) }
+        try models.update()
+        #expect(try sections() == [row(1, 5, 1), row(2, 5, 1), row(3, 5, 1), row(4, 2, 0)])
+        try lane.check(models, "pending")
+        // What stays keeps its number: nothing of it was undone.
+        try lane.promote(10)
+        try models.update()
+        #expect(try sections() == [row(3, 5, 1), row(4, 2, 0)])
+        try lane.check(models, "two whole")
+        // A part of one: all that is left is done again.
+        try lane.promote(2)
+        try models.update()
+        #expect(try sections() == [row(1, 3, 1), row(2, 2, 0)])
+        try lane.check(models, "a part")
+        try lane.promote(5)
+        try models.update()
+        #expect(try sections() == [])
+        try lane.check(models, "all")
+    }
+
     /// What comes for others leaves what pending events did as it is.
     @Test func eventsOfOtherTypesTakeNothingBack() throws {
         var lane = try LaneSpace(TasksPack.make(model: Self.listOnly))

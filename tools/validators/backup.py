@@ -117,7 +117,7 @@ def check_restored(checks, diario, server, token, target, folder):
     with Server(diario, restored, port=server.port) as other:
         diario.run("-C", replica, "sync")
         status = diario.good("authority", "status", "--data", restored, "--json").json
-        checks.true(status[0]["waiting"] and status[0]["epoch"] == 1, f"it waits: {status}")
+        checks.true(status[0]["waiting"] and status[0]["epoch"] > 0, f"it waits: {status}")
         diario.good("authority", "resume", "--data", restored)
         expect(other.ask("POST", "/v1/spaces/home/events", token, weight(7)), 201, "it goes on")
         diario.good("-C", replica, "sync")

@@ -54,6 +54,8 @@ typedef struct {
 } diario_file_status;
 
 int32_t diario_status(int32_t descriptor, diario_file_status *status);
+/* The same of what is at a path, which must not be empty. */
+int32_t diario_status_at(int32_t directory, const char *path, diario_file_status *status);
 /* The size in bytes; cheaper than all of the status. */
 int64_t diario_size(int32_t descriptor);
 

@@ -11,6 +11,9 @@ package struct ModelUpdate {
     /// Events of a transaction while much is to be caught up with.
     private let chunkCount: Int
     private static let carefulCount = 1000
+    /// Events of a section at most: of larger ones more is done again where a push is accepted in
+    /// part, of smaller ones a row that is changed often is kept more often.
+    private static let sectionCountMax = 1000
 
     /// The newest events, for who follows the log.
     private let recent: RecentEvents?
@@ -231,21 +234,48 @@ package struct ModelUpdate {
         if file.applied < standing.head { file.settle(through: standing.head) }
     }
 
+    /// Applies pending events in sections, each of which ends with a certain sequence.
+    ///
+    /// Of many that were sent, the sections that got positions whole then need not be done again.
     private func apply(_ events: PendingEvents, _ care: ModelFile.Care) throws(ApplyError) {
         let sequences = events.sequences
-        try filing { () throws(ProjectionError) in
-            try file.beginLane(of: events.replica, at: sequences.lowerBound)
-        }
-        let types = file.plan.typeNames
         let cursor = space.store.cursor(space.id, events)
-        var reader = EventReader(space, cursor, types: types)
+        var reader = EventReader(space, cursor, types: file.plan.typeNames)
+        var end = try beginSection(of: events.replica, at: sequences.lowerBound)
         while try reading({ () throws(DiarioError) in try reader.advance() }) {
             guard let sequence = reader.line.origin?.sequence, sequences.contains(sequence) else {
                 continue
             }
+            while sequence > end { end = try passSection(of: events.replica, endingAt: end) }
             try file.apply(reader.line, care)
         }
+        while end < sequences.upperBound {
+            end = try passSection(of: events.replica, endingAt: end)
+        }
         file.settleLane(through: sequences.upperBound)
+        if end == sequences.upperBound { file.closeSection() }
+    }
+
+    /// The last sequence of the section that is begun, or gone on with.
+    private func beginSection(
+        of replica: ReplicaID,
+        at sequence: UInt64
+    ) throws(ApplyError) -> UInt64 {
+        try filing { () throws(ProjectionError) in
+            try file.beginLane(of: replica, at: sequence)
+        }
+        let count = UInt64(min(chunkCount, Self.sectionCountMax))
+        return (sequence - 1) / count * count + count
+    }
+
+    /// Ends a section, and gives the last sequence of the next one.
+    private func passSection(
+        of replica: ReplicaID,
+        endingAt end: UInt64
+    ) throws(ApplyError) -> UInt64 {
+        file.settleLane(through: end)
+        file.closeSection()
+        return try beginSection(of: replica, at: end + 1)
     }
 
     /// The pending events that are still to be applied; nil if others are applied than those.

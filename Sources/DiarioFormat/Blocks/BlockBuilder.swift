@@ -10,7 +10,7 @@ package struct BlockBuilder: Sendable {
     var runs: [Run] = []
     var replicas: [UInt64] = []
     package internal(set) var types: [TypeEntry] = []
-    var saltNodes: [SaltNode] = []
+    package internal(set) var saltNodes: [SaltNode] = []
     private var clock: UInt64 = 0
     /// An upper bound of the bytes in front of the rows.
     private var headSize = Self.headSizeMin
@@ -50,15 +50,30 @@ package struct BlockBuilder: Sendable {
         return BlockRun(replica: replica, firstSequence: run.first, count: run.count)
     }
 
-    /// Whether a block with these rows and the batch's stays within the limits.
-    package func hasRoom(for batch: DraftBatch) -> Bool {
-        size + batch.sizeInBlockMax <= Limits.blockSizeMax
-            && eventCount + batch.events.count <= Limits.blockCountMax
+    /// Whether a block with these rows and the batch's stays within the limits, and has one schema
+    /// for each version of a type.
+    package mutating func hasRoom(for batch: DraftBatch) -> Bool {
+        guard size + batch.sizeInBlockMax <= Limits.blockSizeMax,
+            eventCount + batch.events.count <= Limits.blockCountMax
+        else { return false }
+        for place in 0..<batch.typeCount {
+            let known = batch.listed(place)
+            // Mostly the very object was seen before.
+            guard seenTypes.find(known) != nil || agrees(with: known.entry) else { return false }
+        }
+        return true
     }
 
-    /// Whether a block with these rows and those of another block stays within the limits.
-    package func hasRoom(for block: Int, _ count: Int) -> Bool {
+    /// Whether a block with these rows and those of another block, which have these types, stays
+    /// within the limits, and has one schema for each version of a type.
+    package func hasRoom(for block: Int, _ count: Int, _ types: [TypeEntry]) -> Bool {
         size + block <= Limits.blockSizeMax && eventCount + count <= Limits.blockCountMax
+            && types.allSatisfy(agrees)
+    }
+
+    /// Whether the block can list a type: it has one schema for each version of one.
+    package func agrees(with type: TypeEntry) -> Bool {
+        types.first(where: type.isSameType).map { $0.fingerprint == type.fingerprint } ?? true
     }
 
     /// Forgets all rows and keeps the memory.
@@ -82,8 +97,16 @@ package struct BlockBuilder: Sendable {
     }
 
     /// The index of a type in the block, which lists it from now on.
+    ///
+    /// Whoever has rows that may have two schemas asks `agrees` before.
     mutating func index(of type: TypeEntry) -> Int32 {
-        if let index = types.firstIndex(where: type.isSameType) { return Int32(index) }
+        if let index = types.firstIndex(where: type.isSameType) {
+            precondition(
+                types[index].fingerprint == type.fingerprint,
+                "a block has one schema for each version of a type"
+            )
+            return Int32(index)
+        }
         types.append(type)
         headSize += type.size
         return Int32(types.count - 1)

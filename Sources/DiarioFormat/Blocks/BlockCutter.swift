@@ -12,6 +12,8 @@ package struct BlockCutter: ~Copyable {
     /// Of the first event in the open block; nil if the events are pending.
     private var position: UInt64?
     private var isAuthority = false
+    /// Which event of the open block begins the batch that came last.
+    private var batchStart = 0
     private var salts: Set<SaltNode> = []
 
     /// With so many bytes in it, a block still has room for any one batch.
@@ -35,12 +37,17 @@ package struct BlockCutter: ~Copyable {
         node: SaltNode?
     ) throws(FormatError) -> [UInt8]? {
         var closed: [UInt8]?
-        if !builder.isEmpty, try row.begunBatch(bytes) != nil,
-            isAuthority != self.isAuthority || builder.size > Self.fullSize
+        let isFirst = try row.begunBatch(bytes) != nil
+        let agrees = builder.agrees(with: type)
+        if !builder.isEmpty, isFirst,
+            isAuthority != self.isAuthority || builder.size > Self.fullSize || !agrees
                 || builder.eventCount + Limits.batchCountMax > Limits.blockCountMax
         {
             closed = close()
+        } else if !agrees, batchStart > 0 {
+            closed = try closeFront()
         }
+        if isFirst { batchStart = builder.eventCount }
         if builder.isEmpty {
             self.position = position
             self.isAuthority = isAuthority
@@ -71,6 +78,7 @@ package struct BlockCutter: ~Copyable {
         guard isAuthority == self.isAuthority, isAuthority || !type.isAuthority else {
             throw .malformed(.blockFlags, at: offset)
         }
+        guard builder.agrees(with: type) else { throw .malformed(.types, at: offset) }
         let next = self.position.map { $0 + UInt64(builder.eventCount) }
         guard position == next, (position == nil) == (acceptedAt == nil) else {
             throw .malformed(.position, at: offset)
@@ -100,6 +108,22 @@ package struct BlockCutter: ~Copyable {
         builder.removeAll()
         times.removeAll(keepingCapacity: true)
         salts.removeAll(keepingCapacity: true)
+        batchStart = 0
+        return block
+    }
+
+    /// The open block without the batch that came last, with which the next one begins.
+    private mutating func closeFront() throws(FormatError) -> [UInt8] {
+        let block = try builder.split(
+            before: batchStart,
+            position: position,
+            times: &times,
+            isAuthority: isAuthority
+        )
+        closedSize += block.count
+        position = position.map { $0 + UInt64(batchStart) }
+        batchStart = 0
+        salts = Set(builder.saltNodes)
         return block
     }
 }

@@ -125,6 +125,8 @@ package struct BlockHead: Equatable, Sendable {
         var reader = ByteReader(block.raw, range: Int(summary.types.offset)..<block.count)
         var types: [TypeEntry] = []
         var known: Set<TypeEntry> = []
+        // A few are compared with one another at once: hashing their names would cost more.
+        let areMany = summary.types.count > Self.fewTypesCount
         for _ in 0..<summary.types.count {
             let start = reader.offset
             let name = try reader.nextText()
@@ -134,11 +136,13 @@ package struct BlockHead: Equatable, Sendable {
                 version: version,
                 fingerprint: try reader.nextHash()
             )
-            var key = entry
-            key.fingerprint = Hash32.zero
-            guard summary.typeCount == 1 || known.insert(key).inserted else {
-                throw .malformed(.types, at: start)
+            var isNew = areMany || !types.contains(where: entry.isSameType)
+            if areMany {
+                var key = entry
+                key.fingerprint = Hash32.zero
+                isNew = known.insert(key).inserted
             }
+            guard isNew else { throw .malformed(.types, at: start) }
             types.append(entry)
         }
         guard summary.isAuthority || !types.contains(where: \.isAuthority) else {
@@ -146,6 +150,8 @@ package struct BlockHead: Equatable, Sendable {
         }
         return types
     }
+
+    private static let fewTypesCount = 16
 
     private static func readSaltNodes(
         _ block: Span<UInt8>,

@@ -280,6 +280,16 @@ extension LogStore {
     /// The time as this log knows it.
     package var now: Timestamp { shared.time.now }
 
+    /// The last position, and how many events up to there authorities wrote, each under an id of
+    /// its own.
+    package func authorityMark(of space: SpaceID) -> (head: UInt64, count: UInt64) {
+        shared.index.withLock { index in
+            index.spaces.read(space) { space in
+                (space.head, space.authorityCount)
+            } ?? (0, 0)
+        }
+    }
+
     /// Whether a replica writes here as an authority.
     package func isAuthority(_ replica: ReplicaID, in space: SpaceID) -> Bool {
         shared.index.withLock { index in

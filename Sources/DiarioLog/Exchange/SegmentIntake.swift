@@ -29,7 +29,8 @@ package struct SegmentIntake: ~Copyable {
             trusts: false,
             tallies: [],
             adoptions: [],
-            clock: HybridTime(rawValue: 0)
+            clock: HybridTime(rawValue: 0),
+            own: []
         )
     }
 

@@ -47,6 +47,15 @@ package struct Manifest: Equatable, Sendable {
         lanes.isEmpty ? (segments.isEmpty && retired.isEmpty ? 1 : 2) : 3
     }
 
+    /// Begins another epoch, at a time.
+    ///
+    /// Two that follow the same one, as when one backup is restored twice, are told apart by their
+    /// times.
+    mutating func beginEpoch(at now: Timestamp) {
+        let (next, overflows) = epoch.addingReportingOverflow(1)
+        epoch = overflows ? epoch : max(next, UInt64(clamping: now.milliseconds))
+    }
+
     private var flags: UInt8 {
         (authority == nil ? 0 : 1) | (isStaging ? 2 : 0) | (hasLost ? 4 : 0) | (isServed ? 8 : 0)
             | (isWaiting ? 16 : 0)

@@ -9,6 +9,8 @@ struct LaneBlocks: ~Copyable {
     private var blocks: [Append.Content] = []
     private var size = 0
     private var last: Origin?
+    /// Which event of the open block begins the batch that came last.
+    private var batchStart = 0
     private var groups: Set<UInt64> = []
     /// Seeds of the id under which events are recorded again, by group.
     private var drawn: [UInt64: Salt] = [:]
@@ -23,14 +25,28 @@ struct LaneBlocks: ~Copyable {
     }
 
     /// Makes room for the next row; `isFirst` says that it begins a batch.
-    private mutating func makeRoom(for origin: Origin, isFirst: Bool) throws(LogError) {
+    private mutating func makeRoom(
+        for origin: Origin,
+        _ type: TypeEntry,
+        isFirst: Bool
+    ) throws(LogError) {
         let follows =
             last.map { $0.replica == origin.replica && $0.sequence + 1 == origin.sequence } ?? true
         let isFull =
             builder.size > Self.blockSizeMax
             || builder.eventCount + Limits.batchCountMax > Limits.blockCountMax
-        if !follows || isFirst && isFull { try flushBlock() }
+        let agrees = builder.agrees(with: type)
+        if !follows || isFirst && (isFull || !agrees) {
+            try flushBlock()
+        } else if !agrees, batchStart > 0 {
+            try flushFront()
+        }
+        // No batch of ours has two schemas for one version; a damaged one might.
+        guard builder.agrees(with: type) else {
+            throw .format(.malformed(.types, at: 0))
+        }
         if isFirst, size > Self.appendSizeMax { try flush() }
+        if isFirst { batchStart = builder.eventCount }
         last = origin
     }
 
@@ -42,7 +58,7 @@ struct LaneBlocks: ~Copyable {
         node: SaltNode?,
         isFirst: Bool
     ) throws(LogError) {
-        try makeRoom(for: row.origin, isFirst: isFirst)
+        try makeRoom(for: row.origin, type, isFirst: isFirst)
         do throws(FormatError) {
             try builder.append(row, of: bytes, type: type)
         } catch {
@@ -54,7 +70,7 @@ struct LaneBlocks: ~Copyable {
     /// Takes the one event of a draft, which has an origin of its own by now.
     mutating func append(_ draft: DraftBatch, _ envelope: RowEnvelope) throws(LogError) {
         let isFirst = envelope.sequence == envelope.batchFirst
-        try makeRoom(for: envelope.origin, isFirst: isFirst)
+        try makeRoom(for: envelope.origin, draft.entries[0], isFirst: isFirst)
         builder.append(event: 0, of: draft, envelope: envelope)
         if draft.events[0].flags.contains(.personal) { drawSeed(for: envelope) }
     }
@@ -67,7 +83,7 @@ struct LaneBlocks: ~Copyable {
         _ envelope: RowEnvelope
     ) throws(LogError) {
         let isFirst = envelope.sequence == envelope.batchFirst
-        try makeRoom(for: envelope.origin, isFirst: isFirst)
+        try makeRoom(for: envelope.origin, type, isFirst: isFirst)
         do throws(FormatError) {
             try builder.append(row, of: bytes, type: type, envelope: envelope)
         } catch {
@@ -92,6 +108,30 @@ struct LaneBlocks: ~Copyable {
         builder.write(into: &block, position: nil, times: [], isAuthority: false)
         builder.removeAll()
         groups.removeAll(keepingCapacity: true)
+        batchStart = 0
+        try keep(block)
+    }
+
+    /// Closes the open block in front of the batch that came last.
+    private mutating func flushFront() throws(LogError) {
+        var times: [AcceptedRun] = []
+        let block: [UInt8]
+        do throws(FormatError) {
+            block = try builder.split(
+                before: batchStart,
+                position: nil,
+                times: &times,
+                isAuthority: false
+            )
+        } catch {
+            throw .format(error)
+        }
+        groups = Set(builder.saltNodes.map(\.group))
+        batchStart = 0
+        try keep(block)
+    }
+
+    private mutating func keep(_ block: [UInt8]) throws(LogError) {
         do throws(FormatError) {
             blocks.append(.lane(ReceivedRows(block, try Block.check(block.span))))
         } catch {

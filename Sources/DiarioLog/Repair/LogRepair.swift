@@ -245,8 +245,9 @@ package struct LogRepair {
         let before = self
         try mender.mend(&setAside, &report) { () throws(LogError) in
             // Positions at the end may be given again: the epoch tells of that.
+            let now = before.time.now
             for space in try before.spaces() {
-                try before.change(space) { $0.epoch += 1 }
+                try before.change(space) { $0.beginEpoch(at: now) }
             }
         }
         hasLostEnd = mender.hasLostEnd

@@ -386,6 +386,18 @@ struct SpaceRepair {
         return lost.sorted { $0.first < $1.first }
     }
 
+    /// Under which ids events are recorded here now.
+    private func ownIDs() throws(LogError) -> Set<ReplicaID> {
+        let path = LogPaths.replica(space)
+        let bytes = try storing { () throws(StorageError) in
+            try directory.contents(of: path, sizeMax: 4096)
+        }
+        guard let file = ReplicaFile(bytes.span) else {
+            throw .corrupt(Fault(file: path, offset: 0, what: "the replica file is damaged"))
+        }
+        return Set([file.replica, manifest.authority].compactMap { $0 })
+    }
+
     /// Computes the tree over segments, gaps, and what stays in the log.
     private func walk(
         _ segments: [SegmentEntry],
@@ -404,7 +416,8 @@ struct SpaceRepair {
             trusts: trustsTiles,
             tallies: index.tallies,
             adoptions: index.adoptions,
-            clock: index.clock
+            clock: index.clock,
+            own: try ownIDs()
         )
         var (segmentsLeft, lostLeft) = (segments[...], lost[...])
         while true {

@@ -20,6 +20,8 @@ struct SpaceWalk: ~Copyable {
     /// What the authority refused, in order of position.
     private(set) var refusals: [RefusedRun] = []
     private var clock: HybridTime
+    /// The ids under which events are recorded here now: their clocks count, whatever they are.
+    private let own: Set<ReplicaID>
     private var acceptedAt: Int64 = 0
 
     /// Compact ranges that were written down before, by size.
@@ -43,7 +45,8 @@ struct SpaceWalk: ~Copyable {
         trusts: Bool,
         tallies: [ReplicaTally],
         adoptions: [Adoption],
-        clock: HybridTime
+        clock: HybridTime,
+        own: Set<ReplicaID>
     ) {
         self.store = store
         self.engine = engine
@@ -51,6 +54,7 @@ struct SpaceWalk: ~Copyable {
         self.trusts = trusts
         self.adoptions = adoptions
         self.clock = clock
+        self.own = own
         self.tallies = Dictionary(tallies.map { ($0.replica, $0) }) { first, _ in first }
         seeds = Seeds(store: store.shared, space: space)
         tiles = try? TileStore(store.shared.directory, space: space)
@@ -104,7 +108,7 @@ struct SpaceWalk: ~Copyable {
             let type = events.types[stored.row.typeIndex]
             do throws(FormatError) {
                 let part = try PublicPart.parse(block, stored.row)
-                clock = max(clock, part.envelope.clock)
+                note(part.envelope.clock, of: stored)
                 let name = type.name
                 let hash = hasher.eventHash(
                     typeName: name.span,
@@ -125,6 +129,15 @@ struct SpaceWalk: ~Copyable {
             }
             note(stored)
             confirm()
+        }
+    }
+
+    /// A clock that ran far ahead elsewhere is not taken over (W12).
+    private mutating func note(_ other: HybridTime, of stored: StoredRow) {
+        if let time = stored.acceptedAt, !own.contains(stored.row.replica) {
+            clock = clock.merged(with: other, acceptedAt: time.milliseconds)
+        } else {
+            clock = max(clock, other)
         }
     }
 

@@ -115,7 +115,11 @@ struct Condenser: ~Copyable {
         let head = try BlockHead.parse(block, verifyChecksum: true)
         guard !head.summary.isAuthority, head.summary.eventCount == Int(run.count) else { return }
         let size = builder.size + block.count + times.count * BlockBuilder.acceptedRunSizeMax
-        if size > min(Self.bodyMax, store.sizes.frameMax / 2) { try finish(space) }
+        if size > min(Self.bodyMax, store.sizes.frameMax / 2)
+            || !head.types.allSatisfy(builder.agrees)
+        {
+            try finish(space)
+        }
         try builder.append(block, head)
         let times =
             run.promotedAt.map {

@@ -42,10 +42,20 @@ struct SpaceHome: Sendable {
         _ space: SpaceID,
         in directory: any LogDirectory
     ) throws(LogError) -> Manifest {
+        try readManifestFile(space, in: directory).manifest
+    }
+
+    /// The manifest, and the file that it was read from.
+    static func readManifestFile(
+        _ space: SpaceID,
+        in directory: any LogDirectory
+    ) throws(LogError) -> (manifest: Manifest, file: any LogFile) {
         let path = LogPaths.manifest(space)
+        let file: any LogFile
         let bytes: [UInt8]
         do throws(StorageError) {
-            bytes = try directory.contents(of: path, sizeMax: Manifest.sizeMax)
+            file = try directory.open(path, .read)
+            bytes = try file.contents(at: path, sizeMax: Manifest.sizeMax)
         } catch {
             if case .notFound = error { throw .unknownSpace(space) }
             throw .storage(error)
@@ -54,7 +64,7 @@ struct SpaceHome: Sendable {
             throw .corrupt(Fault(file: path, offset: 0, what: "the manifest is damaged"))
         }
         if manifest.hasLost { manifest.take(try LostFile.read(of: space, in: directory)) }
-        return manifest
+        return (manifest, file)
     }
 
     /// Takes new ids in a copied directory, so that no two events get one origin.
@@ -62,14 +72,15 @@ struct SpaceHome: Sendable {
     /// The caller holds the directory's lock.
     mutating func settle(
         in directory: any LogDirectory,
-        entropy: any EntropySource
+        entropy: any EntropySource,
+        at now: Timestamp
     ) throws(LogError) {
         guard !isAtHome else { return }
         if manifest.authority != nil {
             manifest.authority = ReplicaID(drawnFrom: entropy)
             if manifest.isServed {
                 // Others know what was recorded after the copy was made.
-                manifest.epoch += 1
+                manifest.beginEpoch(at: now)
                 manifest.isWaiting = true
             }
         }

@@ -81,11 +81,13 @@ struct SpaceIndex: Sendable {
 
     /// Canonical and pending events without those that an authority wrote.
     var eventCount: Int {
-        // An authority's sequences have no gaps, and all of them are canonical.
         // Where a damaged log says otherwise, the rest of it is not below zero.
-        var rest = head
-        for tally in tallies where tally.isAuthority { rest -= min(rest, tally.lastSequence) }
-        return Int(rest) + pendingCount
+        Int(head - min(head, authorityCount)) + pendingCount
+    }
+
+    /// Canonical events that an authority wrote: its sequences have no gaps, and none is pending.
+    var authorityCount: UInt64 {
+        tallies.reduce(0) { $1.isAuthority ? $0 &+ $1.lastSequence : $0 }
     }
 
     func brief() -> LogIndex.Brief {

@@ -7,7 +7,7 @@ import Synchronization
 //
 // Processes keep in memory who gives positions, until they find a frame that another one wrote. So
 // a frame goes first, and the manifest follows under the same lock: whoever comes next reads it
-// (schema/format/log.md, W10).
+// (schema/format/log.md, W13).
 
 extension Writer {
     /// Gives the authority away: from now on new events are pending.

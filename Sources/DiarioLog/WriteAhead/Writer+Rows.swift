@@ -43,7 +43,8 @@ extension Writer {
     mutating func openBlock(for rows: ReceivedRows, _ key: BlockKey, position: UInt64) {
         if open?.key == key {
             let timesSize = times.count * BlockBuilder.acceptedRunSizeMax
-            if builder.hasRoom(for: timesSize + rows.sizeMax, rows.count) { return }
+            let size = timesSize + rows.sizeMax
+            if builder.hasRoom(for: size, rows.count, rows.head.types) { return }
         }
         flushRows()
         open = OpenBlock(key: key, position: key.laneReplica == nil ? position : nil)

@@ -205,7 +205,7 @@ extension Writer {
             }
             lastingSpaces.insert(id)
         }
-        try home.settle(in: store.directory, entropy: store.entropy)
+        try home.settle(in: store.directory, entropy: store.entropy, at: store.time.now)
         homes[id] = home
         return home
     }

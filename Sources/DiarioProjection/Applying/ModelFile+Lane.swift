@@ -44,11 +44,9 @@ extension ModelFile {
     }
 
     /// Lets nothing be added to the newest section, so that it can become canonical whole.
-    package func closeSection() throws(ProjectionError) {
-        guard var section = sections.last, !section.isClosed else { return }
-        section.isClosed = true
-        sections[sections.count - 1] = section
-        try saveState()
+    package func closeSection() {
+        guard !sections.isEmpty else { return }
+        sections[sections.count - 1].isClosed = true
     }
 
     /// Writes down what rows were before, for the newest section.
@@ -129,6 +127,7 @@ extension ModelFile {
         try run("DELETE FROM diario_before; DELETE FROM diario_section")
         try run("DELETE FROM diario_quarantine WHERE section IS NOT NULL")
         sections = []
+        savedSections = []
     }
 
     private func delete(_ keys: [[Value]], from shape: TableShape) throws(ProjectionError) {

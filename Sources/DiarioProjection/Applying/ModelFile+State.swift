@@ -214,6 +214,7 @@ extension ModelFile {
                 isClosed: row[4] == .integer(1)
             )
         }
+        savedSections = Set(sections)
     }
 
     func saveState() throws(ProjectionError) {
@@ -231,7 +232,7 @@ extension ModelFile {
             }
         }
         savedApplied = isEven ? applied : nil
-        for section in sections {
+        for section in sections where !savedSections.contains(section) {
             _ = try rows(
                 "INSERT OR REPLACE INTO diario_section VALUES (?, ?, ?, ?, ?)",
                 [
@@ -241,6 +242,7 @@ extension ModelFile {
                 ]
             )
         }
+        savedSections = Set(sections)
     }
 
     /// Whether the generation keeps to its pack although a newer one was adopted.

@@ -27,6 +27,8 @@ package final class ModelFile {
     var binder = EventBinder()
     /// The position at which all models are according to the file; nil if they differ.
     var savedApplied: UInt64?
+    /// The sections as they were saved: a long lane has many, of which only the last changes.
+    var savedSections: Set<LaneSection> = []
     /// What the models had taken when the transaction began.
     private var taken: [UInt64] = []
     /// What changes when another connection has changed the file.

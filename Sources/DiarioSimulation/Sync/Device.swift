@@ -104,6 +104,8 @@ final class Server {
     var shownHead: UInt64 = 0
     /// True from when its disk was put back until its log was read.
     var isPutBack = false
+    /// True from when that was until its epoch was read after it went on.
+    var hasNewEpoch = false
     /// True from when its disk was put back until its operator says that it goes on.
     var isWaiting = false
     /// What its disk was like once, and what was shown by then.

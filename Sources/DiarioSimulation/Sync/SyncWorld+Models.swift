@@ -29,11 +29,6 @@ extension SyncWorld {
         try updateModels(device, compares: false)
     }
 
-    /// A push that is sent ends a section of the lane: there can be more than one to take back.
-    func endSection(of device: Device) throws {
-        try projecting(device) { () throws in try device.models?.closeSection() }
-    }
-
     /// All replicas have the same in their read models, which is what new ones would have.
     func checkModelsAtEnd() throws {
         var first: Digests?

@@ -136,8 +136,10 @@ extension SyncWorld {
         let epoch = try attempt("the status of the server") { () throws(LogError) in
             try store.status(of: space).manifest.epoch
         }
-        // It may have died while it took its new ids, and then it takes some again.
-        if server.isWaiting, epoch > ledger.epoch { ledger.epoch = epoch }
+        // It says itself which one comes; it may have died while it took its new ids, and then it
+        // takes some again.
+        if server.isWaiting || server.hasNewEpoch, epoch > ledger.epoch { ledger.epoch = epoch }
+        if !server.isWaiting { server.hasNewEpoch = false }
         guard epoch == ledger.epoch || server.isWaiting else {
             throw Broken(
                 .positions,
@@ -184,6 +186,7 @@ extension SyncWorld {
         if server.isPutBack {
             server.isPutBack = false
             ledger.epoch += 1
+            server.hasNewEpoch = true
             abandonUnsecured()
         }
         try checkIndex(of: server.machine)

@@ -40,7 +40,6 @@ extension SyncWorld {
         switch action {
         case .none: break
         case .send(let bytes):
-            if case .push? = try? SyncMessage(bytes.span) { try endSection(of: device) }
             send(bytes, from: device)
         case .wait(let until):
             let rest = until.milliseconds - device.machine.now.milliseconds

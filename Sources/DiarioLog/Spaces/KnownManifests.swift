@@ -1,0 +1,68 @@
+import DiarioCore
+import DiarioStorage
+import Synchronization
+
+/// Manifests as they were read, for those who ask with each request.
+///
+/// A manifest is never written to, but replaced. Its file stays open as long as it is known here,
+/// so the file that the name leads to is another one if and only if it was replaced, by whatever
+/// process. Bounded: the one that was not used for longest is forgotten first.
+final class KnownManifests: Sendable {
+    private struct Known: Sendable {
+        let manifest: Manifest
+        let file: any LogFile
+        let identity: FileIdentity
+        var lastUse: UInt64
+    }
+
+    private struct State: Sendable {
+        var known: [SpaceID: Known] = [:]
+        var useCount: UInt64 = 0
+    }
+
+    /// An eighth of the files that may be open.
+    private static let countMax = Limits.openFileCountMax / 8
+
+    private let state = Mutex(State())
+
+    /// The manifest of a space as it is on disk now.
+    func manifest(
+        of space: SpaceID,
+        in directory: any LogDirectory
+    ) throws(LogError) -> Manifest {
+        let path = LogPaths.manifest(space)
+        let known: Known? = state.withLock { state in
+            state.useCount += 1
+            state.known[space]?.lastUse = state.useCount
+            return state.known[space]
+        }
+        if let known {
+            do throws(StorageError) {
+                if try directory.identity(of: path) == known.identity { return known.manifest }
+            } catch .notFound {
+                // Said below as for any other space that is gone.
+            } catch {
+                throw .storage(error)
+            }
+            state.withLock { $0.known[space] = nil }
+        }
+        let (manifest, file) = try SpaceHome.readManifestFile(space, in: directory)
+        // What was lost stands in a file of its own.
+        guard !manifest.hasLost else { return manifest }
+        let identity = try storing { () throws(StorageError) in try file.identity }
+        state.withLock { state in
+            if state.known.count >= Self.countMax,
+                let oldest = state.known.min(by: { $0.value.lastUse < $1.value.lastUse })
+            {
+                state.known[oldest.key] = nil
+            }
+            state.known[space] = Known(
+                manifest: manifest,
+                file: file,
+                identity: identity,
+                lastUse: state.useCount
+            )
+        }
+        return manifest
+    }
+}
