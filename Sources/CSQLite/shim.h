@@ -13,6 +13,11 @@ static inline int diario_sqlite_configure(sqlite3 *database, int option, int isO
     return sqlite3_db_config(database, option, isOn, (int *)0);
 }
 
+// Sets memory aside for the small, short-lived values of one connection.
+static inline int diario_sqlite_set_aside(sqlite3 *database, int size, int count) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_LOOKASIDE, (void *)0, size, count);
+}
+
 static inline int diario_sqlite_bind_text(
     sqlite3_stmt *statement, int index, const void *bytes, int count
 ) {

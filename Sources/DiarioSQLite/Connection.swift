@@ -19,6 +19,11 @@ import DiarioCore
     private let handle: OpaquePointer
     private let callbacks = Callbacks()
 
+    /// Bytes of a piece of memory that is set aside, as by default.
+    private static let asideSize: Int32 = 1200
+    /// Pieces; by default the library has 40.
+    private static let asideCount: Int32 = 400
+
     /// Opens the file at `path`; `:memory:` is a new database in memory.
     package init(path: String, _ mode: Mode) throws(SQLiteError) {
         try SQLiteError.checkLibrary()
@@ -43,6 +48,12 @@ import DiarioCore
             throw error
         }
         unsafe self.handle = handle
+        if mode == .readWrite || mode == .create {
+            // Statements take and give back memory for each value that they handle. What is set
+            // aside for that is the connection's own; all else is taken under a lock that all
+            // connections of the process share.
+            _ = unsafe diario_sqlite_set_aside(handle, Self.asideSize, Self.asideCount)
+        }
         // Whoever has the file for himself has it for a moment: who makes, checks or leaves it.
         let wait = Int32(Limits.lockWaitSecondsMax * 1000)
         _ = unsafe sqlite3_busy_timeout(handle, wait)

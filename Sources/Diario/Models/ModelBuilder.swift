@@ -61,23 +61,54 @@ package struct ModelBuilder: Sendable {
                     try rebuild(plan, measuresRows: measuresRows, progress)
                 }
             }
-            let work = SharedWork(plans, head: space.store.standing(of: space.id).head)
-            for _ in 0..<min(Self.threadCountMax, plans.count) {
-                _ = WorkerThread(name: "diario-rebuild") { [self] in
-                    while let (number, plan) = work.take() {
-                        let report = Result { () throws(DiarioError) in
-                            try rebuild(plan, measuresRows: measuresRows) { done, _ in
-                                work.note(done, of: number)
-                            }
-                        }
-                        work.finish(number, report)
-                    }
-                }
-            }
-            return try work.wait(progress).map { (report) throws(DiarioError) in
-                try report.get()
+            return try sideBySide(plans) { (plan, note) throws(DiarioError) in
+                try rebuild(plan, measuresRows: measuresRows) { done, _ in note(done) }
+            } progress: { done, total in
+                progress(done.reduce(0, +), total * UInt64(done.count))
             }
         }
+    }
+
+    /// Builds the read models of packs that are missing or changed, some side by side, for who
+    /// builds alone; `progress` is told how far each of them is.
+    func build(
+        _ plans: [PackPlan],
+        _ progress: ([UInt64], UInt64) -> Void
+    ) throws(DiarioError) {
+        _ = try sideBySide(plans) { (plan, note) throws(DiarioError) in
+            _ = try build(plan, copying: true) { done, _ in note(done) }
+        } progress: {
+            progress($0, $1)
+        }
+    }
+
+    /// Does for each pack what is to be done, on as many threads as may build.
+    ///
+    /// Those that take longest come first: at the end no thread then waits long for another.
+    private func sideBySide<Made: Sendable>(
+        _ plans: [PackPlan],
+        _ make: @escaping @Sendable (PackPlan, (UInt64) -> Void) throws(DiarioError) -> Made,
+        progress: ([UInt64], UInt64) -> Void
+    ) throws(DiarioError) -> [Made] {
+        let order = plans.indices.sorted { size(of: plans[$0]) > size(of: plans[$1]) }
+        let head = space.store.standing(of: space.id).head
+        let work = SharedWork<Made>(plans, order, head: head)
+        for _ in 0..<min(Self.threadCountMax, plans.count) {
+            _ = WorkerThread(name: "diario-rebuild") {
+                while let (number, plan) = work.take() {
+                    let made = Result { () throws(DiarioError) in
+                        try make(plan) { work.note($0, of: number) }
+                    }
+                    work.finish(number, made)
+                }
+            }
+        }
+        return try work.wait(progress).map { (made) throws(DiarioError) in try made.get() }
+    }
+
+    /// Bytes of the live generation of a pack, by which one sees how long it takes; 0 without one.
+    private func size(of plan: PackPlan) -> Int {
+        folder.live(plan.pack.name).map { folder.size($0) } ?? 0
     }
 
     private func rebuild(
@@ -111,12 +142,12 @@ package struct ModelBuilder: Sendable {
         }
         let update = ModelUpdate(space, file, chunkCount: chunkCount)
         try update.catchUp(through: space.store.standing(of: space.id).head, progress)
-        // What takes long comes before the lock that those who follow the log wait for.
-        try projecting { () throws(ProjectionError) in try file.flush() }
+        // What waits for the disk comes before the lock that those who follow the log wait for.
+        // The events that came since are written as a live generation writes them.
+        try projecting { () throws(ProjectionError) in try file.finish() }
         try folder.sync()
         try Self.holding(try folder.lock()) { () throws(DiarioError) in
             try update.run(progress)
-            try projecting { () throws(ProjectionError) in try file.finish() }
             try folder.makeLive(generation)
         }
         try folder.sync()
@@ -185,34 +216,37 @@ package struct ModelBuilder: Sendable {
     }
 }
 
-/// Packs that several threads build, and how far they are.
-private final class SharedWork: Sendable {
+/// Packs of which several threads make something, and how far they are.
+private final class SharedWork<Made: Sendable>: Sendable {
     private struct State {
         var next = 0
         /// By pack: events behind us.
         var done: [UInt64]
-        var reports: [Result<ReadModels.Report, DiarioError>?]
+        var made: [Result<Made, DiarioError>?]
     }
 
     private let plans: [PackPlan]
+    /// The packs, by their indices, as they are to be taken.
+    private let order: [Int]
     private let head: UInt64
     private let state: Mutex<State>
     private let isChanged = Signal()
 
-    init(_ plans: [PackPlan], head: UInt64) {
+    init(_ plans: [PackPlan], _ order: [Int], head: UInt64) {
         self.plans = plans
+        self.order = order
         self.head = head
         state = Mutex(
-            State(done: plans.map { _ in 0 }, reports: plans.map { _ in nil })
+            State(done: plans.map { _ in 0 }, made: plans.map { _ in nil })
         )
     }
 
     /// The next pack that nobody has taken.
     func take() -> (Int, PackPlan)? {
         state.withLock { state in
-            guard state.next < plans.count else { return nil }
+            guard state.next < order.count else { return nil }
             defer { state.next += 1 }
-            return (state.next, plans[state.next])
+            return (order[state.next], plans[order[state.next]])
         }
     }
 
@@ -221,19 +255,18 @@ private final class SharedWork: Sendable {
         isChanged.raise()
     }
 
-    func finish(_ number: Int, _ report: Result<ReadModels.Report, DiarioError>) {
-        state.withLock { $0.reports[number] = report }
+    func finish(_ number: Int, _ made: Result<Made, DiarioError>) {
+        state.withLock { $0.made[number] = made }
         isChanged.raise()
     }
 
-    /// Waits until all packs are done, and tells meanwhile how many of how many events are.
-    func wait(
-        _ progress: (UInt64, UInt64) -> Void
-    ) -> [Result<ReadModels.Report, DiarioError>] {
+    /// Waits until all packs are done, and tells meanwhile how many events each has behind it, of
+    /// how many.
+    func wait(_ progress: ([UInt64], UInt64) -> Void) -> [Result<Made, DiarioError>] {
         while true {
-            let (done, reports) = state.withLock { ($0.done, $0.reports.compactMap { $0 }) }
-            progress(done.reduce(0, +), head * UInt64(plans.count))
-            if reports.count == plans.count { return reports }
+            let (done, made) = state.withLock { ($0.done, $0.made.compactMap { $0 }) }
+            progress(done, head)
+            if made.count == plans.count { return made }
             isChanged.wait()
         }
     }

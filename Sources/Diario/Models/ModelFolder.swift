@@ -75,6 +75,12 @@ struct ModelFolder: Sendable {
         return generation
     }
 
+    /// Bytes of a generation; 0 if nobody can say.
+    func size(_ generation: Generation) -> Int {
+        let file = try? directory.open(path + "/" + generation.name, .read)
+        return (try? file?.size()) ?? 0
+    }
+
     /// All generations that are there, in order of their numbers.
     func generations(of pack: String) throws(DiarioError) -> [Generation] {
         try storing { () throws(StorageError) in

@@ -123,7 +123,9 @@ package final class ReadModels {
         progress: Progress = { _, _, _ in }
     ) throws(DiarioError) {
         guard !folder.isReadOnly else { return }
-        for used in try follow(used(names), progress) { try build(used, progress) }
+        var missing = try follow(used(names), progress)
+        if missing.count > 1 { missing = try buildTogether(missing, progress) }
+        for used in missing { try build(used, progress) }
     }
 
     /// Brings live generations up to date; gives the packs whose have to be built first.
@@ -142,6 +144,26 @@ package final class ReadModels {
             }
             return missing
         }
+    }
+
+    /// Builds packs side by side; gives those that could not be built that way.
+    private func buildTogether(
+        _ packs: [Space.UsedPack],
+        _ progress: Progress
+    ) throws(DiarioError) -> [Space.UsedPack] {
+        let (sound, others) = packs.reduce(into: ([Space.UsedPack](), [Space.UsedPack]())) {
+            if PackCheck.problems(of: $1.pack).isEmpty { $0.0.append($1) } else { $0.1.append($1) }
+        }
+        try builder.alone { () throws(DiarioError) in
+            // Another process may have built them while this one waited.
+            let missing = try follow(sound, progress)
+            try builder.build(missing.map { plan($0) }) { done, total in
+                // All are there when the one that is furthest behind is.
+                guard let last = done.indices.min(by: { done[$0] < done[$1] }) else { return }
+                progress(missing[last].pack.name, done[last], total)
+            }
+        }
+        return try follow(sound, progress) + others
     }
 
     private func build(

@@ -268,10 +268,18 @@ extension ModelFile {
         let isLane = images.isOn
         let known = isLane ? laneStatements : statements
         if index < known.count { return known[index] }
+        // Set once: whenever it is, SQLite forgets how it would run all statements before it.
+        let tables = WrittenTables()
+        connection.setAuthorizer { tables.note($0) }
+        defer { connection.setAuthorizer(nil) }
         var all: [PreparedModel] = []
         for model in plan.models {
             var prepared = PreparedModel()
-            for plan in model.statements { prepared.statements.append(try prepare(plan)) }
+            for plan in model.statements {
+                tables.names = []
+                prepared.statements.append(try prepare(plan))
+                writtenTables[plan.statement.text] = tables.names
+            }
             all.append(prepared)
         }
         if isLane { laneStatements = all } else { statements = all }
@@ -281,18 +289,13 @@ extension ModelFile {
     private func prepare(
         _ plan: ModelPlan.StatementPlan
     ) throws(ProjectionError) -> PreparedStatement {
-        let tables = WrittenTables()
-        connection.setAuthorizer { tables.note($0) }
-        defer { connection.setAuthorizer(nil) }
         do throws(SQLiteError) {
-            let prepared = PreparedStatement(
+            return PreparedStatement(
                 try connection.prepare(plan.statement.text),
                 sources: plan.sources,
                 file: plan.file,
                 line: plan.statement.line
             )
-            writtenTables[plan.statement.text] = tables.names
-            return prepared
         } catch {
             throw .pack(
                 name: self.plan.pack.name,
@@ -343,7 +346,7 @@ enum EventFault: Error {
 
 /// Notes which tables a statement writes to while it is prepared.
 private final class WrittenTables {
-    private(set) var names: Set<String> = []
+    var names: Set<String> = []
 
     func note(_ access: Access) -> AccessAnswer {
         switch access.action {

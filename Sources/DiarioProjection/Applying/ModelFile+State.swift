@@ -55,8 +55,10 @@ extension ModelFile {
             }
             // A copy of a live generation may have effects of pending events.
             try loadSections()
-            for shape in try tableShapes() { shapes[shape.name] = shape }
-            try undoSections()
+            if !sections.isEmpty {
+                for shape in try tableShapes() { shapes[shape.name] = shape }
+                try undoSections()
+            }
             try makeModels()
             try run("COMMIT; PRAGMA foreign_keys = ON")
         } catch {
@@ -90,7 +92,7 @@ extension ModelFile {
 
     private func make(_ plan: ModelPlan, _ watch: Watch) throws(ProjectionError) {
         let model = plan.model
-        let before = Set(try tableShapes().map(\.name))
+        let before = Set(try tableNames().map(\.name))
         connection.setAuthorizer { watch.answer($0) }
         defer { connection.setAuthorizer(nil) }
         for definition in model.definitions {
@@ -105,10 +107,10 @@ extension ModelFile {
             }
         }
         watch.begin(.ourOwn)
-        for shape in try tableShapes() where !before.contains(shape.name) {
+        for (name, isVirtual) in try tableNames() where !before.contains(name) {
             _ = try rows(
                 "INSERT INTO diario_table VALUES (?, ?, ?)",
-                [.text(shape.name), .text(model.name), .integer(shape.isVirtual ? 1 : 0)]
+                [.text(name), .text(model.name), .integer(isVirtual ? 1 : 0)]
             )
         }
         _ = try rows(
@@ -139,6 +141,14 @@ extension ModelFile {
             _ = try rows("DELETE FROM \(table) WHERE model = ?", [.text(model)])
         }
         _ = try rows("DELETE FROM diario_model WHERE name = ?", [.text(model)])
+    }
+
+    private func tableNames() throws(ProjectionError) -> [(name: String, isVirtual: Bool)] {
+        do throws(SQLiteError) {
+            return try TableShape.names(connection).filter { !$0.name.hasPrefix("diario_") }
+        } catch {
+            throw .file(path: path, error)
+        }
     }
 
     func tableShapes() throws(ProjectionError) -> [TableShape] {

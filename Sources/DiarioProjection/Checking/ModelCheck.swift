@@ -38,7 +38,7 @@ struct ModelCheck {
     /// The connection has the tables of the models before it, and asks `watch`.
     mutating func run(on connection: borrowing Connection) {
         watch.begin(.ourOwn)
-        let known = (try? TableShape.all(connection).map(\.name)) ?? []
+        let known = (try? TableShape.names(connection).map(\.name)) ?? []
         watch.tables = []
         watch.virtualTables = []
         for definition in model.definitions { define(definition, connection) }

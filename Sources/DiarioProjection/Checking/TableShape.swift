@@ -30,19 +30,31 @@ struct TableShape: Equatable {
         columns.first { $0.name.lowercased() == name.lowercased() }
     }
 
-    /// Reads the shapes of all tables that are not SQLite's or a virtual table's own.
+    /// All tables that are not SQLite's or a virtual table's own.
+    private static let list = """
+        SELECT name, type, strict, wr FROM pragma_table_list WHERE schema = 'main'
+        AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
+        """
+
+    /// The names of all tables, and whether they are virtual ones.
+    static func names(
+        _ connection: borrowing Connection
+    ) throws(SQLiteError) -> [(name: String, isVirtual: Bool)] {
+        try connection.rows(list).compactMap { row in
+            row[0].text.map { ($0, row[1] == .text("virtual")) }
+        }
+    }
+
+    /// Reads the shapes of all tables.
     static func all(_ connection: borrowing Connection) throws(SQLiteError) -> [TableShape] {
         var shapes: [TableShape] = []
-        let tables = try connection.rows(
-            "SELECT name, type, strict, wr FROM pragma_table_list WHERE schema = 'main' "
-                + "AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
-                + "ORDER BY name"
-        )
+        let tables = try connection.rows(list)
+        let questions = try Questions(connection)
         for table in tables {
             guard case .text(let name) = table[0] else { continue }
             shapes.append(
                 try TableShape(
-                    connection,
+                    questions,
                     name,
                     isStrict: table[2] == .integer(1),
                     isVirtual: table[1] == .text("virtual"),
@@ -53,8 +65,35 @@ struct TableShape: Equatable {
         return shapes
     }
 
+    /// What is asked of each table, prepared once for all of them.
+    private struct Questions: ~Copyable {
+        let columns: Statement
+        let indexes: Statement
+        let references: Statement
+
+        init(_ connection: borrowing Connection) throws(SQLiteError) {
+            let columns = try connection.prepare(
+                "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(:name)",
+                isKept: false
+            )
+            let indexes = try connection.prepare(
+                "SELECT l.name, l.partial, i.name FROM pragma_index_list(:name) AS l, "
+                    + "pragma_index_info(l.name) AS i WHERE l.\"unique\" = 1 "
+                    + "ORDER BY l.seq, i.seqno",
+                isKept: false
+            )
+            let references = try connection.prepare(
+                "SELECT \"from\" FROM pragma_foreign_key_list(:name)",
+                isKept: false
+            )
+            self.columns = columns
+            self.indexes = indexes
+            self.references = references
+        }
+    }
+
     private init(
-        _ connection: borrowing Connection,
+        _ questions: borrowing Questions,
         _ name: String,
         isStrict: Bool,
         isVirtual: Bool,
@@ -63,28 +102,25 @@ struct TableShape: Equatable {
         self.name = name
         self.isStrict = isStrict
         self.isVirtual = isVirtual
-        let statement = try connection.prepare(
-            "SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(:name)",
-            isKept: false
-        )
-        try statement.bind(.text(name), at: 1)
+        try questions.columns.bind(.text(name), at: 1)
         var columns: [Column] = []
         var key: [(Int64, String)] = []
-        while try statement.step() {
-            let column = statement.text(at: 0)
-            let place = statement.integer(at: 3)
+        while try questions.columns.step() {
+            let column = questions.columns.text(at: 0)
+            let place = questions.columns.integer(at: 3)
             columns.append(
                 Column(
                     name: column,
-                    type: statement.text(at: 1),
-                    isNeeded: statement.integer(at: 2) != 0,
+                    type: questions.columns.text(at: 1),
+                    isNeeded: questions.columns.integer(at: 2) != 0,
                     isKey: place > 0,
-                    isGenerated: statement.integer(at: 4) > 1,
-                    isHidden: statement.integer(at: 4) == 1
+                    isGenerated: questions.columns.integer(at: 4) > 1,
+                    isHidden: questions.columns.integer(at: 4) == 1
                 )
             )
             if place > 0 { key.append((place, column)) }
         }
+        questions.columns.reset()
         let primaryKey = key.sorted { $0.0 < $1.0 }.map(\.1)
         self.primaryKey = primaryKey
         self.columns = columns
@@ -94,15 +130,11 @@ struct TableShape: Equatable {
             columns.first { column in
                 isAlone && column.name == primaryKey[0] && column.type.uppercased() == "INTEGER"
             }?.name
-        try readIndexes(connection)
+        try readIndexes(questions.indexes)
+        try readReferences(questions.references)
     }
 
-    private mutating func readIndexes(_ connection: borrowing Connection) throws(SQLiteError) {
-        let statement = try connection.prepare(
-            "SELECT l.name, l.partial, i.name FROM pragma_index_list(:name) AS l, "
-                + "pragma_index_info(l.name) AS i WHERE l.\"unique\" = 1 ORDER BY l.seq, i.seqno",
-            isKept: false
-        )
+    private mutating func readIndexes(_ statement: borrowing Statement) throws(SQLiteError) {
         try statement.bind(.text(name), at: 1)
         var indexes: [String: [Value]] = [:]
         while try statement.step() {
@@ -116,20 +148,21 @@ struct TableShape: Equatable {
                 columns[index].isKey = true
             }
         }
+        statement.reset()
         for (_, names) in indexes.sorted(by: { $0.key < $1.key }) {
             let key = names.compactMap(\.text)
             if key.count == names.count, !keys.contains(key) { keys.append(key) }
         }
-        let references = try connection.prepare(
-            "SELECT \"from\" FROM pragma_foreign_key_list(:name)",
-            isKept: false
-        )
-        try references.bind(.text(name), at: 1)
-        while try references.step() {
-            let column = references.text(at: 0).lowercased()
+    }
+
+    private mutating func readReferences(_ statement: borrowing Statement) throws(SQLiteError) {
+        try statement.bind(.text(name), at: 1)
+        while try statement.step() {
+            let column = statement.text(at: 0).lowercased()
             for index in columns.indices where columns[index].name.lowercased() == column {
                 columns[index].isKey = true
             }
         }
+        statement.reset()
     }
 }
