@@ -130,6 +130,7 @@ package final class ModelFile {
         if connection.isInTransaction { try? connection.execute("ROLLBACK") }
         images.end(connection)
         images.forget()
+        savedSections = []
         try? loadState()
         for (index, count) in taken.enumerated() { models[index].taken = count }
     }
