@@ -61,6 +61,8 @@ package struct Append: Sendable {
     package let durability: Durability
     /// If given, the sequence that this replica's first event must get; else nothing is appended.
     package let firstSequence: UInt64?
+    /// If given, the position behind which the events must stand; else nothing is appended.
+    package let lastPosition: UInt64?
     /// About how many bytes of a frame it takes; reckoned once, on the thread that appends.
     let sizeEstimate: Int
 
@@ -68,13 +70,15 @@ package struct Append: Sendable {
         space: SpaceID,
         contents: [Content],
         durability: Durability,
-        firstSequence: UInt64? = nil
+        firstSequence: UInt64? = nil,
+        behind lastPosition: UInt64? = nil
     ) {
         self.space = space
         self.contents = Few(contents)
         kinds = contents.reduce([]) { $0.union($1.kind) }
         self.durability = durability
         self.firstSequence = firstSequence
+        self.lastPosition = lastPosition
         sizeEstimate = contents.reduce(0) { $0 + $1.sizeEstimate }
     }
 
@@ -84,6 +88,7 @@ package struct Append: Sendable {
         kinds = content.kind
         self.durability = durability
         firstSequence = nil
+        lastPosition = nil
         sizeEstimate = content.sizeEstimate
     }
 }

@@ -8,7 +8,6 @@ struct BatchJudge {
     private let events: PushedEvents
     private let types: SpaceTypes
     private let caller: Caller
-    private let head: UInt64
     private var payload = Payload()
     private var again = Payload()
     private var reader = PayloadReader()
@@ -21,6 +20,9 @@ struct BatchJudge {
     private var newIDs: [[UInt8]] = []
     private var asked: [Asked] = []
     private var changes: SubjectChanges?
+    /// The last position that was looked at for changes, behind which the push must stand; nil if
+    /// no event asked.
+    private(set) var head: UInt64?
 
     /// An event that asks that nobody else wrote to its subject.
     private struct Asked {
@@ -33,14 +35,12 @@ struct BatchJudge {
         of events: PushedEvents,
         _ types: SpaceTypes,
         _ refusals: KnownRefusals,
-        _ caller: Caller,
-        head: UInt64
+        _ caller: Caller
     ) {
         self.events = events
         self.types = types
         self.refusals = refusals
         self.caller = caller
-        self.head = head
     }
 
     /// The first rule that an event of the batch breaks; nil if the batch is accepted.
@@ -189,6 +189,10 @@ struct BatchJudge {
     ) throws(LogError) -> Objection? {
         guard !asked.isEmpty else { return nil }
         if changes == nil {
+            // Readers do not see what was written and not yet synced, but a push stands behind it.
+            try store.sync()
+            let head = store.head(of: space)
+            self.head = head
             // Once for the whole push: the log behind the lowest base is read a single time.
             changes = try SubjectChanges(
                 askedBy: events,

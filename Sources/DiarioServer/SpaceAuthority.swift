@@ -274,32 +274,51 @@ package final class SpaceAuthority: Sendable {
             throw Refusal(.forbidden, "\(events.replica.text) is the authority's own id.")
         }
         let types = try types(&state)
+        return try logging { () throws(LogError) in
+            while true {
+                let head = store.head(of: space)
+                do throws(LogError) {
+                    return try decide(events, from: caller, types, &state.refusals)
+                } catch .outOfOrder(_) where store.head(of: space) != head {
+                    // Another process wrote behind what was looked at for changes.
+                    continue
+                }
+            }
+        }
+    }
+
+    /// Judges the batches in order, and writes down what was decided.
+    private func decide(
+        _ events: PushedEvents,
+        from caller: Caller,
+        _ types: SpaceTypes,
+        _ refusals: inout KnownRefusals
+    ) throws(LogError) -> [Verdict] {
         let last = store.lastSequence(of: events.replica, in: space)
         var decided = Decisions()
-        try logging { () throws(LogError) in
-            try state.refusals.follow(space, in: store)
-            guard try repeatKnown(events, through: last, state.refusals, &decided) else { return }
-            if events.lastSequence > last, contradicts(events) {
-                // The salts of one replica come from one seed: two devices have this id.
-                decided.end(.forked, at: decided.next(behind: last))
-                return
-            }
-            let head = store.head(of: space)
-            var judge = BatchJudge(of: events, types, state.refusals, caller, head: head)
-            note(events, through: last, state.refusals, &judge)
-            for batch in events.batches where batch.firstSequence > last {
-                guard batch.firstSequence == decided.next(behind: last) else {
-                    decided.end(.gap, at: decided.next(behind: last))
-                    break
-                }
-                if let objection = try judge.objection(to: batch, in: store, space) {
-                    decided.refuse(batch, types.refusalDraft(events.replica, batch, objection))
-                } else {
-                    decided.accept(batch)
-                }
-            }
-            try append(&decided, events, &state.refusals)
+        try refusals.follow(space, in: store)
+        guard try repeatKnown(events, through: last, refusals, &decided) else {
+            return decided.verdicts
         }
+        if events.lastSequence > last, contradicts(events) {
+            // The salts of one replica come from one seed: two devices have this id.
+            decided.end(.forked, at: decided.next(behind: last))
+            return decided.verdicts
+        }
+        var judge = BatchJudge(of: events, types, refusals, caller)
+        note(events, through: last, refusals, &judge)
+        for batch in events.batches where batch.firstSequence > last {
+            guard batch.firstSequence == decided.next(behind: last) else {
+                decided.end(.gap, at: decided.next(behind: last))
+                break
+            }
+            if let objection = try judge.objection(to: batch, in: store, space) {
+                decided.refuse(batch, types.refusalDraft(events.replica, batch, objection))
+            } else {
+                decided.accept(batch)
+            }
+        }
+        try append(&decided, events, behind: judge.head, &refusals)
         return decided.verdicts
     }
 
@@ -381,9 +400,12 @@ package final class SpaceAuthority: Sendable {
     }
 
     /// Writes down what was decided; the verdicts have their positions then.
+    ///
+    /// With a position it throws `.outOfOrder` if something stands behind that by now.
     private func append(
         _ decided: inout Decisions,
         _ events: PushedEvents,
+        behind lastPosition: UInt64?,
         _ refusals: inout KnownRefusals
     ) throws(LogError) {
         guard !decided.new.isEmpty else { return }
@@ -399,7 +421,7 @@ package final class SpaceAuthority: Sendable {
             case .refused(_, let draft): contents.append(.authority([draft]))
             }
         }
-        let appended = try store.append(contents, to: space)
+        let appended = try store.append(contents, to: space, behind: lastPosition)
         for (part, batch) in zip(decided.new, appended) {
             guard let position = batch.firstPosition, let acceptedAt = batch.acceptedAt else {
                 preconditionFailure("an authority gives positions at once")

@@ -128,6 +128,17 @@ import Testing
         #expect(try log.numbers(space, in: log.open()) == [1, 2, 3])
     }
 
+    @Test func whatMustStandBehindAPositionDoesNotStandBehindAnother() throws {
+        let (log, first, second, space) = try makeTwo()
+        _ = try first.append(log.append(2, to: space))
+        let contents = [Append.Content.batches([log.kinds.batch(log.notes(1))])]
+        _ = try second.append(log.append(1, to: space, .written))
+        #expect(throws: LogError.self) { try first.append(contents, to: space, behind: 2) }
+        #expect(try first.status(of: space).head == 3)
+        try first.append(contents, to: space, behind: 3)
+        #expect(try first.status(of: space).head == 4)
+    }
+
     /// What this process had written and not synced was taken up after what others did since.
     @Test func ownEventsAreTakenUpBeforeThePromotionThatFollowsThem() throws {
         let (log, first, second, space) = try makeTwo(isAuthority: false)

@@ -146,6 +146,25 @@ struct ExchangeTests {
         try expectEqual(pair.replica.root, pair.authorityRoot)
     }
 
+    /// A push stands behind what the server itself wrote, and also behind what no reader sees yet.
+    @Test(arguments: [Durability.synced, .written], [false, true])
+    func whatWasNotReadYetIsAChangeToo(durability: Durability, isBeside: Bool) throws {
+        var pair = try Pair()
+        try pair.sync()
+        try pair.replica.record("thing", subject: "s1")
+        try pair.sync()
+        try pair.replica.record("mine", subject: "s1", ifUnchanged: true)
+        let space = pair.replica.space
+        func write(_ store: LogStore) throws {
+            try store.recordNote("theirs", in: space, subject: "s1", durability: durability)
+        }
+        if isBeside { try pair.besideAuthority(write) } else { try write(pair.authorityStore) }
+        try pair.sync()
+        let inbox = try pair.replica.store.inbox(of: space)
+        #expect(inbox.count == 1)
+        try expectEqual(pair.replica.root, pair.authorityRoot)
+    }
+
     @Test func anotherSpaceIsToldApart() throws {
         var pair = try Pair()
         try pair.sync()

@@ -287,14 +287,16 @@ extension LogStore {
         in space: SpaceID,
         actor: String = "alice",
         subject: String? = nil,
-        ifUnchanged: Bool = false
+        ifUnchanged: Bool = false,
+        durability: Durability = .synced
     ) throws -> Origin {
         try recordNotes(
             [text],
             in: space,
             actor: actor,
             subject: subject,
-            ifUnchanged: ifUnchanged
+            ifUnchanged: ifUnchanged,
+            durability: durability
         )
     }
 
@@ -305,7 +307,8 @@ extension LogStore {
         in space: SpaceID,
         actor: String = "alice",
         subject: String? = nil,
-        ifUnchanged: Bool = false
+        ifUnchanged: Bool = false,
+        durability: Durability = .synced
     ) throws -> Origin {
         let catalog = try Space(store: self, id: space).catalog
         guard let type = catalog.newest("test.note.made") else {
@@ -322,7 +325,7 @@ extension LogStore {
             line.ifUnchanged = ifUnchanged
             try batch.append(line)
         }
-        let append = Append(space: space, content: .batch(batch), durability: .synced)
+        let append = Append(space: space, content: .batch(batch), durability: durability)
         return try self.append(append)[0].firstOrigin
     }
 }

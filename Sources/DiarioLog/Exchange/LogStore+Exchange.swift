@@ -16,32 +16,37 @@ package struct KnownEvent: Hashable, Sendable {
 extension LogStore {
     /// Appends what came from elsewhere in order, in as few frames as the limits allow.
     ///
-    /// When this throws, a part of it may be there, from the first on.
+    /// With a position it throws `.outOfOrder` if something else stands behind that by now. When
+    /// this throws, a part of it may be there, from the first on.
     @discardableResult
     package func append(
         _ contents: [Append.Content],
-        to space: SpaceID
+        to space: SpaceID,
+        behind lastPosition: UInt64? = nil
     ) throws(LogError) -> [AppendedBatch] {
         var appended: [AppendedBatch] = []
-        if contents.count == 1 {
-            // As most pushes are, and not worth gathering.
-            let append = Append(space: space, content: contents[0], durability: .synced)
-            return Array(try self.append(append))
-        }
         var (gathered, size): ([Append.Content], Int) = ([], 0)
+        func flush() throws(LogError) {
+            guard !gathered.isEmpty else { return }
+            let last = appended.last.flatMap { batch in
+                batch.firstPosition.map { $0 + UInt64(batch.count) - 1 }
+            }
+            let append = Append(
+                space: space,
+                contents: gathered,
+                durability: .synced,
+                behind: lastPosition.map { last ?? $0 }
+            )
+            appended += try self.append(append)
+            (gathered, size) = ([], 0)
+        }
         for content in contents {
             let next = content.sizeEstimate
-            if !gathered.isEmpty, size + next >= shared.sizes.frameMax {
-                appended += try append(
-                    Append(space: space, contents: gathered, durability: .synced)
-                )
-                (gathered, size) = ([], 0)
-            }
+            if size + next >= shared.sizes.frameMax { try flush() }
             gathered.append(content)
             size += next
         }
-        guard !gathered.isEmpty else { return appended }
-        appended += try append(Append(space: space, contents: gathered, durability: .synced))
+        try flush()
         return appended
     }
 

@@ -134,6 +134,9 @@ extension Writer {
                 throw .outOfOrder(what: "the next sequence is \(next), not \(expected)")
             }
         }
+        if let expected = append.lastPosition, space.head != expected {
+            throw .outOfOrder(what: "the last position is \(space.head), not \(expected)")
+        }
         guard append.sizeEstimate < store.sizes.frameMax else {
             throw .outOfOrder(what: "\(append.sizeEstimate) bytes do not fit in one frame")
         }
