@@ -61,8 +61,8 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
         "DiarioBench",
         [
             "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto",
-            "DiarioFormat", "DiarioLog", "DiarioProjection", "DiarioSync", "DiarioTransport",
-            "DiarioServer", "CBaseline",
+            "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioSync",
+            "DiarioTransport", "DiarioServer", "CBaseline",
         ]
     ),
     ("DiarioSim", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),
@@ -147,14 +147,10 @@ let package = Package(
             pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]
         ),
-        .systemLibrary(
-            name: "CSQLite",
-            pkgConfig: "sqlite3",
-            providers: [.apt(["libsqlite3-dev"])]
-        ),
         .target(name: "CChecksum"),
         .target(name: "CPlatform"),
         .target(name: "CMicrohttpd", linkerSettings: [.linkedLibrary("microhttpd")]),
+        .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
         .target(
             name: "CBaseline",

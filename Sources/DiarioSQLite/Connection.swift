@@ -1,5 +1,6 @@
 import CSQLite
 import DiarioCore
+import Synchronization
 
 /// A connection to one SQLite file, or to one in memory; used by one thread at a time.
 @safe package struct Connection: ~Copyable {
@@ -222,8 +223,26 @@ import DiarioCore
         try other.check(end)
     }
 
-    /// Bytes that the library has taken for all connections of this process.
-    package static var memoryUsed: Int { Int(clamping: sqlite3_memory_used()) }
+    // MARK: Memory
+
+    private static let isCountedByThread = Atomic(false)
+
+    /// Lets each thread of this process count the bytes that its connections take.
+    ///
+    /// As it is, the library counts them under a lock that all connections share, which makes two
+    /// threads at work slower than one after the other. To be called by a program, for it changes
+    /// the whole process, and before the first connection; later it does nothing.
+    package static func countMemoryByThread() {
+        guard diario_sqlite_count_by_thread() == SQLITE_OK else { return }
+        isCountedByThread.store(true, ordering: .relaxed)
+    }
+
+    /// Bytes that the library has taken: on this thread if each counts its own, else in all of this
+    /// process.
+    package static var memoryUsed: Int {
+        isCountedByThread.load(ordering: .relaxed)
+            ? Int(diario_sqlite_thread_bytes()) : Int(clamping: sqlite3_memory_used())
+    }
 
     package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 

@@ -9,6 +9,8 @@ package final class ModelReader {
     private let paths: String
     /// Whether the time of the query that runs is over.
     private var isOver = false
+    /// The most that the library may have taken until the next row is there.
+    fileprivate var memoryMax = 0
     /// Whether it has taken more memory than it may.
     private var isTooLarge = false
 
@@ -107,7 +109,6 @@ package final class ModelReader {
         connection.setAuthorizer { [watch] in watch.answer($0) }
         // Some functions gather all values of a query in one text and look at its size at the end.
         // A few hundred rows lie between two looks, each as large as a value may be.
-        let memoryMax = Connection.memoryUsed + Limits.queryMemorySizeMax
         connection.setProgress(everySteps: 1000) { [unowned self] in
             isTooLarge = isTooLarge || Connection.memoryUsed > memoryMax
             isOver = isOver || bounds.isOver()
@@ -200,6 +201,8 @@ package final class ModelAnswer {
 
     /// The next row; nil behind the last one.
     package func next() throws(ProjectionError) -> [Value]? {
+        // What is taken for one row counts: the next may be asked for by another thread.
+        reader.memoryMax = Connection.memoryUsed + Limits.queryMemorySizeMax
         do throws(SQLiteError) {
             guard try statement.step() else { return nil }
         } catch {

@@ -1,10 +1,11 @@
-#ifndef DIARIO_CSQLITE_SHIM_H
-#define DIARIO_CSQLITE_SHIM_H
+#ifndef DIARIO_CSQLITE_H
+#define DIARIO_CSQLITE_H
 
 // Debian's library is built with both; its header hides them otherwise.
 #define SQLITE_ENABLE_PREUPDATE_HOOK
 #define SQLITE_ENABLE_SESSION
 #include <sqlite3.h>
+#include <stdint.h>
 
 // Variadic functions and macros with casts are out of Swift's reach.
 
@@ -17,6 +18,12 @@ static inline int diario_sqlite_configure(sqlite3 *database, int option, int isO
 static inline int diario_sqlite_set_aside(sqlite3 *database, int size, int count) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_LOOKASIDE, (void *)0, size, count);
 }
+
+// Lets the connections of this process take memory of which each thread counts its own part; the
+// library's own count takes a lock that all threads share. Only before the first connection.
+int diario_sqlite_count_by_thread(void);
+// The bytes that this thread took and did not give back; below 0 if it gave back those of others.
+int64_t diario_sqlite_thread_bytes(void);
 
 static inline int diario_sqlite_bind_text(
     sqlite3_stmt *statement, int index, const void *bytes, int count
