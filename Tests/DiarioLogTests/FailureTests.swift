@@ -27,6 +27,24 @@ import Testing
         }
     }
 
+    // MARK: Failed writes
+
+    /// A clean stop left a mark of a file of which only the header could be written, and the next
+    /// one to open the log took that for proof that frames were lost.
+    @Test func aLogThatNeverGotItsFirstFrameIsOpenedAgain() throws {
+        let (log, store, space) = try make()
+        // The header is written; the bytes ahead of the first frame are not.
+        log.disk.failWrites(every: 2)
+        #expect(throws: LogError.self) { try store.append(log.append(1, to: space)) }
+        log.disk.failWrites(every: nil)
+        try store.close()
+        let again = try log.open()
+        #expect(again.report.fault == nil)
+        _ = try again.append(log.append(1, to: space))
+        try again.close()
+        #expect(try log.numbers(space, in: log.open()).count == 1)
+    }
+
     // MARK: Failed syncs
 
     @Test(arguments: UInt64(0)..<20)

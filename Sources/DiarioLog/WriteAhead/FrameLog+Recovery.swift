@@ -103,9 +103,12 @@ extension FrameLog {
         )
     }
 
-    /// A fault if there was a clean stop, while no file is there that was ever begun.
+    /// A fault if there was a clean stop with frames, while no file is there that was ever begun.
     private func goneFault(_ path: String) throws(LogError) -> Fault? {
-        guard try readMark() != nil else { return nil }
+        // A file of which only the header could be written has no frame, also at a clean stop.
+        guard let mark = try readMark(), mark.length > UInt64(LogFileHeader.size) else {
+            return nil
+        }
         return Fault(
             file: path,
             offset: 0,
