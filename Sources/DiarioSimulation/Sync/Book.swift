@@ -52,8 +52,8 @@ struct Book {
     var holds: [Int: [Int64: Hold]] = [:]
     /// What is known to have been recorded under an origin, by whomever.
     private(set) var known: [Origin: [Known]] = [:]
-    /// What a push brought under an origin before that had a verdict.
-    var pushed: [Origin: Known] = [:]
+    /// What pushes brought under an origin before that had a verdict, each once, the latest last.
+    private var pushed: [Origin: [Known]] = [:]
     /// How often disks were copied that come from the disk of a device.
     private var copyCounts: [Int: Int] = [:]
     /// The device whose disk a device began with.
@@ -116,6 +116,24 @@ struct Book {
             return Set(known[origin, default: []].map(\.token))
         }
         return !tokens(left).isDisjoint(with: tokens(right))
+    }
+
+    /// A push brought this under an origin.
+    mutating func notePushed(_ origin: Origin, _ what: Known) {
+        pushed[origin, default: []].removeAll { $0 == what }
+        pushed[origin, default: []].append(what)
+    }
+
+    /// The batches that were pushed under these origins, the latest last; nil if none was.
+    func pushedBatches(_ origins: [Origin]) -> [[Known]]? {
+        guard let first = origins.first, let starts = pushed[first] else { return nil }
+        return starts.compactMap { start in
+            guard let batch = entries[start.token]?.batch else { return nil }
+            let events = origins.compactMap { origin in
+                pushed[origin]?.last { entries[$0.token]?.batch == batch }
+            }
+            return events.count == origins.count ? events : nil
+        }
     }
 
     // MARK: Holding

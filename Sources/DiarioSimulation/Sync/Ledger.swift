@@ -195,24 +195,25 @@ struct Ledger {
         refusals[replica, default: []].append(
             Refusal(sequences: sequences, position: position, rule: rule)
         )
-        var reasons: Set<String> = []
-        for sequence in sequences {
-            let origin = Origin(replica: replica, sequence: sequence)
-            guard let known = book.pushed[origin], let entry = book[known.token] else {
-                throw Broken(.content, "\(origin.text) is refused, and nobody pushed it")
-            }
-            try place(known.token, at: position, book)
-            if let found = objection(to: known, entry, origin, before: position) {
-                reasons.insert(found)
-            }
-            // Nobody can tell any more what it would have made.
-            refusedIDs[Array(origin.text.utf8)] = position
+        let origins = sequences.map { Origin(replica: replica, sequence: $0) }
+        guard let pushed = book.pushedBatches(origins), let latest = pushed.last else {
+            throw Broken(.content, "\(origins[0].text) is refused, and nobody pushed it")
         }
-        guard reasons.contains(rule) else {
+        // Of devices that share an id it may be the batch of either.
+        let broken = pushed.last { batch in
+            zip(batch, origins).contains { known, origin in
+                guard let entry = book[known.token] else { return false }
+                return objection(to: known, entry, origin, before: position) == rule
+            }
+        }
+        for known in broken ?? latest { try place(known.token, at: position, book) }
+        // Nobody can tell any more what they would have made.
+        for origin in origins { refusedIDs[Array(origin.text.utf8)] = position }
+        guard broken != nil else {
             throw Broken(
                 .verdicts,
-                "\(replica.text)-\(sequences.lowerBound) is refused at \(position) by the rule "
-                    + "\(rule), which it does not break"
+                "\(origins[0].text) is refused at \(position) by the rule \(rule), which it does "
+                    + "not break"
             )
         }
     }

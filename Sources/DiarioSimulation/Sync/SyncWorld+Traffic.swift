@@ -184,10 +184,9 @@ extension SyncWorld {
                 let origin = row.envelope.origin
                 guard case .event(let event) = row.content, ledger.verdict(of: origin) == nil
                 else { continue }
-                book.pushed[origin] = Book.Known(
-                    token: event.token,
-                    event: event,
-                    base: row.envelope.base
+                book.notePushed(
+                    origin,
+                    Book.Known(token: event.token, event: event, base: row.envelope.base)
                 )
             }
         }
