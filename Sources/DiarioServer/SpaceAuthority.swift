@@ -365,11 +365,15 @@ package final class SpaceAuthority: Sendable {
         let seen = events.batches.prefix { $0.firstSequence <= last }
         let range = first...(seen.last?.lastSequence ?? last)
         var known = try store.known(range, of: events.replica, in: space)[...]
+        let isContradicted = contradicts(events)
         var hasher = EventHasher()
         for batch in seen {
             let origin = Origin(replica: events.replica, sequence: batch.firstSequence)
             if let refusal = refusals.run(of: origin) {
-                guard refusal.sequences == batch.firstSequence...batch.lastSequence else {
+                // A refusal does not say which events it refused; those that came after may.
+                guard refusal.sequences == batch.firstSequence...batch.lastSequence,
+                    !isContradicted
+                else {
                     decided.end(.forked, at: batch.firstSequence)
                     return false
                 }

@@ -30,6 +30,39 @@ struct SharedIDTests {
         #expect(try twin.root == pair.authorityRoot)
     }
 
+    /// What was written and not yet synced was not seen as pending, so it was taken for what had
+    /// been refused, and was in no inbox either.
+    @Test func aRefusalOfOthersIsNotTakenForWhatIsNotSyncedYet() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record(["bad", "worse"], actor: "mallory")
+        try pair.sync(as: Self.alice)
+        try twin.store.recordNote("good", in: twin.space, durability: .written)
+        twin.session.heardOfNews()
+        try twin.sync(with: pair.authority, as: Self.alice, at: pair.now)
+        #expect(try twin.texts == ["good"])
+        #expect(try twin.store.inbox(of: twin.space).isEmpty)
+        #expect(try twin.root == pair.authorityRoot)
+    }
+
+    /// The first event was told that it had been refused, because the other device's had been; the
+    /// rest of what that device pushed then never fitted.
+    @Test func aRefusalOfOthersIsNotRepeatedForOurs() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record("bad", actor: "mallory")
+        try pair.replica.record("fine")
+        try pair.sync(as: Self.alice)
+        try twin.record("good")
+        twin.session.heardOfNews()
+        try twin.sync(with: pair.authority, as: Self.alice, at: pair.now)
+        #expect(try twin.texts == ["fine", "good"])
+        #expect(try twin.store.inbox(of: twin.space).isEmpty)
+        #expect(try twin.root == pair.authorityRoot)
+    }
+
     /// The run of own events that a pull names ended within a batch of the other device.
     ///
     /// The rest of that batch could not be read, and the two never came together.
