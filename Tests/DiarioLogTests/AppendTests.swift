@@ -35,6 +35,23 @@ import Testing
         #expect(view.canonical.map(\.envelope.batchCount).prefix(5) == [1, 3, 3, 3, 1000])
     }
 
+    /// After an append that no space took, the first space of the next frame was forgotten when
+    /// another one came between, and gave its sequences and positions twice.
+    @Test func spacesInTurnShareAFrameAfterARefusal() throws {
+        let (log, store, first) = try make()
+        let second = try store.makeSpace(isAuthority: true).space
+        let nowhere = try #require(SpaceID(rawValue: 1))
+        #expect(throws: LogError.unknownSpace(nowhere)) {
+            try store.append(log.append(1, to: nowhere))
+        }
+        let outcomes = try store.append([first, second, first].map { log.append(2, to: $0) })
+        let origins = try outcomes.map { try #require(try $0.get().first).firstOrigin }
+        #expect(origins.map(\.sequence) == [1, 1, 3])
+        let positions = try outcomes.map { try #require(try $0.get().first).firstPosition }
+        #expect(positions == [1, 1, 3])
+        #expect(store.validate() == [])
+    }
+
     @Test func timesAndClocksNeverGoBack() throws {
         let (log, store, space) = try make()
         for step: Int64 in [0, 5, -1000, 0, -5000, 7000, -1] {

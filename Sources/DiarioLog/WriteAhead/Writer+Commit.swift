@@ -95,7 +95,8 @@ extension Writer {
         ownRows.removeAll(keepingCapacity: true)
         if !staged.isEmpty { staged.removeAll(keepingCapacity: true) }
         if !carriesOn { lastStaged = nil }
-        isCarried = carriesOn
+        // Without a space there is nothing to carry on; the first one of this frame is not carried.
+        isCarried = lastStaged != nil
     }
 
     /// Notes the spaces in which the frame completes a run of events that can be sealed.
