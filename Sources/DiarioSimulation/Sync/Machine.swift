@@ -154,6 +154,8 @@ final class Machine {
 
     func failWrites(every period: Int) {
         hasFaults = true
+        // Two in a row stop the log until it is opened again.
+        mayOweFailures = true
         disk.failWrites(every: period)
     }
 

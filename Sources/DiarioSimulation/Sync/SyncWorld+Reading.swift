@@ -216,7 +216,9 @@ extension SyncWorld {
             device.seen.compared = 0
         }
         if device.seen.epoch != epoch {
-            guard epoch == ledger.epoch, device.seen.epoch < epoch else {
+            // A renewal that was cut goes on, also when the next epoch has begun meanwhile.
+            guard epoch == ledger.epoch || histories[epoch] != nil, device.seen.epoch < epoch
+            else {
                 throw Broken(
                     .positions,
                     "\(device.name) went from epoch \(device.seen.epoch) to \(epoch)"
