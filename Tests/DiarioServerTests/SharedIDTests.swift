@@ -99,6 +99,32 @@ struct SharedIDTests {
         #expect(try twin.root == pair.authorityRoot)
     }
 
+    /// The first of two pushes had nothing to tell, the answer to the second got lost, and the
+    /// replica believed that the authority contradicts itself, and stopped.
+    @Test func aSuspicionIsOverWhenAllOfItWasPushed() throws {
+        var pair = try Pair()
+        try pair.sync()
+        try pair.replica.record("one")
+        try pair.replica.record("two")
+        try pair.replica.record("three")
+        var twin = try pair.replica.snapshot()
+        try pair.replica.record("four")
+        try pair.sync()
+        try twin.record("five")
+        twin.session.pushCountMax = 2
+        twin.session.heardOfNews()
+        for _ in 0..<2 {
+            let request = try twin.request(at: pair.now)
+            try twin.session.receive(pair.authority.answer(request, from: Pair.anyone), at: pair.now)
+        }
+        _ = try twin.request(at: pair.now)
+        twin.lose(at: pair.now)
+        pair.clock.advance(milliseconds: 100_000)
+        try twin.sync(with: pair.authority, at: pair.now)
+        #expect(try twin.texts == ["one", "two", "three", "four", "five"])
+        #expect(try twin.root == pair.authorityRoot)
+    }
+
     /// What earlier appends had left in memory knew the old id still.
     @Test func theNewIDHoldsForTheNextEvent() throws {
         var pair = try Pair()

@@ -115,7 +115,10 @@ extension ReplicaSession {
         }
         lastGap = nil
         decided[replica] = sequences.upperBound
-        if suspects.remove(replica) != nil { cleared.insert(replica) }
+        if let last = suspects[replica], last <= sequences.upperBound {
+            suspects[replica] = nil
+            cleared.insert(replica)
+        }
         moved.pushed += UInt64(sequences.count)
         try promote(promoted)
         try store.leaveOut(try keepRefused(refused), of: space)

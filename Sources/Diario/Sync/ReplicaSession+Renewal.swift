@@ -26,43 +26,52 @@ extension ReplicaSession {
             let sequences = run.firstSequence...run.firstSequence + run.count - 1
             let events = PendingEvents(replica: run.replica, sequences: sequences)
             guard try store.pendingHash(of: events, in: space) != hash else { continue }
-            suspect(run.replica, run.firstSequence, at: now)
+            suspect(run.replica, sequences, at: now)
             return true
         }
         for refusal in arrival.facts.refusals where try refusesOthers(refusal) {
-            suspect(refusal.replica, refusal.sequences.lowerBound, at: now)
+            suspect(refusal.replica, refusal.sequences, at: now)
             return true
         }
         return false
     }
 
-    /// Lets a push tell from which event on the authority knows others.
-    private mutating func suspect(_ replica: ReplicaID, _ sequence: UInt64, at now: Timestamp) {
+    /// Lets pushes tell from which of these events on the authority knows others.
+    private mutating func suspect(
+        _ replica: ReplicaID,
+        _ sequences: ClosedRange<UInt64>,
+        at now: Timestamp
+    ) {
         guard !cleared.contains(replica) else {
-            let origin = Origin(replica: replica, sequence: sequence)
+            let origin = Origin(replica: replica, sequence: sequences.lowerBound)
             return machine.refused(
                 Refusal(
                     .diverged,
-                    number: sequence,
+                    number: sequences.lowerBound,
                     "The authority has another event as \(origin.text), and does not say so when "
                         + "ours is sent."
                 ),
                 at: now
             )
         }
-        suspects.insert(replica)
-        decided[replica] = nil
+        suspect(replica, through: sequences.upperBound)
+    }
+
+    private mutating func suspect(_ replica: ReplicaID, through last: UInt64) {
+        let pending = store.standing(of: space).pending.filter { $0.replica == replica }
+        // Nothing is pushed behind what is pending.
+        let end = min(last, pending.map(\.sequences.upperBound).max() ?? last)
+        // What was pushed since the suspicion need not be pushed again.
+        if suspects[replica] == nil { decided[replica] = nil }
+        suspects[replica] = max(end, suspects[replica] ?? 0)
         machine.pushFirst()
     }
 
     /// Suspects all that is pending; false if nothing is, but what was cleared already.
     mutating func suspectAll() -> Bool {
         let new = Set(store.standing(of: space).pending.map(\.replica)).subtracting(cleared)
-        guard !new.isEmpty else { return false }
-        suspects.formUnion(new)
-        for replica in new { decided[replica] = nil }
-        machine.pushFirst()
-        return true
+        for replica in new { suspect(replica, through: .max) }
+        return !new.isEmpty
     }
 
     /// Another event is known under this origin.
@@ -175,7 +184,7 @@ extension ReplicaSession {
         moved.recordedAgain += outcome.recordedAgain
         moved.movedBack += outcome.movedBack
         decided = [:]
-        suspects = []
+        suspects = [:]
         cleared = []
         held = nil
         machine.compared()

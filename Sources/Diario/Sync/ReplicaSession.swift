@@ -23,16 +23,16 @@ package struct ReplicaSession: Sendable {
     var request: Request?
     /// News that wait for packs.
     var held: Arrival?
-    /// Replicas of which the authority may have other events than are pending here, which a push is
-    /// to tell.
-    var suspects: Set<ReplicaID> = []
-    /// Those of which it did not say so when it was asked.
+    /// Replicas of which the authority may have other events than are pending here; pushes through
+    /// this sequence are to tell.
+    var suspects: [ReplicaID: UInt64] = [:]
+    /// Those of which they told nothing.
     var cleared: Set<ReplicaID> = []
     var search: CommonSearch?
     /// The event that the authority waited for when it last found a gap.
     var lastGap: Origin?
     /// Events of one push at most; fewer once the authority, or somebody in between, took no more.
-    var pushCountMax = Limits.exchangeCountMax
+    package var pushCountMax = Limits.exchangeCountMax
     /// True once news could not be read: their context may be another one there.
     package internal(set) var avoidsContext = false
     /// Of the authority, when it last answered.
