@@ -115,7 +115,10 @@ struct SharedIDTests {
         twin.session.heardOfNews()
         for _ in 0..<2 {
             let request = try twin.request(at: pair.now)
-            try twin.session.receive(pair.authority.answer(request, from: Pair.anyone), at: pair.now)
+            try twin.session.receive(
+                pair.authority.answer(request, from: Pair.anyone),
+                at: pair.now
+            )
         }
         _ = try twin.request(at: pair.now)
         twin.lose(at: pair.now)
