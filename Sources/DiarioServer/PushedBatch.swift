@@ -10,6 +10,9 @@ struct PushedBatch: Sendable {
     let block: Int
     let rows: Range<Int>
     let firstSequence: UInt64
+    /// The clock of its first event; each further one has a later one.
+    let firstClock: HybridTime
+    fileprivate(set) var lastClock: HybridTime
 
     var count: Int { rows.count }
     var lastSequence: UInt64 { firstSequence + UInt64(rows.count) - 1 }
@@ -105,11 +108,21 @@ struct PushedEvents: Sendable {
                 throw .malformed(.personalPart, at: row.publicPart.lowerBound)
             }
             let part = try PublicPart.parse(bytes.span, row)
+            let clock = part.envelope.clock
             if part.envelope.batchFirst == row.sequence {
-                let batch = row.index..<row.index + part.envelope.batchCount
                 batches.append(
-                    PushedBatch(block: index, rows: batch, firstSequence: row.sequence)
+                    PushedBatch(
+                        block: index,
+                        rows: row.index..<row.index + part.envelope.batchCount,
+                        firstSequence: row.sequence,
+                        firstClock: clock,
+                        lastClock: clock
+                    )
                 )
+            } else if let before = batches.last?.lastClock, before < clock {
+                batches[batches.count - 1].lastClock = clock
+            } else {
+                throw .malformed(.clock, at: row.publicPart.lowerBound)
             }
             rows.append(row)
         }

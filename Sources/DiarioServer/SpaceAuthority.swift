@@ -21,6 +21,8 @@ package final class SpaceAuthority: Sendable {
     private struct State: Sendable {
         var types: SpaceTypes?
         var refusals = KnownRefusals()
+        /// The clocks of the last events of replicas that pushed lately.
+        var clocks = LastClocks()
         var isSettled = false
         /// Whether another space has its name by now.
         var isRetired = false
@@ -278,7 +280,7 @@ package final class SpaceAuthority: Sendable {
             while true {
                 let head = store.head(of: space)
                 do throws(LogError) {
-                    return try decide(events, from: caller, types, &state.refusals)
+                    return try decide(events, from: caller, types, &state)
                 } catch .outOfOrder(_) where store.head(of: space) != head {
                     // Another process wrote behind what was looked at for changes.
                     continue
@@ -292,33 +294,42 @@ package final class SpaceAuthority: Sendable {
         _ events: PushedEvents,
         from caller: Caller,
         _ types: SpaceTypes,
-        _ refusals: inout KnownRefusals
+        _ state: inout State
     ) throws(LogError) -> [Verdict] {
         let last = store.lastSequence(of: events.replica, in: space)
         var decided = Decisions()
-        try refusals.follow(space, in: store)
-        guard try repeatKnown(events, through: last, refusals, &decided) else {
-            return decided.verdicts
-        }
-        if events.lastSequence > last, contradicts(events) {
+        try state.refusals.follow(space, in: store)
+        guard try repeatKnown(events, through: last, state.refusals, &decided),
+            events.lastSequence > last
+        else { return decided.verdicts }
+        if contradicts(events) {
             // The salts of one replica come from one seed: two devices have this id.
             decided.end(.forked, at: decided.next(behind: last))
             return decided.verdicts
         }
-        var judge = BatchJudge(of: events, types, refusals, caller)
-        note(events, through: last, refusals, &judge)
+        var clock = try state.clocks.clock(of: events.replica, through: last, in: store, space)
+        var judge = BatchJudge(of: events, types, state.refusals, caller)
+        note(events, through: last, state.refusals, &judge)
         for batch in events.batches where batch.firstSequence > last {
-            guard batch.firstSequence == decided.next(behind: last) else {
-                decided.end(.gap, at: decided.next(behind: last))
+            let next = decided.next(behind: last)
+            guard batch.firstSequence == next else {
+                decided.end(.gap, at: next)
+                break
+            }
+            guard clock.map({ $0 < batch.firstClock }) ?? true else {
+                // The clock of one device never goes back.
+                decided.end(.forked, at: next)
                 break
             }
             if let objection = try judge.objection(to: batch, in: store, space) {
                 decided.refuse(batch, types.refusalDraft(events.replica, batch, objection))
             } else {
                 decided.accept(batch)
+                clock = batch.lastClock
             }
         }
-        try append(&decided, events, behind: judge.head, &refusals)
+        try append(&decided, events, behind: judge.head, &state.refusals)
+        state.clocks.note(clock, of: events.replica, through: decided.next(behind: last) - 1)
         return decided.verdicts
     }
 
@@ -329,7 +340,6 @@ package final class SpaceAuthority: Sendable {
         _ refusals: KnownRefusals,
         _ judge: inout BatchJudge
     ) {
-        guard events.lastSequence > last else { return }
         func isRefused(_ batch: PushedBatch) -> Bool {
             let origin = Origin(replica: events.replica, sequence: batch.firstSequence)
             return refusals.run(of: origin) != nil

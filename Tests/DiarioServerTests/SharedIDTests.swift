@@ -128,6 +128,45 @@ struct SharedIDTests {
         #expect(try twin.root == pair.authorityRoot)
     }
 
+    /// Events that follow those of another device by their sequences may be older than these.
+    ///
+    /// Who looked at the clocks later, as `verify` does, took the log for damaged.
+    @Test func aClockThatGoesBackIsThatOfAnotherDevice() throws {
+        var pair = try Pair()
+        try pair.sync()
+        try pair.replica.record("zero")
+        try pair.sync()
+        let twin = try pair.replica.snapshot()
+        try twin.record("two")
+        let origin = try twin.record("three")
+        pair.clock.advance(milliseconds: 5000)
+        try pair.replica.record("one")
+        try pair.sync()
+        let last = origin.sequence
+        let events = PendingEvents(replica: origin.replica, sequences: last...last)
+        let manifest = try twin.store.status(of: twin.space).manifest
+        let push = Push(
+            standing: Standing(
+                lineage: manifest.lineage,
+                epoch: manifest.epoch,
+                size: twin.head,
+                root: try twin.root
+            ),
+            replica: origin.replica,
+            blocks: try twin.store.pendingBlocks(of: twin.space, events).blocks
+        )
+        // A server that was started since has to look for the clock in its log.
+        let authorities = [pair.authority, SpaceAuthority(pair.authorityStore, twin.space)]
+        for authority in authorities {
+            let answer = authority.answer(SyncMessage.push(push).encoded(), from: Pair.anyone)
+            guard case .verdicts(let verdicts) = try SyncMessage(answer.span) else {
+                Issue.record("a push gets verdicts")
+                continue
+            }
+            #expect(verdicts.list == [Verdict(firstSequence: last, count: 0, kind: .forked)])
+        }
+    }
+
     /// What earlier appends had left in memory knew the old id still.
     @Test func theNewIDHoldsForTheNextEvent() throws {
         var pair = try Pair()

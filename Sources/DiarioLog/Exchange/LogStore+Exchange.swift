@@ -170,6 +170,35 @@ extension LogStore {
         return found.reversed()
     }
 
+    /// The clock of the last event of a replica up to a sequence; nil if none has a position.
+    package func lastClock(
+        of replica: ReplicaID,
+        through sequence: UInt64,
+        in space: SpaceID
+    ) throws(LogError) -> HybridTime? {
+        let sequences = 1...sequence
+        var filter = LogFilter()
+        filter.sequences = LogFilter.Sequences(sequences, of: replica)
+        var cursor = try cursor(
+            space,
+            positions: try sealedPositions(of: sequences, of: replica, in: space),
+            .canonical,
+            filter: filter,
+            isReversed: true
+        )
+        while let events = try cursor.next() {
+            for stored in events.rows
+            where stored.row.replica == replica && stored.row.sequence <= sequence {
+                do throws(FormatError) {
+                    return try PublicPart.parse(events.bytes.span, stored.row).envelope.clock
+                } catch {
+                    throw .format(error)
+                }
+            }
+        }
+        return nil
+    }
+
     /// The positions up to the end of a segment that has the last of these sequences of a replica,
     /// or a later one; nil if no segment tells.
     ///
