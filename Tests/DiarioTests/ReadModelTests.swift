@@ -24,6 +24,21 @@ import Testing
         try lane.check(models, "both")
     }
 
+    /// Where there is much to do for several packs, two threads bring them up to date.
+    @Test func packsThatAreFarBehindAreUpdatedSideBySide() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: PackSource.builtIn())
+        let models = try ReadModels(space, chunkCount: 5)
+        try models.update()
+        try SampleSpace.fill(space)
+        var told: Set<String> = []
+        try models.update { pack, _, _ in told.insert(pack) }
+        #expect(!told.isEmpty)
+        for (pack, table) in try models.compare(models.packs) {
+            #expect(table.isEmpty, "\(pack).\(table.name)")
+        }
+    }
+
     /// The event of another comes first: ours cannot be taken then, and goes to quarantine.
     @Test func pendingEventsAreAppliedAgainBehindThoseOfOthers() throws {
         var lane = try LaneSpace(TasksPack.make())

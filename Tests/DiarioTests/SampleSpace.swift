@@ -8,6 +8,11 @@ import DiarioTestSupport
 enum SampleSpace {
     static func make(_ path: String) throws -> Space {
         let space = try Space.create(at: path, packs: PackSource.builtIn())
+        try fill(space)
+        return space
+    }
+
+    static func fill(_ space: Space) throws {
         var recorder = LineRecorder(space, durability: .synced)
         for file in BuiltInPacks.files where file.path.contains("/examples/") {
             for line in file.text.utf8.split(separator: UInt8(ascii: "\n")) {
@@ -16,7 +21,6 @@ enum SampleSpace {
             recorder.finish()
         }
         _ = try recorder.commit()
-        return space
     }
 
     static func lines(_ space: Space) throws -> [UInt8] {

@@ -4,7 +4,6 @@ import DiarioLog
 import DiarioProjection
 import DiarioSchema
 import DiarioStorage
-import Synchronization
 
 /// Builds generations of read models beside the live ones, on whatever thread, and makes them live.
 ///
@@ -14,9 +13,6 @@ package struct ModelBuilder: Sendable {
     private let space: Space
     private let folder: ModelFolder
     private let chunkCount: Int
-
-    /// Packs that are built side by side, at most: each takes up to 150 MB.
-    private static let threadCountMax = 2
 
     init(_ space: Space, _ folder: ModelFolder, chunkCount: Int) {
         self.space = space
@@ -83,32 +79,17 @@ package struct ModelBuilder: Sendable {
     }
 
     /// Does for each pack what is to be done, on as many threads as may build.
-    ///
-    /// Those that take longest come first: at the end no thread then waits long for another.
     private func sideBySide<Made: Sendable>(
         _ plans: [PackPlan],
         _ make: @escaping @Sendable (PackPlan, (UInt64) -> Void) throws(DiarioError) -> Made,
         progress: ([UInt64], UInt64) -> Void
     ) throws(DiarioError) -> [Made] {
-        let order = plans.indices.sorted { size(of: plans[$0]) > size(of: plans[$1]) }
         let head = space.store.standing(of: space.id).head
-        let work = SharedWork<Made>(plans, order, head: head)
-        for _ in 0..<min(Self.threadCountMax, plans.count) {
-            _ = WorkerThread(name: "diario-rebuild") {
-                while let (number, plan) = work.take() {
-                    let made = Result { () throws(DiarioError) in
-                        try make(plan) { work.note($0, of: number) }
-                    }
-                    work.finish(number, made)
-                }
-            }
-        }
-        return try work.wait(progress).map { (made) throws(DiarioError) in try made.get() }
-    }
-
-    /// Bytes of the live generation of a pack, by which one sees how long it takes; 0 without one.
-    private func size(of plan: PackPlan) -> Int {
-        folder.live(plan.pack.name).map { folder.size($0) } ?? 0
+        let work = PacksTogether<Made>(plans.map { folder.liveSize($0.pack.name) }, through: head)
+        return try work.run(
+            { (number, note) throws(DiarioError) in try make(plans[number], note) },
+            progress: progress
+        )
     }
 
     private func rebuild(
@@ -213,61 +194,5 @@ package struct ModelBuilder: Sendable {
             )
         }
         return ReadModels.Report(pack: file.plan.pack.name, models: models)
-    }
-}
-
-/// Packs of which several threads make something, and how far they are.
-private final class SharedWork<Made: Sendable>: Sendable {
-    private struct State {
-        var next = 0
-        /// By pack: events behind us.
-        var done: [UInt64]
-        var made: [Result<Made, DiarioError>?]
-    }
-
-    private let plans: [PackPlan]
-    /// The packs, by their indices, as they are to be taken.
-    private let order: [Int]
-    private let head: UInt64
-    private let state: Mutex<State>
-    private let isChanged = Signal()
-
-    init(_ plans: [PackPlan], _ order: [Int], head: UInt64) {
-        self.plans = plans
-        self.order = order
-        self.head = head
-        state = Mutex(
-            State(done: plans.map { _ in 0 }, made: plans.map { _ in nil })
-        )
-    }
-
-    /// The next pack that nobody has taken.
-    func take() -> (Int, PackPlan)? {
-        state.withLock { state in
-            guard state.next < order.count else { return nil }
-            defer { state.next += 1 }
-            return (order[state.next], plans[order[state.next]])
-        }
-    }
-
-    func note(_ done: UInt64, of number: Int) {
-        state.withLock { $0.done[number] = min(done, head) }
-        isChanged.raise()
-    }
-
-    func finish(_ number: Int, _ made: Result<Made, DiarioError>) {
-        state.withLock { $0.made[number] = made }
-        isChanged.raise()
-    }
-
-    /// Waits until all packs are done, and tells meanwhile how many events each has behind it, of
-    /// how many.
-    func wait(_ progress: ([UInt64], UInt64) -> Void) -> [Result<Made, DiarioError>] {
-        while true {
-            let (done, made) = state.withLock { ($0.done, $0.made.compactMap { $0 }) }
-            progress(done, head)
-            if made.count == plans.count { return made }
-            isChanged.wait()
-        }
     }
 }

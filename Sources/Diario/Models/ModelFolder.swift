@@ -81,6 +81,9 @@ struct ModelFolder: Sendable {
         return (try? file?.size()) ?? 0
     }
 
+    /// Bytes of the live generation of a pack, by which one sees how long it takes; 0 without one.
+    func liveSize(_ pack: String) -> Int { live(pack).map { size($0) } ?? 0 }
+
     /// All generations that are there, in order of their numbers.
     func generations(of pack: String) throws(DiarioError) -> [Generation] {
         try storing { () throws(StorageError) in

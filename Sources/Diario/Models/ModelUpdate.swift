@@ -68,6 +68,20 @@ package struct ModelUpdate {
         file.applied < standing.head || applied != standing.pending
     }
 
+    /// Whether it takes so long that a thread of its own is worth it.
+    var isLong: Bool {
+        let standing = space.store.standing(of: space.id)
+        let canonical = standing.head - min(file.applied, standing.head)
+        let pending = standing.pending.reduce(0) { $0 + UInt64($1.sequences.count) }
+        let known = file.sections.reduce(0) { $0 + UInt64($1.count) }
+        // What is pending is applied again behind what is new before it.
+        let again = canonical > 0 ? pending : pending - min(known, pending)
+        return canonical + again > UInt64(min(chunkCount, Self.longCount))
+    }
+
+    /// Events that take some milliseconds, in a pack to which a fifth of them belong.
+    private static let longCount = 2000
+
     /// The pending events that are applied, as the log would tell them.
     private var applied: [PendingEvents] {
         var events: [PendingEvents] = []

@@ -134,14 +134,17 @@ package final class ReadModels {
         _ progress: Progress
     ) throws(DiarioError) -> [Space.UsedPack] {
         try locked { () throws(DiarioError) in
-            var missing: [Space.UsedPack] = []
+            var (missing, files): ([Space.UsedPack], [ModelFile]) = ([], [])
             for used in packs {
                 if let file = try liveFile(plan(used)) {
-                    try update(file, progress)
+                    files.append(file)
                 } else {
                     missing.append(used)
                 }
             }
+            let long = files.filter { modelUpdate(of: $0).isLong }
+            if long.count > 1 { try updateTogether(long, progress) }
+            for file in files { try update(file, progress) }
             return missing
         }
     }
@@ -190,6 +193,28 @@ package final class ReadModels {
             _ = try builder.build(plan, copying: true) { progress(pack.name, $0, $1) }
         }
         _ = try follow([used], progress)
+    }
+
+    /// Brings files up to date for which there is much to do, side by side.
+    private func updateTogether(
+        _ files: [ModelFile],
+        _ progress: Progress
+    ) throws(DiarioError) {
+        let names = files.map(\.plan.pack.name)
+        let lent = files.map { LentFile(file: $0, isKnown: checked.contains($0.plan.pack.name)) }
+        let work = PacksTogether<Void>(
+            names.map { folder.liveSize($0) },
+            through: space.store.standing(of: space.id).head
+        )
+        let (space, chunkCount) = (space, chunkCount)
+        _ = try work.run { (number, note) throws(DiarioError) in
+            try ModelUpdate(space, lent[number].file, chunkCount: chunkCount)
+                .run(isKnown: lent[number].isKnown) { done, _ in note(done) }
+        } progress: { done, total in
+            guard let last = done.indices.min(by: { done[$0] < done[$1] }) else { return }
+            progress(names[last], done[last], total)
+        }
+        checked.formUnion(names)
     }
 
     private func update(_ file: ModelFile, _ progress: Progress) throws(DiarioError) {
@@ -426,4 +451,12 @@ package final class ReadModels {
         }
         return all
     }
+}
+
+/// A live generation while another thread brings it up to date.
+// Sendable because who lends a file waits until that is done, and one thread alone gets it.
+private struct LentFile: @unchecked Sendable {
+    let file: ModelFile
+    /// Whether nobody else can have changed it.
+    let isKnown: Bool
 }
