@@ -119,7 +119,7 @@ struct ColumnEncoder: ~Copyable {
     }
 
     /// Values that a search tries encodings on: the first ones.
-    private static let sampleCount = 16_384
+    private static let sampleCount = 4096
 
     private static func sample(_ values: [Int64]) -> [Int64] {
         values.count > sampleCount ? Array(values[..<sampleCount]) : values
