@@ -137,21 +137,13 @@ extension LogStore {
         of replica: ReplicaID,
         in space: SpaceID
     ) throws(LogError) -> [KnownEvent] {
-        var filter = LogFilter()
-        filter.sequences = LogFilter.Sequences(sequences, of: replica)
-        // Sequences increase with position: what is below need not be looked for further back.
-        var cursor = try cursor(
-            space,
-            positions: try sealedPositions(of: sequences, of: replica, in: space),
-            .canonical,
-            filter: filter,
-            isReversed: true
-        )
+        var cursor = try backwards(sequences, of: replica, in: space)
         var hashing = RowHashing(shared, space)
         var found: [KnownEvent] = []
         search: while let events = try cursor.next() {
             for stored in events.rows where stored.row.replica == replica {
                 let row = stored.row
+                // Sequences increase with position: what is below is not further back.
                 if row.sequence < sequences.lowerBound { break search }
                 guard row.sequence <= sequences.upperBound, let position = stored.position,
                     let acceptedAt = stored.acceptedAt
@@ -176,16 +168,7 @@ extension LogStore {
         through sequence: UInt64,
         in space: SpaceID
     ) throws(LogError) -> HybridTime? {
-        let sequences = 1...sequence
-        var filter = LogFilter()
-        filter.sequences = LogFilter.Sequences(sequences, of: replica)
-        var cursor = try cursor(
-            space,
-            positions: try sealedPositions(of: sequences, of: replica, in: space),
-            .canonical,
-            filter: filter,
-            isReversed: true
-        )
+        var cursor = try backwards(1...sequence, of: replica, in: space)
         while let events = try cursor.next() {
             for stored in events.rows
             where stored.row.replica == replica && stored.row.sequence <= sequence {
@@ -197,6 +180,23 @@ extension LogStore {
             }
         }
         return nil
+    }
+
+    /// Blocks that may hold these sequences of a replica with positions, the last one first.
+    private func backwards(
+        _ sequences: ClosedRange<UInt64>,
+        of replica: ReplicaID,
+        in space: SpaceID
+    ) throws(LogError) -> LogCursor {
+        var filter = LogFilter()
+        filter.sequences = LogFilter.Sequences(sequences, of: replica)
+        return try cursor(
+            space,
+            positions: try sealedPositions(of: sequences, of: replica, in: space),
+            .canonical,
+            filter: filter,
+            isReversed: true
+        )
     }
 
     /// The positions up to the end of a segment that has the last of these sequences of a replica,
