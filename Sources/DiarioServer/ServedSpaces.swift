@@ -62,7 +62,7 @@ package final class ServedSpaces: Sendable {
     ) throws(Refusal) -> SyncMessage {
         let message = try SpaceAuthority.read(request)
         switch message {
-        case .publish, .abandon:
+        case .publish, .abandon, .restore:
             return try publish(message, to: space, with: token, at: now)
         default: break
         }
@@ -90,9 +90,9 @@ package final class ServedSpaces: Sendable {
         }
     }
 
-    // MARK: Publishing
+    // MARK: Publishing and restoring
 
-    /// Takes a part of a space that is published, or gives an attempt up.
+    /// Takes a part of a space that is published or restored, or gives an attempt up.
     private func publish(
         _ message: SyncMessage,
         to space: NamedSpace,
@@ -123,6 +123,7 @@ package final class ServedSpaces: Sendable {
                 switch message {
                 case .publish(let publish): return .success(try adoption.answer(publish))
                 case .abandon(let abandon): return .success(try adoption.answer(abandon))
+                case .restore(let publish): return .success(try adoption.restore(publish))
                 default: preconditionFailure("only these come here")
                 }
             } catch {
@@ -133,10 +134,10 @@ package final class ServedSpaces: Sendable {
     }
 
     /// Runs `body` while the space that has a name takes no push; it says whether that is over for
-    /// good, and is told whether the space holds nothing of replicas.
+    /// good, and is told what the space is.
     private func whileQuiet(
         _ space: NamedSpace,
-        _ body: (Bool) throws(Refusal) -> Bool
+        _ body: (SpaceStatus) throws(Refusal) -> Bool
     ) throws(Refusal) {
         let authority = try authority(of: space)
         var isOver = false
@@ -145,12 +146,12 @@ package final class ServedSpaces: Sendable {
             do throws(LogError) { status = try store.status(of: space.id) } catch {
                 throw Refusal(error)
             }
-            isOver = try body(!Adoption.isUsed(status))
+            isOver = try body(status)
             return isOver
         }
         guard isOver else { return }
         authorities.withLock { $0[space.id] = nil }
-        // It held nothing that anybody recorded; what is left of it if this fails has no name.
+        // Nothing is in it alone; what is left of it if this fails has no name.
         try? store.remove(space.id)
     }
 
@@ -290,20 +291,27 @@ package final class ServedSpaces: Sendable {
         let known = try reading { () throws(ControlError) in
             try control.holder(of: push.replica, in: space.name)
         }
-        if known == own || token.rights.mayRelay && (known != nil || push.isSeen) { return }
-        guard known != nil || push.isSeen else {
-            let holder = try reading { () throws(ControlError) in
-                try control.bind(push.replica, in: space.name, to: own, at: now)
+        if known == own { return }
+        var isFree = known == nil
+        if isFree && push.isSeen {
+            isFree = try reading { () throws(ControlError) in
+                try control.isOpen(push.replica, in: space.name)
             }
-            if holder == own { return }
-            guard holder == nil else { throw Self.foreign(push.replica) }
-            throw Refusal(
-                .full,
-                "More than \(Limits.holderReplicaCountMax) replicas belong to the token or its "
-                    + "actor. Use another token."
-            )
         }
-        throw Self.foreign(push.replica)
+        guard isFree else {
+            guard token.rights.mayRelay else { throw Self.foreign(push.replica) }
+            return
+        }
+        let holder = try reading { () throws(ControlError) in
+            try control.bind(push.replica, in: space.name, to: own, at: now)
+        }
+        if holder == own { return }
+        guard holder == nil else { throw Self.foreign(push.replica) }
+        throw Refusal(
+            .full,
+            "More than \(Limits.holderReplicaCountMax) replicas belong to the token or its "
+                + "actor. Use another token."
+        )
     }
 
     private static func foreign(_ replica: ReplicaID) -> Refusal {

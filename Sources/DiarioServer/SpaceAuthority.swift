@@ -89,7 +89,7 @@ package final class SpaceAuthority: Sendable {
         case .compare(let compare):
             try require(.read, of: caller)
             return .common(try common(compare))
-        case .publish, .abandon:
+        case .publish, .abandon, .restore:
             throw Refusal(.forbidden, "Nothing can be published here.")
         case .verdicts, .news, .pack, .refusal, .common, .publication:
             throw Refusal(.malformed, "This message is an answer, and not a request.")
@@ -114,7 +114,8 @@ package final class SpaceAuthority: Sendable {
                 lineage: manifest.lineage,
                 epoch: manifest.epoch,
                 "This space was made elsewhere: lineage \(manifest.lineage.text) here, "
-                    + "\(lineage.text) there."
+                    + "\(lineage.text) there. If the server lost the one that is meant, a replica "
+                    + "can give it back: diario remote restore"
             )
         }
         try requireGoing(manifest)
@@ -155,7 +156,9 @@ package final class SpaceAuthority: Sendable {
             throw refusal(
                 .ahead,
                 number: outline.head,
-                "The authority has \(outline.head) events and the replica \(standing.size)."
+                "The authority has \(outline.head) events and the replica \(standing.size). "
+                    + "`diario sync --rejoin` goes back to what it has; its operator may rather "
+                    + "hold it and let a replica give back what it lost: diario remote restore"
             )
         }
         if standing.size == outline.head {
@@ -247,8 +250,9 @@ package final class SpaceAuthority: Sendable {
             number: Self.waitSeconds,
             lineage: manifest.lineage,
             epoch: manifest.epoch,
-            "The authority was restored from a backup and waits for its operator: "
-                + "`diario authority resume` lets it go on."
+            "The authority was restored from a backup, or held, and waits for its operator: "
+                + "`diario authority resume` lets it go on, or a replica that has more gives it "
+                + "what it lacks: diario remote restore"
         )
     }
 

@@ -15,12 +15,15 @@ struct PublishCrashTests {
     }
 
     /// Does what a user does until the attempt has its end; true if the disk was cut meanwhile.
-    private static func run(_ world: PublishWorld) throws -> PublishSession.Result {
+    private static func run(
+        _ world: PublishWorld,
+        _ purpose: PublishSession.Purpose
+    ) throws -> PublishSession.Result {
         var isRecorded = false
         var trace: [String] = []
         for _ in 0..<20 {
             do {
-                var session = world.session()
+                var session = world.session(purpose)
                 while true {
                     switch try session.next(at: world.clock.now) {
                     case .done(let result): return result
@@ -57,6 +60,7 @@ struct PublishCrashTests {
     private static func cutEverywhere(
         _ moment: CrashDisk.CutMoment,
         _ disk: KeyPath<PublishWorld, CrashDisk>,
+        _ purpose: PublishSession.Purpose = .publishing,
         make: () throws -> PublishWorld,
         check: (PublishWorld, PublishSession.Result, String) throws -> Void
     ) throws -> Int {
@@ -67,7 +71,7 @@ struct PublishCrashTests {
             world[keyPath: disk].cutAfter(operations: operation, moment)
             let place = "cut \(moment) operation \(operation)"
             let result: PublishSession.Result
-            do { result = try run(world) } catch {
+            do { result = try run(world, purpose) } catch {
                 #expect(Bool(false), "\(place): \(error)")
                 operation += 1
                 continue
@@ -115,5 +119,18 @@ struct PublishCrashTests {
             try world.checkKept(place)
         }
         #expect(count > 15)
+    }
+
+    @Test(arguments: moments) func restoringIsCutWherever(moment: CrashDisk.CutMoment) throws {
+        let count = try Self.cutEverywhere(moment, \.serverDisk, .restoring) {
+            try RestoreTests.worldSetBack()
+        } check: { world, result, place in
+            switch result {
+            case .published, .kept(nil, _): break
+            case .kept: #expect(Bool(false), "\(place): it ended")
+            }
+            try world.checkPublished(place)
+        }
+        #expect(count > 30)
     }
 }

@@ -69,7 +69,7 @@ struct PublishRepairTests {
         // The last answer is lost, and then the file.
         try world.deviceDisk.flipBit(1, at: 12, of: path)
         try expectMended(by: "begun anew")
-        #expect(try world.publish(isAbandoning: true) == .published)
+        #expect(try world.publish(.abandoning) == .published)
         try world.checkPublished()
     }
 

@@ -226,7 +226,7 @@ struct PublishTests {
         _ = try world.device.beginPublishing(world.space)
         for _ in 0..<3 { try world.record() }
         #expect(try world.device.status(of: world.space).pending == 3)
-        #expect(try world.publish(isAbandoning: true) != .published)
+        #expect(try world.publish(.abandoning) != .published)
         try world.checkKept()
     }
 
@@ -240,7 +240,7 @@ struct PublishTests {
             guard sent.count < 3 else { break }
             try session.receive(world.answer(request), at: world.clock.now)
         }
-        guard case .kept(.abandoned, _) = try world.publish(isAbandoning: true) else {
+        guard case .kept(.abandoned, _) = try world.publish(.abandoning) else {
             return #expect(Bool(false), "it was not abandoned")
         }
         try world.checkKept()
@@ -263,7 +263,7 @@ struct PublishTests {
             guard try Self.publication(answer)?.outcome != .adopted else { break }
             try session.receive(answer, at: world.clock.now)
         }
-        #expect(try world.publish(isAbandoning: true) == .published)
+        #expect(try world.publish(.abandoning) == .published)
         try world.checkPublished()
     }
 
@@ -273,7 +273,7 @@ struct PublishTests {
         guard case .send(let request) = try session.next(at: world.clock.now) else {
             return #expect(Bool(false), "nothing is sent")
         }
-        #expect(try world.publish(isAbandoning: true) != .published)
+        #expect(try world.publish(.abandoning) != .published)
         let late = try #require(try Self.publication(world.answer(request)))
         #expect(late.outcome == .ended(.abandoned))
     }

@@ -15,20 +15,20 @@ import Testing
 final class PublishWorld {
     let clock = ManualClock(milliseconds: 1_700_000_000_000)
     let deviceDisk = CrashDisk(machineID: "device")
-    let serverDisk = CrashDisk(machineID: "server")
+    private(set) var serverDisk = CrashDisk(machineID: "server")
     private(set) var device: LogStore
+    /// The space on the device by now: it may have been made anew.
+    private(set) var space: SpaceID
     private(set) var server: LogStore
     private(set) var control: ControlFile
     private(set) var served: ServedSpaces
-    /// The space on the device.
-    let space: SpaceID
-    let key: TokenKey
+    private(set) var key: TokenKey
     /// Events whose recording was acknowledged, and those that were tried.
     private(set) var recorded = 0
     private(set) var tried = 0
     var random: SeededRandom
     let entropy: SeededEntropy
-    private let folder: TemporaryFolder
+    private var folder: TemporaryFolder
 
     init(
         seed: UInt64 = 1,
@@ -80,6 +80,23 @@ final class PublishWorld {
         served = ServedSpaces(server, control)
     }
 
+    /// The server goes on with what another disk has.
+    func replaceServer(with disk: CrashDisk) throws {
+        serverDisk = disk
+        server = try TestReplica.open(disk, clock, entropy)
+        served = ServedSpaces(server, control)
+    }
+
+    /// The server and all it knew is gone; another one has the name, and a token for the device.
+    func loseServer(rights: Caller.Rights = [.admin]) throws {
+        folder = try TemporaryFolder()
+        control = try ControlFile(folder: folder.path, .create)
+        var draft = TokenDraft(space: try Self.home(), rights: rights)
+        draft.actor = "alice"
+        key = try control.makeToken(draft, drawnFrom: entropy, at: clock.now).key
+        try replaceServer(with: CrashDisk(machineID: "another server"))
+    }
+
     func restartDevice() throws {
         deviceDisk.crash(using: &random)
         device = try TestReplica.open(deviceDisk, clock, entropy)
@@ -106,14 +123,16 @@ final class PublishWorld {
         try device.verify(space) { _ in nil }.faults.map(\.file)
     }
 
-    func session(isAbandoning: Bool = false) -> PublishSession {
-        PublishSession(device, space, seed: 1, isAbandoning: isAbandoning)
+    func session(_ purpose: PublishSession.Purpose = .publishing) -> PublishSession {
+        PublishSession(device, space, seed: 1, purpose)
     }
 
     /// Carries messages until the attempt has come to its end, or somebody must do something.
     @discardableResult
-    func publish(isAbandoning: Bool = false) throws -> PublishSession.Result? {
-        var session = session(isAbandoning: isAbandoning)
+    func publish(
+        _ purpose: PublishSession.Purpose = .publishing
+    ) throws -> PublishSession.Result? {
+        var session = session(purpose)
         for _ in 0..<50 {
             switch try session.next(at: clock.now) {
             case .send(let request): try session.receive(answer(request), at: clock.now)
@@ -130,12 +149,15 @@ final class PublishWorld {
         for _ in 0..<50 {
             guard case .send(let request) = try session.next(at: clock.now) else { return }
             try session.receive(answer(request), at: clock.now)
+            space = session.space
         }
         preconditionFailure("a sync comes to an end")
     }
 
     /// The server gives the positions, and both have the same: everything that was acknowledged.
-    func checkPublished(_ where: String = "") throws {
+    ///
+    /// Other replicas recorded `foreign` events of these.
+    func checkPublished(_ where: String = "", foreign: Int = 0) throws {
         let comment = Comment(rawValue: `where`)
         #expect(try device.publishing(of: space) == nil, comment)
         #expect(try device.status(of: space).manifest.authority == nil, comment)
@@ -147,7 +169,7 @@ final class PublishWorld {
         #expect(!there.manifest.isStaging, comment)
         #expect(there.manifest.lineage == here.manifest.lineage, comment)
         #expect(try server.root(of: home) == (try device.root(of: space)), comment)
-        #expect((recorded...tried).contains(there.events), comment)
+        #expect((recorded...tried).contains(there.events - foreign), comment)
         try checkLogs(comment)
     }
 

@@ -113,6 +113,15 @@ struct MessageTests {
                 )
             ),
             .abandon(Abandon(attempt: attempt, standing: standing)),
+            .restore(
+                Publish(
+                    attempt: AttemptID(restoring: standing),
+                    standing: standing,
+                    acceptedAt: Timestamp(milliseconds: 1_700_000_000_000),
+                    before: 200,
+                    blocks: [block]
+                )
+            ),
             publication(.goesOn(taken: 250, wanted: wanted), ""),
             publication(.adopted, "The space is published."),
         ] + Publication.Reason.allCases.map { publication(.ended($0), "No.") }

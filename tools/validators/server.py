@@ -9,8 +9,10 @@ that clone, record offline, sync and publish, and the server's end.
 
 import http.client
 import json
+import shutil
 import threading
 import time
+from pathlib import Path
 
 from diario_program import Diario, main, require, wait_for, weight
 from diario_program.checks import Checks
@@ -196,6 +198,73 @@ def check_publishing(checks, diario, server, folder):
     checks.equal(diario.verify(copy)["root"], diario.verify(space)["root"], "roots")
 
 
+def check_restoring(checks, diario, server, folder):
+    """A server that was put back to a backup, and one that lost everything, get it back."""
+    admin = {"DIARIO_TOKEN": server.token("lost", "admin", "--actor", "ann")}
+    user = {"DIARIO_TOKEN": server.token("lost", "read,append", "--actor", "bob")}
+    ann, bob = str(folder / "ann"), str(folder / "bob")
+    diario.good("clone", server.url("lost"), ann, environment=admin)
+    diario.good("clone", server.url("lost"), bob, environment=user)
+
+    def share(number):
+        diario.good("-C", bob, "record", "-", stdin=weight(number))
+        diario.good("-C", bob, "sync", environment=user)
+        diario.good("-C", ann, "sync", environment=admin)
+
+    def same(what):
+        report = diario.good("-C", bob, "sync", "--json", environment=user).json
+        checks.equal(report["pending"], 0, what)
+        diario.good("-C", ann, "sync", environment=admin)
+        checks.equal(diario.verify(bob)["root"], diario.verify(ann)["root"], what)
+        return positions(bob)
+
+    def positions(space):
+        lines = diario.good("-C", space, "export").out.splitlines()
+        return [(event.get("position"), event["origin"]) for event in map(json.loads, lines)]
+
+    share(1)
+    backup = str(folder / "backup")
+    diario.good("-C", server.data, "backup", backup)
+    share(2)
+    before = positions(ann)
+    checks.equal(server.stop(), 0, "the server ends")
+    shutil.rmtree(server.data)
+    shutil.copytree(backup, server.data)
+    server.start()
+    diario.good("-C", bob, "record", "-", stdin=weight(3))
+    waits = diario.run("-C", bob, "sync", environment=user)
+    checks.true(waits.code == 1 and "remote restore" in waits.message, f"it waits: {waits}")
+    refused = diario.run("-C", bob, "remote", "restore", environment=user)
+    checks.true(refused.code == 1 and "admin" in refused.message, f"without the right: {refused}")
+    # Somebody who waits for news hears of them from the space that comes in the place of this one.
+    heard = []
+    path = f"/v1/spaces/lost/head?after={len(before) + 100}&wait=5"
+    waiting = threading.Thread(target=lambda: heard.append(
+        server.ask("GET", path, user["DIARIO_TOKEN"]).status))
+    waiting.start()
+    time.sleep(0.3)
+    done = diario.good("-C", ann, "remote", "restore", "--json", environment=admin).json
+    checks.equal(done["restored"], True, "it gets back what it lost")
+    waiting.join()
+    checks.true(heard and heard[0] in (200, 204, 404, 503), f"who waited is answered: {heard}")
+    after = same("after the backup")
+    checks.equal(after[:len(before)], before, "positions are what they were")
+
+    server.stop()
+    shutil.rmtree(server.data)
+    Path(server.data).mkdir()
+    admin["DIARIO_TOKEN"] = server.token("lost", "admin", "--actor", "ann")
+    user["DIARIO_TOKEN"] = server.token("lost", "read,append", "--actor", "bob")
+    server.start()
+    diario.good("-C", bob, "record", "-", stdin=weight(4))
+    refused = diario.run("-C", bob, "sync", environment=user)
+    checks.true(refused.code == 1 and "remote restore" in refused.message, f"lost: {refused}")
+    diario.good("-C", ann, "remote", "restore", environment=admin)
+    checks.equal(same("after the loss")[:len(after)], after, "positions, once more")
+    rows = diario.good("replicas", "--data", server.data, "--json").json
+    checks.true("bob" in [row.get("actor") for row in rows], f"a replica has an owner: {rows}")
+
+
 def check_wrong(checks, diario, server, folder):
     """What users do wrong, and what they are told."""
     token = server.token("wrong")
@@ -248,6 +317,8 @@ def check(path, folder):
         report = diario.good("-C", str(spaces[0]), "sync", "--json").json
         checks.equal(report["pending"], 0, "it goes on where it was")
         checks.equal(server.stop(), 0, "and ends again")
+        server.start()
+        check_restoring(checks, diario, server, folder)
     return f"{checks.count} checks"
 
 

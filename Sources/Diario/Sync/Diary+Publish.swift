@@ -15,7 +15,7 @@ extension Diary {
     ///
     /// - Throws: ``DiarioError`` if the server cannot be reached or refuses, or the disk fails.
     public func publish(with transport: some Transport) async throws {
-        switch try await publish(with: transport, isAbandoning: false) {
+        switch try await publish(with: transport, .publishing) {
         case .published: return
         case .kept(let reason, let message): throw DiarioError(Self.kind(of: reason), message)
         }
@@ -27,7 +27,25 @@ extension Diary {
     ///
     /// - Throws: ``DiarioError`` if the server cannot be asked: then the attempt is as it was.
     public func abandonPublishing(with transport: some Transport) async throws -> Bool {
-        try await publish(with: transport, isAbandoning: true) != .published
+        try await publish(with: transport, .abandoning) != .published
+    }
+
+    /// Gives a server back what it lost of this space, from what this diary has of it.
+    ///
+    /// For a server that was restored from an older backup and waits for its operator, or that
+    /// lost the space with its disk. It gets the events that it confirmed, at the positions that
+    /// they had, and gives positions again. What is pending here is sent by the next sync. The
+    /// token needs the right admin. Of several diaries, the one that has most should do this:
+    /// events that only others have get new positions when these sync. When it throws, nothing has
+    /// changed, and the next call goes on where this one was broken off. False if the server lacked
+    /// nothing.
+    ///
+    /// - Throws: ``DiarioError``, of kind ``DiarioError/Kind/diverged`` if the server has events
+    ///   that are not here, or still gives positions; of kind ``DiarioError/Kind/invalid`` if this
+    ///   diary is its own authority.
+    @discardableResult
+    public func restoreServer(with transport: some Transport) async throws -> Bool {
+        try await publish(with: transport, .restoring) == .published
     }
 
     private static func kind(of reason: Publication.Reason?) -> DiarioError.Kind {
@@ -50,7 +68,7 @@ extension Diary {
 
     private func publish(
         with transport: some Transport,
-        isAbandoning: Bool
+        _ purpose: PublishSession.Purpose
     ) async throws -> PublishSession.Result {
         guard syncing.begin() else {
             throw DiarioError(.busy, "This diary is being synced already.")
@@ -60,7 +78,7 @@ extension Diary {
             space.store,
             space.id,
             seed: UInt64.random(in: .min ... .max),
-            isAbandoning: isAbandoning
+            purpose
         )
         while true {
             try Task.checkCancellation()

@@ -6,7 +6,8 @@ import DiarioSchema
 import DiarioStorage
 package import DiarioSync
 
-/// A replica's side of publishing its space: schema/format/sync.md, section 10.
+/// A replica's side of publishing its space, and of restoring an authority: schema/format/sync.md,
+/// sections 10 and 11.
 ///
 /// Knows no network: whoever drives it carries a request to the authority and brings the answer, or
 /// says that there was none. All that lasts is in the log: what a session leaves undone, another
@@ -24,9 +25,18 @@ package struct PublishSession: Sendable {
         case done(Result)
     }
 
+    package enum Purpose: Sendable {
+        /// To give the authority to a server; goes on with an attempt that was begun.
+        case publishing
+        /// To end the attempt that goes on.
+        case abandoning
+        /// To give a server back what it lost of a space whose authority it was.
+        case restoring
+    }
+
     /// How it came to its end.
     package enum Result: Equatable, Sendable {
-        /// The authority is elsewhere now.
+        /// The authority is elsewhere now, and has all that was here.
         case published
         /// The authority is here again, or still.
         case kept(Publication.Reason?, String)
@@ -35,7 +45,9 @@ package struct PublishSession: Sendable {
     package private(set) var machine: ReplicaMachine
     private let store: LogStore
     private let space: SpaceID
-    private let isAbandoning: Bool
+    private let purpose: Purpose
+    /// What a server gets back; kept in memory, because nothing of it changes here.
+    private var restored: PublishingFile?
     /// What the authority said last that it has; nil if it was not asked yet.
     private var there: (taken: UInt64, wanted: [Hash32])?
     private var isAsked = false
@@ -45,11 +57,15 @@ package struct PublishSession: Sendable {
     /// How many of how many events the authority has.
     package private(set) var progress: (taken: UInt64, size: UInt64) = (0, 0)
 
-    /// With `isAbandoning`, the authority is asked to end the attempt that goes on.
-    package init(_ store: LogStore, _ space: SpaceID, seed: UInt64, isAbandoning: Bool = false) {
+    package init(
+        _ store: LogStore,
+        _ space: SpaceID,
+        seed: UInt64,
+        _ purpose: Purpose = .publishing
+    ) {
         self.store = store
         self.space = space
-        self.isAbandoning = isAbandoning
+        self.purpose = purpose
         machine = ReplicaMachine(seed: seed)
     }
 
@@ -74,7 +90,7 @@ package struct PublishSession: Sendable {
         requestCount += 1
         progress.size = file.size
         let standing = try standing(file)
-        if isAbandoning {
+        if purpose == .abandoning {
             let abandon = Abandon(attempt: file.attempt, standing: standing)
             return .send(SyncMessage.abandon(abandon).encoded())
         }
@@ -84,15 +100,45 @@ package struct PublishSession: Sendable {
             acceptedAt: file.acceptedAt
         )
         try fill(&publish)
-        return .send(SyncMessage.publish(publish).encoded())
+        let message: SyncMessage =
+            purpose == .restoring ? .restore(publish) : .publish(publish)
+        return .send(message.encoded())
     }
 
     private static let nothing = "No attempt to publish goes on."
 
     /// The attempt that goes on; unless one is to be abandoned, it is begun if there is none.
-    private func current() throws(LogError) -> PublishingFile? {
+    private mutating func current() throws(LogError) -> PublishingFile? {
+        if purpose == .restoring {
+            if restored == nil { restored = try attemptToRestore() }
+            return restored
+        }
         if let known = try store.publishing(of: space) { return known }
-        return isAbandoning ? nil : try store.beginPublishing(space)
+        return purpose == .abandoning ? nil : try store.beginPublishing(space)
+    }
+
+    private func attemptToRestore() throws(LogError) -> PublishingFile {
+        let status = try store.status(of: space)
+        guard status.manifest.authority == nil else { throw .isAuthority(space) }
+        guard try store.publishing(of: space) == nil else {
+            throw .outOfOrder(what: "an attempt to publish the space goes on")
+        }
+        guard !status.manifest.hasLost, let root = try store.root(of: space, size: status.head)
+        else {
+            throw .outOfOrder(what: "a space that lost positions cannot stand in for its server")
+        }
+        let standing = Standing(
+            lineage: status.manifest.lineage,
+            epoch: status.manifest.epoch,
+            size: status.head,
+            root: root
+        )
+        return PublishingFile(
+            attempt: AttemptID(restoring: standing),
+            size: status.head,
+            root: root,
+            acceptedAt: status.acceptedAt ?? Timestamp(milliseconds: 0)
+        )
     }
 
     private func standing(_ file: PublishingFile) throws(LogError) -> Standing {
@@ -109,11 +155,13 @@ package struct PublishSession: Sendable {
     private func fill(_ publish: inout Publish) throws(LogError) {
         guard let there else { return }
         publish.before = there.taken
+        // Behind that others may have come meanwhile.
+        let left = publish.standing.size - there.taken
         let (pieces, _) = try store.news(
             of: space,
             after: there.taken,
             own: [:],
-            countMax: Limits.exchangeCountMax,
+            countMax: Int(clamping: min(UInt64(Limits.exchangeCountMax), left)),
             inColumns: true
         )
         for case .block(let block) in pieces { publish.blocks.append(block) }
@@ -157,13 +205,15 @@ package struct PublishSession: Sendable {
         _ publication: Publication,
         at now: Timestamp
     ) throws(LogError) {
-        guard let file = try store.publishing(of: space), publication.attempt == file.attempt else {
+        var known = restored
+        if known == nil { known = try store.publishing(of: space) }
+        guard let file = known, publication.attempt == file.attempt else {
             return failed("The answer is about another attempt.", at: now)
         }
         machine.worked()
         switch publication.outcome {
         case .goesOn(let taken, let wanted):
-            guard taken <= file.size, !isAbandoning else {
+            guard taken <= file.size, purpose != .abandoning else {
                 return failed("The answer does not fit what was asked.", at: now)
             }
             if let there, there == (taken, wanted) {
@@ -172,9 +222,14 @@ package struct PublishSession: Sendable {
             there = (taken, wanted)
             progress.taken = taken
         case .adopted:
-            try store.endPublishing(space)
-            result = .published
+            if restored == nil { try store.endPublishing(space) }
+            // Who lacks something asks for it first.
+            let lacksNothing = restored != nil && there == nil
+            result = lacksNothing ? .kept(nil, publication.message) : .published
         case .ended(let reason):
+            guard restored == nil else {
+                return failed("The answer does not fit what was asked.", at: now)
+            }
             try store.takeBack(space)
             result = .kept(reason, publication.message)
         }

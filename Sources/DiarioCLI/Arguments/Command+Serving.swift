@@ -226,7 +226,7 @@ extension Command {
                 + "already, so it gives no positions. This lets it go on with what it has: "
                 + "replicas go back to what they have in common with it, and send their own events "
                 + "behind that again. Events of replicas that never come back are lost then; a "
-                + "newer backup would have them.",
+                + "newer backup would have them, and so would a replica: diario remote restore.",
             "Works beside a running server, which goes on at the next request. Do not run it for a "
                 + "copy that is served beside the original: both would give the same positions to "
                 + "different events.",
@@ -236,6 +236,27 @@ extension Command {
             Example(
                 text: "diario authority resume --data ./served --space home",
                 meaning: "after a backup was restored"
+            )
+        ]
+    )
+
+    static let authorityHold = Command(
+        name: "authority hold",
+        operands: "",
+        operandCount: 0...0,
+        summary: "let a server give no positions until it is resumed",
+        details: [
+            "Nothing is recorded in the spaces from then on, and replicas wait with what is "
+                + "pending. Reading goes on. A server that turns out to lack events, which it does "
+                + "not notice by itself if its disk was put back, can get them from a replica "
+                + "then: diario remote restore. Else diario authority resume lets it go on.",
+            "Works beside a running server, from the next request on.",
+        ],
+        options: [data, .value("space", "NAME", "only this one"), .json, .help],
+        examples: [
+            Example(
+                text: "diario authority hold --data ./served --space home",
+                meaning: "before a replica gives back what it lost"
             )
         ]
     )

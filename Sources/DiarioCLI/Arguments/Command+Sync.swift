@@ -121,6 +121,33 @@ extension Command {
         examples: [Example(text: "diario remote remove", meaning: "before a folder is given away")]
     )
 
+    static let remoteRestore = Command(
+        name: "remote restore",
+        operands: "[URL]",
+        operandCount: 0...1,
+        operandKinds: [.text],
+        summary: "give a server back what it lost of the space",
+        details: [
+            "For a server that was restored from an older backup and waits, or that lost the space "
+                + "with its disk. It gets all events that this replica has from it, at the "
+                + "positions that they had, and gives positions again. The token needs the right "
+                + "admin. If it is broken off, the same command goes on.",
+            "Use the replica that has most. Replicas that have more go back to what the server has "
+                + "then, and send their own events behind that again. A server that has events "
+                + "which are not here refuses. So does one that goes on giving positions, which "
+                + "`diario authority hold` stops.",
+            "A server that lost its tokens too needs new ones: diario token create makes the name "
+                + "of the space as well.",
+        ],
+        options: access + [.json, .noProgress, .help],
+        examples: [
+            Example(
+                text: "diario remote restore --token-file admin.key",
+                meaning: "after an older backup was restored"
+            )
+        ]
+    )
+
     static let status = Command(
         name: "status",
         operands: "",

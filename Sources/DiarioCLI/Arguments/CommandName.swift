@@ -26,6 +26,7 @@ package enum CommandName: String, CaseIterable, Sendable {
     case remoteSet = "remote set"
     case remoteShow = "remote show"
     case remoteRemove = "remote remove"
+    case remoteRestore = "remote restore"
     case status
     case export
     case importEvents = "import"
@@ -42,6 +43,7 @@ package enum CommandName: String, CaseIterable, Sendable {
     case replicas
     case authorityStatus = "authority status"
     case authorityResume = "authority resume"
+    case authorityHold = "authority hold"
     case backup
     case inspect
     case harness
@@ -78,6 +80,7 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .remoteSet: .remoteSet
         case .remoteShow: .remoteShow
         case .remoteRemove: .remoteRemove
+        case .remoteRestore: .remoteRestore
         case .status: .status
         case .export: .export
         case .importEvents: .importEvents
@@ -94,6 +97,7 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .replicas: .replicas
         case .authorityStatus: .authorityStatus
         case .authorityResume: .authorityResume
+        case .authorityHold: .authorityHold
         case .backup: .backup
         case .inspect: .inspect
         case .harness: .harness

@@ -5,7 +5,7 @@ import DiarioLog
 import DiarioServer
 import DiarioStorage
 
-/// The commands `diario authority status` and `resume`.
+/// The commands `diario authority status`, `resume` and `hold`.
 enum AuthorityCommand {
     /// A space whose positions are given in the folder.
     private struct Entry {
@@ -13,7 +13,7 @@ enum AuthorityCommand {
         let name: SpaceName?
         let epoch: UInt64
         let head: UInt64
-        let isWaiting: Bool
+        var isWaiting: Bool
     }
 
     static func status(_ call: Invocation) throws(Failure) {
@@ -27,7 +27,7 @@ enum AuthorityCommand {
             for entry in entries {
                 let state =
                     entry.isWaiting
-                    ? "restored from a backup: waits for diario authority resume"
+                    ? "restored from a backup, or held: waits for diario authority resume"
                     : "gives positions"
                 try call.output.line(
                     "\(name(of: entry))  \(Show.count(entry.head, "event")), epoch \(entry.epoch)"
@@ -39,6 +39,33 @@ enum AuthorityCommand {
     }
 
     static func resume(_ call: Invocation) throws(Failure) {
+        let changed = try change(call, whereWaiting: true)
+        if call.arguments.has("json") { return try call.output.jsonList(changed.map { json($0) }) }
+        guard !changed.isEmpty else { return try call.output.line("nothing waits here") }
+        for entry in changed {
+            try call.output.line(
+                "\(name(of: entry)) gives positions again, from \(entry.head + 1) on"
+            )
+        }
+    }
+
+    static func hold(_ call: Invocation) throws(Failure) {
+        let changed = try change(call, whereWaiting: false)
+        if call.arguments.has("json") { return try call.output.jsonList(changed.map { json($0) }) }
+        guard !changed.isEmpty else { return try call.output.line("nothing gives positions here") }
+        for entry in changed {
+            try call.output.line(
+                "\(name(of: entry)) gives no positions behind \(entry.head), until diario "
+                    + "authority resume"
+            )
+        }
+    }
+
+    /// Resumes spaces that wait, or holds those that do not; gives them as they are then.
+    private static func change(
+        _ call: Invocation,
+        whereWaiting isWaiting: Bool
+    ) throws(Failure) -> [Entry] {
         let folder = try ServedFolder(call)
         let store = try open(folder, .readWrite)
         var wanted: SpaceName?
@@ -50,34 +77,24 @@ enum AuthorityCommand {
             )
         }
         let chosen = known.filter { entry in
+            guard entry.isWaiting == isWaiting else { return false }
             guard let wanted else { return true }
             return entry.name == wanted
         }
-        let waiting = chosen.filter(\.isWaiting)
         try reportingLog { () throws(LogError) in
-            for entry in waiting { try store.resumeAuthority(of: entry.id) }
+            for entry in chosen {
+                if isWaiting {
+                    try store.resumeAuthority(of: entry.id)
+                } else {
+                    try store.holdAuthority(of: entry.id)
+                }
+            }
             try store.close()
         }
-        if call.arguments.has("json") {
-            return try call.output.jsonList(
-                waiting.map { entry in
-                    json(
-                        Entry(
-                            id: entry.id,
-                            name: entry.name,
-                            epoch: entry.epoch,
-                            head: entry.head,
-                            isWaiting: false
-                        )
-                    )
-                }
-            )
-        }
-        guard !waiting.isEmpty else { return try call.output.line("nothing waits here") }
-        for entry in waiting {
-            try call.output.line(
-                "\(name(of: entry)) gives positions again, from \(entry.head + 1) on"
-            )
+        return chosen.map { entry in
+            var entry = entry
+            entry.isWaiting.toggle()
+            return entry
         }
     }
 

@@ -45,23 +45,9 @@ enum PublishCommand {
     ) async throws(Failure) {
         // First, so that the same command without an address goes on with it.
         try remember(access.remote, space)
-        let bar = call.progressBar("publishing", unit: "events")
         do {
-            try await bar.follow { progress in
-                try await withThrowingTaskGroup(of: Bool.self) { group in
-                    group.addTask {
-                        for await status in diary.syncStatus {
-                            progress(status.head - min(status.head, status.lag), status.head)
-                        }
-                        return false
-                    }
-                    group.addTask {
-                        try await diary.publish(with: transport)
-                        return true
-                    }
-                    defer { group.cancelAll() }
-                    while let isDone = try await group.next() { if isDone { return } }
-                }
+            try await call.withProgress(of: diary, "publishing") {
+                try await diary.publish(with: transport)
             }
         } catch {
             let goesOn = try reportingLog { () throws(LogError) in
@@ -112,7 +98,7 @@ enum PublishCommand {
         }
     }
 
-    private static func fill(_ json: inout JSONObjectWriter, _ transport: HTTPTransport) {
+    static func fill(_ json: inout JSONObjectWriter, _ transport: HTTPTransport) {
         let traffic = transport.traffic
         json.add("requests", traffic?.requests ?? 0)
         json.add("bytesSent", traffic?.bytesSent ?? 0)
@@ -122,6 +108,27 @@ enum PublishCommand {
     private static func remember(_ remote: RemoteFile?, _ space: Space) throws(Failure) {
         try reportingLog { () throws(LogError) in
             try space.store.setRemote(remote, of: space.id)
+        }
+    }
+}
+
+extension Invocation {
+    /// Shows how far a diary has come with sending all that it has.
+    func withProgress<Value: Sendable>(
+        of diary: Diary,
+        _ label: String,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws(Failure) -> Value {
+        try await progressBar(label, unit: "events").follow { progress in
+            // Ends with the scope.
+            async let _: Void = Self.show(diary, progress)
+            return try await body()
+        }
+    }
+
+    private static func show(_ diary: Diary, _ progress: @escaping ReportProgress) async {
+        for await status in diary.syncStatus {
+            progress(status.head - min(status.head, status.lag), status.head)
         }
     }
 }

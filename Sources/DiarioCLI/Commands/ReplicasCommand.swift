@@ -49,7 +49,8 @@ enum ReplicasCommand {
         switch replica.holder {
         case .actor(let actor): "actor \(CellText.oneLine(actor))"
         case .token(let token): "token \(token.text)"
-        case nil: "nobody: it never pushed"
+        case nil:
+            replica.bound == nil ? "nobody: it never pushed" : "whoever pushes next"
         }
     }
 

@@ -71,6 +71,20 @@ extension LogStore {
         try changeManifest(of: space) { $0.isWaiting = false }
     }
 
+    /// Lets an authority give no positions until it is resumed, or restored from a replica.
+    package func holdAuthority(of space: SpaceID) throws(LogError) {
+        try withWriter { (writer) throws(LogError) in try writer.holdAuthority(of: space) }
+    }
+
+    /// Begins an epoch that is later than another one.
+    package func beginEpoch(of space: SpaceID, behind epoch: UInt64) throws(LogError) {
+        let now = now
+        try changeManifest(of: space) { manifest in
+            manifest.epoch = max(manifest.epoch, epoch)
+            manifest.beginEpoch(at: now)
+        }
+    }
+
     /// Takes over the epoch of an authority that has the same log.
     package func setEpoch(_ epoch: UInt64, of space: SpaceID) throws(LogError) {
         try changeManifest(of: space) { $0.epoch = epoch }

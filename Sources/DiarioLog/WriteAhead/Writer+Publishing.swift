@@ -84,6 +84,19 @@ extension Writer {
         }
     }
 
+    /// Gives no more positions until somebody says so; durable when it returns.
+    mutating func holdAuthority(of id: SpaceID) throws(LogError) {
+        try begin()
+        defer { end() }
+        try syncPrevious()
+        let manifest = try writableHome(id).manifest
+        guard manifest.authority != nil else { throw .notAuthority(id) }
+        guard !manifest.isWaiting else { return }
+        try writeState(of: id)
+        try DirectoryFormat.upgrade(to: DirectoryFormat.moving, in: store.directory)
+        try change(id) { $0.isWaiting = true }
+    }
+
     /// Takes over the authority of a space that was filled from elsewhere; durable when it returns.
     ///
     /// Does nothing if it has one.
@@ -138,9 +151,16 @@ extension Writer {
         of id: SpaceID,
         to authority: ReplicaID?
     ) throws(LogError) {
+        try change(id) { $0.authority = authority }
+    }
+
+    private mutating func change(
+        _ id: SpaceID,
+        _ body: (inout Manifest) -> Void
+    ) throws(LogError) {
         // Read again, since its list of segments may be another one by now.
         var manifest = try SpaceHome.readManifest(id, in: store.directory)
-        manifest.authority = authority
+        body(&manifest)
         try replaceManifest(manifest)
         // What was staged before may say who gave positions then.
         forgetStaged()

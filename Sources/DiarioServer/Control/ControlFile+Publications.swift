@@ -50,6 +50,8 @@ extension ControlFile {
     }
 
     /// Writes down that an attempt is going on, and which space it fills.
+    ///
+    /// One to restore a space may begin again after it was adopted.
     func begin(
         _ id: AttemptID,
         of space: SpaceName,
@@ -61,6 +63,8 @@ extension ControlFile {
                 """
                 INSERT INTO publication (attempt, space, outcome, reason, staging, began)
                 VALUES (?, ?, 1, 0, ?, ?)
+                ON CONFLICT (attempt) DO UPDATE SET outcome = 1, staging = excluded.staging
+                WHERE outcome = 2
                 """,
                 [.text(id.text), .text(space.text), .text(staging.text), Value(now)]
             )
@@ -109,14 +113,49 @@ extension ControlFile {
             for replica in replicas {
                 try Self.insert(replica, name, holder, at: now, connection)
             }
-            try connection.run(
-                "UPDATE space SET id = ? WHERE name = ?",
-                [.text(space.text), .text(name.text)]
-            )
-            try connection.run(
-                "UPDATE publication SET outcome = 2, staging = NULL WHERE attempt = ?",
-                [.text(id.text)]
-            )
+            try Self.rename(space, as: name, by: id, connection)
         }
+    }
+
+    /// Gives a name to the space that an attempt to restore has filled; replicas stay with their
+    /// holders, and unknown ones belong to whoever pushes next under their ids.
+    func restore(
+        _ space: SpaceID,
+        as name: SpaceName,
+        by id: AttemptID,
+        _ replicas: [ReplicaID],
+        at now: Timestamp
+    ) throws(ControlError) {
+        try writing { (connection) throws(ControlError) in
+            guard try Self.attempt(id, connection)?.outcome == .goesOn(space) else {
+                throw .invalid("This attempt to restore has come to its end.")
+            }
+            for replica in replicas {
+                try connection.run(
+                    """
+                    INSERT INTO replica (space, replica, actor, token, bound)
+                    VALUES (?, ?, NULL, NULL, ?) ON CONFLICT DO NOTHING
+                    """,
+                    [.text(name.text), .text(replica.text), Value(now)]
+                )
+            }
+            try Self.rename(space, as: name, by: id, connection)
+        }
+    }
+
+    private static func rename(
+        _ space: SpaceID,
+        as name: SpaceName,
+        by id: AttemptID,
+        _ connection: borrowing Connection
+    ) throws(ControlError) {
+        try connection.run(
+            "UPDATE space SET id = ? WHERE name = ?",
+            [.text(space.text), .text(name.text)]
+        )
+        try connection.run(
+            "UPDATE publication SET outcome = 2, staging = NULL WHERE attempt = ?",
+            [.text(id.text)]
+        )
     }
 }

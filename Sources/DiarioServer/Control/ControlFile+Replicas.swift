@@ -12,8 +12,10 @@ extension ControlFile {
         let key = Replica(space: space, id: replica)
         return try reading { (state) throws(ControlError) in
             if let known = state.holders[key] { return known }
-            let found = try Self.holder(of: key, state.connection)
-            if let found { state.holders[key] = found }
+            guard case .holder(let found) = try Self.owner(of: key, state.connection) else {
+                return nil
+            }
+            state.holders[key] = found
             return found
         }
     }
@@ -29,7 +31,8 @@ extension ControlFile {
     ) throws(ControlError) -> Holder? {
         let key = Replica(space: space, id: replica)
         return try writing { (connection) throws(ControlError) in
-            if let known = try Self.holder(of: key, connection) { return known }
+            let owner = try Self.owner(of: key, connection)
+            if case .holder(let known) = owner { return known }
             let (actor, token) = Self.columns(of: holder)
             let count = try connection.rows(
                 "SELECT count(*) FROM replica WHERE space = ? AND actor IS ? AND token IS ?",
@@ -38,8 +41,24 @@ extension ControlFile {
             guard let count = count.first?.first?.asInteger,
                 count < Limits.holderReplicaCountMax
             else { return nil }
+            // A row that names nobody gives way.
+            try connection.run(
+                "DELETE FROM replica WHERE space = ? AND replica = ?",
+                [.text(space.text), .text(replica.text)]
+            )
             try Self.insert(replica, space, holder, at: now, connection)
             return holder
+        }
+    }
+
+    /// Whether a replica belongs to whoever pushes next under its id, since its space was restored.
+    package func isOpen(
+        _ replica: ReplicaID,
+        in space: SpaceName
+    ) throws(ControlError) -> Bool {
+        let key = Replica(space: space, id: replica)
+        return try reading { (state) throws(ControlError) in
+            try Self.owner(of: key, state.connection) == .anybody
         }
     }
 
@@ -64,19 +83,29 @@ extension ControlFile {
         }
     }
 
-    private static func holder(
+    /// What the row of a replica says.
+    private enum Owner: Equatable {
+        case holder(Holder)
+        /// Whoever pushes next under its id.
+        case anybody
+        /// There is no row.
+        case nobody
+    }
+
+    private static func owner(
         of key: Replica,
         _ connection: borrowing Connection
-    ) throws(ControlError) -> Holder? {
+    ) throws(ControlError) -> Owner {
         let rows = try connection.rows(
             "SELECT actor, token FROM replica WHERE space = ? AND replica = ?",
             [.text(key.space.text), .text(key.id.text)]
         )
-        guard let row = rows.first else { return nil }
-        if let actor = row[0].asText, row[1] == .null { return .actor(actor) }
+        guard let row = rows.first else { return .nobody }
+        if row[0] == .null, row[1] == .null { return .anybody }
+        if let actor = row[0].asText, row[1] == .null { return .holder(.actor(actor)) }
         guard row[0] == .null, let token = row[1].asText.flatMap({ TokenID(text: $0) }) else {
             throw .damaged(what: "a row of `replica` is none")
         }
-        return .token(token)
+        return .holder(.token(token))
     }
 }

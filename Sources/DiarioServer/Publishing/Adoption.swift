@@ -5,7 +5,8 @@ import DiarioLog
 import DiarioSchema
 import DiarioSync
 
-/// Takes over spaces that were their own authority: schema/format/sync.md, section 10.
+/// Takes over spaces that were their own authority, or whose authority lost them:
+/// schema/format/sync.md, sections 10 and 11.
 ///
 /// Used by one thread at a time. All that lasts is in the log and in the control file, and is
 /// looked at anew with each message.
@@ -17,12 +18,11 @@ struct Adoption {
     let now: Timestamp
     /// Runs what it is given while the space that has the name takes no push.
     ///
-    /// That is told whether the space holds nothing of replicas, and says whether it takes none any
-    /// more.
-    let whileQuiet: ((Bool) throws(Refusal) -> Bool) throws(Refusal) -> Void
+    /// That is told what the space is, and says whether it takes none any more.
+    let whileQuiet: ((SpaceStatus) throws(Refusal) -> Bool) throws(Refusal) -> Void
 
     /// Why a message does not lead to what it is meant for.
-    private enum Stop: Error {
+    enum Stop: Error {
         /// The attempt will never be adopted.
         case ended(Publication.Reason, String)
         /// Not now, or not in this way.
@@ -93,7 +93,7 @@ struct Adoption {
         }
     }
 
-    private func adopted(_ attempt: AttemptID) -> Publication {
+    func adopted(_ attempt: AttemptID) -> Publication {
         Publication(attempt: attempt, outcome: .adopted, "The space is published.")
     }
 
@@ -110,13 +110,13 @@ struct Adoption {
         return Publication(attempt: attempt, outcome: .ended(reason), message)
     }
 
-    private func staging(of attempt: AttemptID) throws(Stop) -> SpaceID? {
+    func staging(of attempt: AttemptID) throws(Stop) -> SpaceID? {
         let known = try controlling { () throws(ControlError) in try control.attempt(attempt) }
         guard case .goesOn(let staging) = known?.outcome else { return nil }
         return staging
     }
 
-    private func dropStaging(of attempt: AttemptID) throws(Stop) {
+    func dropStaging(of attempt: AttemptID) throws(Stop) {
         guard let staging = try staging(of: attempt) else { return }
         try logging { () throws(LogError) in try store.remove(staging) }
     }
@@ -154,7 +154,7 @@ struct Adoption {
         status.pending > 0 || status.tallies.contains { !$0.isAuthority }
     }
 
-    private static let taken = Stop.ended(
+    static let taken = Stop.ended(
         .taken,
         "Another space has this name. Choose another name; or export the events, and "
             + "import them there."
@@ -163,6 +163,14 @@ struct Adoption {
     // MARK: Taking events
 
     private func take(_ publish: Publish) throws(Stop) -> Publication {
+        try checkTime(publish)
+        try checkQuota(publish)
+        let staging = try staging(for: publish)
+        if let answer = try fill(staging, publish) { return answer }
+        return try takeOver(staging, publish)
+    }
+
+    func checkTime(_ publish: Publish) throws(Stop) {
         let (ahead, overflows) = now.milliseconds
             .addingReportingOverflow(Limits.clockLeadMillisecondsMax)
         guard overflows || publish.acceptedAt.milliseconds <= ahead else {
@@ -172,27 +180,30 @@ struct Adoption {
                     + "clock. Check both clocks and try later; or export and import."
             )
         }
-        try checkQuota(publish)
-        let staging = try staging(for: publish)
-        try keep(publish.pack, for: staging)
-        var status = try logging { () throws(LogError) in try store.status(of: staging) }
-        if status.manifest.authority == nil {
-            try append(publish, to: staging, behind: status.head)
-            status = try logging { () throws(LogError) in try store.status(of: staging) }
-            let wanted = try missingPacks(status)
-            guard status.head == publish.standing.size, wanted.isEmpty else {
-                return Publication(
-                    attempt: publish.attempt,
-                    outcome: .goesOn(taken: status.head, wanted: wanted),
-                    ""
-                )
-            }
-            try check(status, publish)
-        }
-        return try takeOver(staging, publish)
     }
 
-    private func checkQuota(_ publish: Publish) throws(Stop) {
+    /// Adds what came to the space that the attempt fills; nil once all of it is there, and
+    /// checked.
+    func fill(_ staging: SpaceID, _ publish: Publish) throws(Stop) -> Publication? {
+        try keep(publish.pack, for: staging)
+        var status = try logging { () throws(LogError) in try store.status(of: staging) }
+        // Only what is whole has an authority.
+        guard status.manifest.authority == nil else { return nil }
+        try append(publish, to: staging, behind: status.head)
+        status = try logging { () throws(LogError) in try store.status(of: staging) }
+        let wanted = try missingPacks(status)
+        guard status.head == publish.standing.size, wanted.isEmpty else {
+            return Publication(
+                attempt: publish.attempt,
+                outcome: .goesOn(taken: status.head, wanted: wanted),
+                ""
+            )
+        }
+        try check(status, publish)
+        return nil
+    }
+
+    func checkQuota(_ publish: Publish) throws(Stop) {
         guard publish.standing.size <= UInt64(space.quota.events) else {
             throw .refused(
                 Refusal(
@@ -205,7 +216,7 @@ struct Adoption {
     }
 
     /// The space that the attempt fills, which is made if it is not there.
-    private func staging(for publish: Publish) throws(Stop) -> SpaceID {
+    func staging(for publish: Publish) throws(Stop) -> SpaceID {
         let staging: SpaceID
         if let known = try self.staging(of: publish.attempt) {
             staging = known
@@ -226,7 +237,7 @@ struct Adoption {
         return staging
     }
 
-    private func append(
+    func append(
         _ publish: Publish,
         to staging: SpaceID,
         behind head: UInt64
@@ -253,7 +264,7 @@ struct Adoption {
         }
     }
 
-    private func check(_ status: SpaceStatus, _ publish: Publish) throws(Stop) {
+    func check(_ status: SpaceStatus, _ publish: Publish) throws(Stop) {
         let root = try logging { () throws(LogError) in try store.root(of: status.manifest.space) }
         guard root == publish.standing.root,
             status.head == 0 || status.acceptedAt == publish.acceptedAt
@@ -267,7 +278,7 @@ struct Adoption {
 
     // MARK: Packs
 
-    private func missingPacks(_ status: SpaceStatus) throws(Stop) -> [Hash32] {
+    func missingPacks(_ status: SpaceStatus) throws(Stop) -> [Hash32] {
         var missing: [Hash32] = []
         for adoption in status.adoptions
         where missing.count < Limits.wantedPackCountMax && !missing.contains(adoption.fingerprint) {
@@ -280,7 +291,7 @@ struct Adoption {
     }
 
     /// Keeps a pack that the space adopted; others are left.
-    private func keep(_ named: Publish.NamedPack?, for staging: SpaceID) throws(Stop) {
+    func keep(_ named: Publish.NamedPack?, for staging: SpaceID) throws(Stop) {
         guard let named else { return }
         let adoptions = try logging { () throws(LogError) in try store.adoptions(of: staging) }
         guard adoptions.contains(where: { $0.fingerprint == named.fingerprint }) else { return }
@@ -298,7 +309,8 @@ struct Adoption {
 
     // MARK: Taking over
 
-    private func takeOver(_ staging: SpaceID, _ publish: Publish) throws(Stop) -> Publication {
+    /// Makes the authority of what was filled, and shows it; it has no name yet.
+    func complete(_ staging: SpaceID, _ publish: Publish) throws(Stop) {
         try logging { () throws(LogError) in
             try store.takeAuthority(of: staging)
             // Whoever published it has all of it: a copy of this one must not go on by itself.
@@ -315,13 +327,17 @@ struct Adoption {
             }
             try store.show(staging)
         }
+    }
+
+    private func takeOver(_ staging: SpaceID, _ publish: Publish) throws(Stop) -> Publication {
+        try complete(staging, publish)
         let status = try logging { () throws(LogError) in try store.status(of: staging) }
         let replicas = status.tallies.filter { !$0.isAuthority }.map(\.replica)
         var isTaken = false
         do throws(Refusal) {
-            try whileQuiet { (isUnused) throws(Refusal) in
-                isTaken = !isUnused
-                guard isUnused else { return false }
+            try whileQuiet { (present) throws(Refusal) in
+                isTaken = Self.isUsed(present)
+                guard !isTaken else { return false }
                 do throws(ControlError) {
                     try control.adopt(
                         staging,
@@ -345,13 +361,13 @@ struct Adoption {
 
     // MARK: Errors
 
-    private func logging<Value>(
+    func logging<Value>(
         _ body: () throws(LogError) -> Value
     ) throws(Stop) -> Value {
         do throws(LogError) { return try body() } catch { throw .refused(Refusal(error)) }
     }
 
-    private func controlling<Value>(
+    func controlling<Value>(
         _ body: () throws(ControlError) -> Value
     ) throws(Stop) -> Value {
         do throws(ControlError) { return try body() } catch { throw .refused(Refusal(error)) }

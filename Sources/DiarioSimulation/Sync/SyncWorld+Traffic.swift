@@ -215,6 +215,7 @@ extension SyncWorld {
         case .publish: return "publish"
         case .abandon: return "abandon"
         case .publication: return "publication"
+        case .restore: return "restore"
         case .refusal(let refusal): return "refusal \(refusal.reason): \(refusal.message)"
         }
     }

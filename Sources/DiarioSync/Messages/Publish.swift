@@ -2,9 +2,10 @@ package import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
 
-// Publishing a space: schema/format/sync.md, section 10.
+// Publishing a space, and restoring one: schema/format/sync.md, sections 10 and 11.
 
-/// Brings a part of a space that is to get its authority elsewhere, and asks what is missing.
+/// Brings a part of a space that is to get its authority elsewhere, or back, and asks what is
+/// missing.
 package struct Publish: Equatable, Sendable {
     /// A pack with the name under which it was adopted.
     package struct NamedPack: Equatable, Sendable {
@@ -53,6 +54,21 @@ package struct Abandon: Equatable, Sendable {
     package init(attempt: AttemptID, standing: Standing) {
         self.attempt = attempt
         self.standing = standing
+    }
+}
+
+extension AttemptID {
+    /// The attempt to restore a space from what a replica has of it.
+    package init(restoring standing: Standing) {
+        var bytes = Array("diario restore".utf8) + [0]
+        standing.write(into: &bytes)
+        var hash: [UInt8] = []
+        hash.append(SHA256.hash(bytes.span))
+        // As the message has them.
+        func number(at offset: Int) -> UInt64 {
+            hash[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        self.init(high: number(at: 0), low: number(at: 8))
     }
 }
 

@@ -27,6 +27,7 @@ package enum SyncMessage: Equatable, Sendable {
     case publish(Publish)
     case abandon(Abandon)
     case publication(Publication)
+    case restore(Publish)
 
     package static let version: UInt8 = 2
     static let magic: UInt32 = 0x4753_4d44
@@ -45,6 +46,7 @@ package enum SyncMessage: Equatable, Sendable {
         case publish = 10
         case abandon = 11
         case publication = 12
+        case restore = 13
     }
 
     package var kind: Kind {
@@ -61,16 +63,18 @@ package enum SyncMessage: Equatable, Sendable {
         case .publish: .publish
         case .abandon: .abandon
         case .publication: .publication
+        case .restore: .restore
         }
     }
 
-    /// Whether bytes are a message about a space that is published, if they are a message.
+    /// Whether bytes are a message about a space that is published or restored, if they are a
+    /// message.
     package static func publishes(_ bytes: [UInt8]) -> Bool {
         let kindOffset = 5
         guard bytes.count > kindOffset, let kind = Kind(rawValue: bytes[kindOffset]) else {
             return false
         }
-        return kind == .publish || kind == .abandon
+        return kind == .publish || kind == .abandon || kind == .restore
     }
 
     /// The message as it travels.
@@ -94,6 +98,7 @@ package enum SyncMessage: Equatable, Sendable {
         case .publish(let publish): publish.write(into: &bytes)
         case .abandon(let abandon): abandon.write(into: &bytes)
         case .publication(let publication): publication.write(into: &bytes)
+        case .restore(let publish): publish.write(into: &bytes)
         }
         let size = bytes.count - Self.headerSize
         precondition(bytes.count <= Limits.messageSizeMax, "who writes a message keeps its limits")
@@ -135,6 +140,7 @@ package enum SyncMessage: Equatable, Sendable {
         case .publish: self = .publish(try Publish(&reader))
         case .abandon: self = .abandon(try Abandon(&reader))
         case .publication: self = .publication(try Publication(&reader))
+        case .restore: self = .restore(try Publish(&reader))
         }
         guard reader.isAtEnd else { throw .trailingBytes(at: reader.offset) }
     }

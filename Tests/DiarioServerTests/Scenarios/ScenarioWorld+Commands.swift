@@ -76,6 +76,7 @@ extension ScenarioWorld {
         case "is restored from its backup": try restoreServer(isNoticed: true)
         case "is set back unnoticed": try restoreServer(isNoticed: false)
         case "resumes": try server.store.resumeAuthority(of: server.space)
+        case "is held": try server.store.holdAuthority(of: server.space)
         case "is wiped": try wipeServer()
         case "shows its log":
             trace += try log(of: Space(store: server.store, id: server.space))
@@ -107,6 +108,7 @@ extension ScenarioWorld {
         case "records": try record(name, words, texts)
         case "syncs": try sync(name, rest)
         case "publishes": try publish(name, rest)
+        case "restores": try restore(name)
         case "sends": try send(name)
         case "hears": try hear(name)
         case "shows": return try show(name, rest)
@@ -118,8 +120,10 @@ extension ScenarioWorld {
         case "goes": devices[name]?.session.goOn()
         case "rejoins": devices[name]?.session.rejoin()
         case "gets":
-            let actor = words.count > 4 ? words.last : nil
-            let key = try makeKey(actor, [.read, .append])
+            // `a gets a token of alice`, `a gets a token that is an administrator's`
+            let isAdmin = words.last == "administrator's"
+            let actor = words.count > 4 && !isAdmin ? words.last : nil
+            let key = try makeKey(actor, isAdmin ? [.admin] : [.read, .append])
             devices[name]?.key = key
         case "is": return try change(name, rest, words)
         default: return false

@@ -6,7 +6,7 @@ import DiarioStorage
 import DiarioSync
 import Testing
 
-// A space that gets its authority elsewhere.
+// A space that gets its authority elsewhere, or back.
 
 extension ScenarioWorld {
     private static let published = "shed"
@@ -54,5 +54,27 @@ extension ScenarioWorld {
             }
         }
         trace.append("(cut off)")
+    }
+
+    /// Gives the server what it lost.
+    func restore(_ name: String) throws {
+        let device = try device(name)
+        var session = PublishSession(device.store, device.session.space, seed: 1, .restoring)
+        for _ in 0..<50 {
+            let now = device.clock.now
+            switch try session.next(at: now) {
+            case .send(let request):
+                trace.append(try told(name, asks: request))
+                let answer = answer(request, to: device)
+                trace.append(try told(name, hears: answer, to: request))
+                try session.receive(answer, at: now)
+            case .wait: return trace.append("\(name) has to wait")
+            case .stop(let refusal): return trace.append("\(name) cannot: \(refusal.reason)")
+            case .done:
+                followPublished(try #require(try server.control.space(try Self.spaceName())).id)
+                return trace.append("the server has it")
+            }
+        }
+        preconditionFailure("to restore comes to an end")
     }
 }

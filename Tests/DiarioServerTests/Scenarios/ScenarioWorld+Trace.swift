@@ -27,11 +27,12 @@ extension ScenarioWorld {
         case .compare(let compare):
             let sizes = compare.points.map { "\($0.size)" }.joined(separator: ", ")
             return "\(name) -> compare at \(sizes)"
-        case .publish(let publish):
+        case .publish(let publish), .restore(let publish):
+            let verb = try SyncMessage(request.span).kind == .publish ? "publish" : "restore"
             let events = try runs(in: publish.blocks)
             let packs = publish.pack == nil ? [] : ["a pack"]
             let parts = (events + packs).joined(separator: ", ")
-            return "\(name) -> publish \(parts.isEmpty ? "nothing yet" : parts)"
+            return "\(name) -> \(verb) \(parts.isEmpty ? "nothing yet" : parts)"
         case .abandon: return "\(name) -> abandon"
         case .verdicts, .news, .pack, .refusal, .common, .publication: return "\(name) -> ?"
         }
@@ -58,7 +59,8 @@ extension ScenarioWorld {
             return "\(name) <- refused: \(refusal.reason)\(number)"
         case .common(let common): return "\(name) <- the same up to \(common.size)"
         case .publication(let publication): return "\(name) <- \(told(publication))"
-        case .push, .pull, .packWanted, .compare, .publish, .abandon: return "\(name) <- ?"
+        case .push, .pull, .packWanted, .compare, .publish, .abandon, .restore:
+            return "\(name) <- ?"
         }
     }
 

@@ -1,12 +1,14 @@
 """Messages of sync (`sync.md`, section 4), made again from what they say."""
 
+import hashlib
+
 from .checksum import crc32c
 from .primitives import Writer, parse_id
 
 MAGIC = b"DMSG"
 VERSION = 2
 (PUSH, VERDICTS, PULL, NEWS, PACK_WANTED, PACK, REFUSAL, COMPARE, COMMON, PUBLISH, ABANDON,
- PUBLICATION) = range(1, 13)
+ PUBLICATION, RESTORE) = range(1, 14)
 
 
 def compare_messages(compare, vectors):
@@ -143,6 +145,16 @@ def write_publish(body, fields):
         write_files(body, pack[1:])
 
 
+def write_restore(body, fields):
+    standing = Writer()
+    write_standing(standing, fields)
+    attempt = hashlib.sha256(b"diario restore\0" + standing.done()).digest()[:16]
+    body.raw(attempt)
+    parts = Writer()
+    write_publish(parts, fields)
+    body.raw(parts.done()[16:])
+
+
 def write_abandon(body, fields):
     write_lineage(body, fields, "attempt")
     write_standing(body, fields)
@@ -172,4 +184,5 @@ BODIES = {
     PUBLISH: write_publish,
     ABANDON: write_abandon,
     PUBLICATION: write_publication,
+    RESTORE: write_restore,
 }

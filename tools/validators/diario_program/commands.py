@@ -12,11 +12,11 @@ from .checks import Checks
 COMMANDS = ("init", "record", "log", "show", "stats", "verify", "repair", "seal", "prove", "check",
             "query", "sql", "rebuild", "quarantine list", "quarantine show", "quarantine retry",
             "inbox list", "inbox show", "inbox retry", "inbox drop", "sync", "clone", "publish",
-            "remote set", "remote show", "remote remove", "status", "export", "import",
-            "schema check", "schema list", "schema adopt", "serve", "token create", "token list",
-            "token revoke", "space list", "space name", "space quota", "replicas",
-            "authority status", "authority resume", "backup", "inspect", "harness", "completion",
-            "man", "help")
+            "remote set", "remote show", "remote remove", "remote restore", "status", "export",
+            "import", "schema check", "schema list", "schema adopt", "serve", "token create",
+            "token list", "token revoke", "space list", "space name", "space quota", "replicas",
+            "authority status", "authority resume", "authority hold", "backup", "inspect",
+            "harness", "completion", "man", "help")
 PAYLOAD = '{"day":"2026-03-02","weightG":78400,"source":"manual"}'
 
 
@@ -327,3 +327,13 @@ def check_served(checks, diario, folder):
     checks.equal(diario.good(*authority, "resume", "--json").json, [], "nobody waits")
     checks.equal(diario.run(*authority, "resume", "--space", "other").code, 1,
                  "a space that is not there")
+    held = diario.good(*authority, "hold", "--json").json
+    checks.equal([(space["space"], space["waiting"]) for space in held], [("notes", True)], "held")
+    checks.equal(diario.good(*authority, "hold", "--json").json, [], "and not twice")
+    refused = diario.run("-C", str(folder / "notebook"), "record", "meals.weight.recorded", PAYLOAD)
+    checks.true(refused.code == 1 and "authority resume" in refused.message,
+                f"nothing is recorded: {refused}")
+    resumed = diario.good(*authority, "resume", "--json").json
+    checks.equal([space["waiting"] for space in resumed], [False], "resumed")
+    alone = diario.run("-C", str(folder / "notebook"), "remote", "restore")
+    checks.true(alone.code == 1 and "diario publish" in alone.message, f"no replica: {alone}")

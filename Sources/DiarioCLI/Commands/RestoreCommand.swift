@@ -1,0 +1,48 @@
+import Diario
+import DiarioLog
+import DiarioSchema
+
+/// The command `diario remote restore`.
+enum RestoreCommand {
+    static func run(_ call: Invocation) async throws(Failure) {
+        try await call.withDiary { (diary, space) async throws(Failure) in
+            let (manifest, publishing, remembered) = try reportingLog { () throws(LogError) in
+                (
+                    try space.store.status(of: space.id).manifest,
+                    try space.store.publishing(of: space.id),
+                    try space.store.remote(of: space.id)
+                )
+            }
+            guard manifest.authority == nil, publishing == nil else {
+                throw .failed(
+                    "the space has its authority here, or is being published, so no server can "
+                        + "have lost it. To give it to one: diario publish"
+                )
+            }
+            let access = try ServerAccess(
+                call,
+                address: call.arguments.operands.first,
+                remembered: remembered
+            )
+            let transport = try await access.transport(for: diary)
+            let isDone = try await call.withProgress(of: diary, "restoring") {
+                try await diary.restoreServer(with: transport)
+            }
+            let head = space.store.standing(of: space.id).head
+            guard call.arguments.has("json") else {
+                let count = Show.count(head, "event")
+                return try call.output.line(
+                    isDone
+                        ? "restored \(count) at \(access.remote.address). To go on: diario sync"
+                        : "\(access.remote.address) lacks nothing of the \(count) that are here"
+                )
+            }
+            try call.output.json { json in
+                json.add("restored", isDone)
+                json.add("head", head)
+                json.add("address", access.remote.address)
+                PublishCommand.fill(&json, transport)
+            }
+        }
+    }
+}

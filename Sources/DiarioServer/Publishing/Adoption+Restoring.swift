@@ -1,0 +1,185 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioLog
+import DiarioSync
+
+// An authority that lost events gets them back from a replica: schema/format/sync.md, section 11.
+
+extension Adoption {
+    /// The answer to a part of what a replica has.
+    func restore(_ publish: Publish) throws(Refusal) -> Publication {
+        do throws(Stop) {
+            if let answer = try checkPresent(publish) { return answer }
+            try checkTime(publish)
+            try checkQuota(publish)
+            let staging = try staging(for: publish)
+            do throws(Stop) {
+                if let answer = try fill(staging, publish) { return answer }
+            } catch {
+                if case .ended = error { try dropStaging(of: publish.attempt) }
+                throw error
+            }
+            return try replace(with: staging, publish)
+        } catch {
+            switch error {
+            case .refused(let refusal): throw refusal
+            case .ended(.aheadOfTime, let message):
+                throw Refusal(.unavailable, number: 60, message)
+            case .ended(_, let message): throw Refusal(.malformed, message)
+            }
+        }
+    }
+
+    /// What is to be said in view of the space that has the name; nil if that may give way.
+    private func checkPresent(_ publish: Publish) throws(Stop) -> Publication? {
+        let isThere = try logging { () throws(LogError) in try store.hasSpace(space.id) }
+        guard isThere else { return nil }
+        let present = try logging { () throws(LogError) in
+            // A copied directory finds out that it is one.
+            if try store.status(of: space.id).manifest.lineage == publish.standing.lineage {
+                try store.markServed(space.id)
+            }
+            return try store.status(of: space.id)
+        }
+        guard present.manifest.lineage == publish.standing.lineage,
+            publish.standing.size <= present.head
+        else {
+            try requireGivingWay(present, to: publish)
+            return nil
+        }
+        let root = try logging { () throws(LogError) in
+            try store.root(of: space.id, size: publish.standing.size)
+        }
+        guard root == publish.standing.root else { throw Self.diverged(present) }
+        guard !present.manifest.isWaiting else {
+            throw .refused(
+                Refusal(
+                    .waiting,
+                    number: 60,
+                    lineage: present.manifest.lineage,
+                    epoch: present.manifest.epoch,
+                    "The server has all that this replica has, and waits for its operator: "
+                        + "`diario authority resume` lets it go on."
+                )
+            )
+        }
+        try dropStaging(of: publish.attempt)
+        return Publication(
+            attempt: publish.attempt,
+            outcome: .adopted,
+            "The server has all of it."
+        )
+    }
+
+    /// Refuses unless a space may be removed once what comes is there.
+    private func requireGivingWay(
+        _ present: SpaceStatus,
+        to publish: Publish
+    ) throws(Stop) {
+        let manifest = present.manifest
+        func refusal(_ reason: Refusal.Reason, _ message: String) -> Stop {
+            .refused(
+                Refusal(
+                    reason,
+                    number: present.head,
+                    lineage: manifest.lineage,
+                    epoch: manifest.epoch,
+                    message
+                )
+            )
+        }
+        guard manifest.lineage == publish.standing.lineage else {
+            guard !Self.isUsed(present) else {
+                throw refusal(
+                    .lineage,
+                    "Another space has this name, and others sync with it. Choose another name."
+                )
+            }
+            return
+        }
+        guard manifest.isWaiting else {
+            throw refusal(
+                .ahead,
+                "The server goes on with \(present.head) events, and this replica has "
+                    + "\(publish.standing.size). Its operator can stop it from giving positions: "
+                    + "diario authority hold"
+            )
+        }
+    }
+
+    private static func diverged(_ present: SpaceStatus) -> Stop {
+        .refused(
+            Refusal(
+                .diverged,
+                number: present.head,
+                lineage: present.manifest.lineage,
+                epoch: present.manifest.epoch,
+                "The server has events that this replica does not have, or has others in their "
+                    + "place. `diario authority resume` lets it go on with its own."
+            )
+        )
+    }
+
+    // MARK: Taking over
+
+    /// Gives the name to the space that was filled, if what has it may still go.
+    private func replace(with staging: SpaceID, _ publish: Publish) throws(Stop) -> Publication {
+        let epoch = try logging { () throws(LogError) in
+            try store.hasSpace(space.id) ? try store.status(of: space.id).manifest.epoch : 0
+        }
+        try logging { () throws(LogError) in
+            try store.beginEpoch(of: staging, behind: max(epoch, publish.standing.epoch))
+        }
+        try complete(staging, publish)
+        let status = try logging { () throws(LogError) in try store.status(of: staging) }
+        let replicas = status.tallies.filter { !$0.isAuthority }.map(\.replica)
+        do throws(Refusal) {
+            try whileQuiet { (present) throws(Refusal) in
+                do throws(Stop) {
+                    try requireGivingWay(present, to: publish)
+                    try requireBeginning(present, of: staging, publish)
+                    try controlling { () throws(ControlError) in
+                        try control.restore(
+                            staging,
+                            as: space.name,
+                            by: publish.attempt,
+                            replicas,
+                            at: now
+                        )
+                    }
+                    return true
+                } catch {
+                    guard case .refused(let refusal) = error else {
+                        preconditionFailure("nothing is ended here")
+                    }
+                    throw refusal
+                }
+            }
+        } catch {
+            throw .refused(error)
+        }
+        return Publication(
+            attempt: publish.attempt,
+            outcome: .adopted,
+            "The server has its events back."
+        )
+    }
+
+    /// Refuses unless all events of a space of the same lineage came as well.
+    private func requireBeginning(
+        _ present: SpaceStatus,
+        of staging: SpaceID,
+        _ publish: Publish
+    ) throws(Stop) {
+        guard present.manifest.lineage == publish.standing.lineage else { return }
+        let (ours, theirs) = try logging { () throws(LogError) in
+            (
+                try store.root(of: present.manifest.space, size: present.head),
+                try store.root(of: staging, size: present.head)
+            )
+        }
+        guard present.head <= publish.standing.size, ours == theirs else {
+            throw Self.diverged(present)
+        }
+    }
+}

@@ -1,0 +1,277 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioServer
+import DiarioStorage
+import DiarioSync
+import DiarioTestSupport
+import Testing
+
+/// A server that lost events gets them back from a replica: schema/format/sync.md, section 11.
+struct RestoreTests {
+    /// A space on a server, with a device that has all of it.
+    static func world(seed: UInt64 = 1) throws -> PublishWorld {
+        let world = try PublishWorld(seed: seed)
+        #expect(try world.publish() == .published)
+        try world.sync()
+        return world
+    }
+
+    /// The same, and the server lost what was recorded last.
+    static func worldSetBack(seed: UInt64 = 1) throws -> PublishWorld {
+        let world = try Self.world(seed: seed)
+        let backup = world.serverDisk.copy()
+        for _ in 0..<3 { try world.record() }
+        try world.sync()
+        try world.replaceServer(with: backup)
+        return world
+    }
+
+    private static func refusal(_ world: PublishWorld) throws -> Refusal.Reason? {
+        var session = world.session(.restoring)
+        while case .send(let request) = try session.next(at: world.clock.now) {
+            let answer = world.answer(request)
+            if case .refusal(let refusal) = try SyncMessage(answer.span) { return refusal.reason }
+            try session.receive(answer, at: world.clock.now)
+        }
+        return nil
+    }
+
+    @Test func aServerThatWasSetBackGetsItsEventsBack() throws {
+        let world = try Self.worldSetBack()
+        let head = world.device.standing(of: world.space).head
+        let root = try world.device.root(of: world.space)
+        let epoch = try world.server.status(of: try world.home).manifest.epoch
+        try world.record()
+        #expect(try world.publish(.restoring) == .published)
+        let home = try world.home
+        #expect(try world.server.root(of: home, size: head) == root)
+        let manifest = try world.server.status(of: home).manifest
+        #expect(!manifest.isWaiting && manifest.isServed)
+        #expect(manifest.epoch > epoch)
+        // What had the name is gone, and the device need not be made anew.
+        #expect(try world.server.manifests().count == 1)
+        let space = world.space
+        try world.checkPublished()
+        #expect(world.space == space)
+    }
+
+    @Test(arguments: [false, true])
+    func aServerThatLostEverythingGetsItBack(hasEmptySpace: Bool) throws {
+        let world = try Self.world()
+        for _ in 0..<3 { try world.record() }
+        try world.sync()
+        let root = try world.device.root(of: world.space)
+        try world.loseServer()
+        if hasEmptySpace {
+            let id = try world.server.makeSpace(isAuthority: true, id: try world.home).space
+            try Pair.adopt(in: world.server, id)
+        }
+        #expect(try world.publish(.restoring) == .published)
+        let size = world.device.standing(of: world.space).head
+        #expect(try world.server.root(of: try world.home, size: size) == root)
+        try world.checkPublished()
+    }
+
+    // Nobody knows any more to whom replicas belonged.
+    @Test func aReplicaBelongsToWhoPushesFirstWhenTheServerForgot() throws {
+        let world = try Self.world()
+        let replica = try world.device.status(of: world.space).replica
+        try world.loseServer()
+        #expect(try world.publish(.restoring) == .published)
+        let name = try PublishWorld.home()
+        #expect(try world.control.holder(of: replica, in: name) == nil)
+        try world.record()
+        try world.checkPublished()
+        #expect(try world.control.holder(of: replica, in: name) == .actor("alice"))
+    }
+
+    @Test func aReplicaStaysWithWhomItBelongsTo() throws {
+        let world = try Self.worldSetBack()
+        let replica = try world.device.status(of: world.space).replica
+        #expect(try world.publish(.restoring) == .published)
+        let holder = try world.control.holder(of: replica, in: try PublishWorld.home())
+        #expect(holder == .actor("alice"))
+    }
+
+    @Test func aServerThatLacksNothingIsLeftAlone() throws {
+        let world = try Self.world()
+        let home = try world.home
+        let epoch = try world.server.status(of: home).manifest.epoch
+        guard case .kept(nil, _) = try world.publish(.restoring) else {
+            return #expect(Bool(false), "something was missing")
+        }
+        #expect(try world.home == home)
+        #expect(try world.server.status(of: home).manifest.epoch == epoch)
+        // One that waits goes on when its operator says so, and not for this.
+        try world.server.holdAuthority(of: home)
+        #expect(try Self.refusal(world) == .waiting)
+        try world.server.resumeAuthority(of: home)
+        try world.checkPublished()
+    }
+
+    @Test func aServerThatGivesPositionsIsHeldFirst() throws {
+        let world = try Self.world()
+        let backup = world.serverDisk.snapshot()
+        try world.record()
+        try world.sync()
+        // Nothing shows that it was set back.
+        try world.replaceServer(with: backup)
+        #expect(try Self.refusal(world) == .ahead)
+        try world.server.holdAuthority(of: try world.home)
+        #expect(try world.publish(.restoring) == .published)
+        try world.checkPublished()
+    }
+
+    // Each process remembers whether it may give positions, and must notice that it may not.
+    @Test func whoIsHeldRecordsNothing() throws {
+        let world = try Self.world()
+        let home = try world.home
+        try world.server.recordNote("before", in: home)
+        let other = try TestReplica.open(world.serverDisk.process(1), world.clock, world.entropy)
+        try other.recordNote("beside", in: home)
+        try world.server.recordNote("again", in: home)
+        try other.holdAuthority(of: home)
+        #expect(throws: LogError.self) { try world.server.recordNote("after", in: home) }
+        #expect(throws: LogError.self) { try other.recordNote("after", in: home) }
+        try other.resumeAuthority(of: home)
+        try world.server.recordNote("resumed", in: home)
+        #expect(throws: LogError.self) { try world.device.holdAuthority(of: world.space) }
+        #expect(world.server.validate() == [])
+    }
+
+    @Test func aServerWithOtherEventsRefuses() throws {
+        let world = try Self.worldSetBack()
+        let home = try world.home
+        try world.server.resumeAuthority(of: home)
+        try world.server.recordNote("of the server alone", in: home)
+        try world.server.holdAuthority(of: home)
+        let root = try world.server.root(of: home)
+        #expect(try Self.refusal(world) == .diverged)
+        #expect(try world.home == home)
+        #expect(try world.server.root(of: home) == root)
+        // As many events, and others.
+        try world.server.resumeAuthority(of: home)
+        for _ in 0..<5 { try world.server.recordNote("and more", in: home) }
+        #expect(try Self.refusal(world) == .diverged)
+        #expect(world.server.validate() == [])
+    }
+
+    @Test func theNameOfASpaceThatIsUsedIsNotGiven() throws {
+        let world = try Self.world()
+        try world.loseServer()
+        let home = try world.server.makeSpace(isAuthority: true, id: try world.home).space
+        try Pair.adopt(in: world.server, home)
+        let lineage = try world.server.status(of: home).manifest.lineage
+        var other = try TestReplica(home, lineage, world.clock, world.entropy)
+        try other.sync(at: world.clock.now) { world.answer($0) }
+        try other.record("theirs")
+        try other.sync(at: world.clock.now) { world.answer($0) }
+        #expect(try Self.refusal(world) == .lineage)
+        #expect(try world.home == home)
+    }
+
+    @Test func onlyAnAdministratorMay() throws {
+        let world = try Self.world()
+        try world.loseServer(rights: [.read, .append, .relay])
+        #expect(try Self.refusal(world) == .forbidden)
+    }
+
+    @Test func onlyAReplicaCan() throws {
+        let world = try PublishWorld()
+        #expect(throws: LogError.self) { try world.publish(.restoring) }
+        _ = try world.device.beginPublishing(world.space)
+        #expect(throws: LogError.self) { try world.publish(.restoring) }
+    }
+
+    @Test func whatDoesNotFitIsDropped() throws {
+        let world = try Self.worldSetBack()
+        let home = try world.home
+        var session = world.session(.restoring)
+        var reason: Refusal.Reason?
+        while case .send(let request) = try session.next(at: world.clock.now) {
+            guard case .restore(var publish) = try SyncMessage(request.span) else { break }
+            for index in publish.blocks.indices { publish.blocks[index][40] ^= 0xff }
+            let answer = world.answer(SyncMessage.restore(publish).encoded())
+            if case .refusal(let refusal) = try SyncMessage(answer.span) { reason = refusal.reason }
+            try session.receive(answer, at: world.clock.now)
+        }
+        #expect(reason == .malformed)
+        #expect(try world.server.manifests().map(\.space) == [home])
+        #expect(try world.publish(.restoring) == .published)
+        try world.checkPublished()
+    }
+
+    @Test func whatTheQuotaDoesNotHoldWaits() throws {
+        let world = try Self.worldSetBack()
+        try world.control.setQuota(of: try PublishWorld.home(), SpaceQuota(eventsMax: 2))
+        #expect(try Self.refusal(world) == .full)
+        try world.control.setQuota(of: try PublishWorld.home(), SpaceQuota())
+        #expect(try world.publish(.restoring) == .published)
+        try world.checkPublished()
+    }
+
+    @Test func itMayHappenTwice() throws {
+        let world = try Self.worldSetBack()
+        #expect(try world.publish(.restoring) == .published)
+        // Before the device knows of the new epoch, all is lost but who may come.
+        try world.replaceServer(with: CrashDisk(machineID: "another server"))
+        #expect(try world.publish(.restoring) == .published)
+        try world.checkPublished()
+    }
+
+    // A device that was on its way with others' events is no worse off.
+    @Test func whoHasMoreGoesBackToWhatTheServerHas() throws {
+        let world = try Self.world()
+        let home = try world.home
+        let status = try world.server.status(of: home)
+        var other = try TestReplica(home, status.manifest.lineage, world.clock, world.entropy)
+        try other.sync(at: world.clock.now) { world.answer($0) }
+        try world.record()
+        try world.sync()
+        try other.record("theirs, which the device never saw")
+        try other.sync(at: world.clock.now) { world.answer($0) }
+        try world.loseServer()
+        #expect(try world.publish(.restoring) == .published)
+        try other.sync(at: world.clock.now) { world.answer($0) }
+        try world.checkPublished(foreign: 1)
+        try other.sync(at: world.clock.now) { world.answer($0) }
+        #expect(try other.root == (try world.server.root(of: try world.home)))
+    }
+
+    @Test(arguments: 0..<10) func messagesThatAreLostDoubledOrLateDoNoHarm(seed: Int) throws {
+        let world = try Self.worldSetBack(seed: UInt64(seed))
+        var sent: [[UInt8]] = []
+        var isDone = false
+        for _ in 0..<200 where !isDone {
+            var session = world.session(.restoring)
+            session: while true {
+                switch try session.next(at: world.clock.now) {
+                case .done:
+                    isDone = true
+                    break session
+                case .wait, .stop: break session
+                case .send(let request):
+                    sent.append(request)
+                    if world.random.oneIn(4) { try world.record() }
+                    if world.random.oneIn(3) {
+                        _ = world.answer(sent[world.random.below(sent.count)])
+                    }
+                    if world.random.oneIn(4) { break session }
+                    var answer = world.answer(request)
+                    if world.random.oneIn(4) { break session }
+                    if world.random.oneIn(6) {
+                        answer.removeLast(1 + world.random.below(answer.count))
+                    }
+                    try session.receive(answer, at: world.clock.now)
+                }
+            }
+            if world.random.oneIn(4) { try world.restartServer() }
+            if world.random.oneIn(4) { try world.restartDevice() }
+            world.clock.advance(milliseconds: 1000)
+        }
+        #expect(isDone)
+        for request in sent { _ = world.answer(request) }
+        try world.checkPublished()
+    }
+}
