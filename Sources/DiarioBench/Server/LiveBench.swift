@@ -8,7 +8,8 @@ struct LiveBench {
           this machine: memory of the server for each of them while nothing happens, and how long
           it takes from sending one event by POST until it has reached all. Against a handler in C
           with libmicrohttpd that sends what is posted to as many streams, whose connections are
-          suspended meanwhile. The server syncs the event to its disk first; C does not.
+          suspended meanwhile. The server syncs the event to its disk first; C does not, so how
+          long the disk takes for that is measured beside it, in each round.
 
           --readers N     readers (2000)
           --rounds N      events, one behind the other (20)
@@ -65,6 +66,12 @@ struct LiveBench {
                     + "Content-Length: \(piece.utf8.count)\r\n\r\n" + piece
             }
             var times: [(ours: [Double], baseline: [Double])] = []
+            var syncs: [Double] = []
+            let file = path + "/sync"
+            // Safe: C reads the path during the call, and does not keep it.
+            guard unsafe baseline_fill(file, 65_536) == 0 else {
+                throw .failed("cannot write \(file)")
+            }
             // The first one warms up.
             for round in 0...roundCount {
                 let pair: (ours: [Double], baseline: [Double])
@@ -75,12 +82,24 @@ struct LiveBench {
                     let time = try baseline.send(round)
                     pair = (try ours.send(round), time)
                 }
-                if round > 0 { times.append(pair) }
+                let sync = try Self.sync(file)
+                if round > 0 {
+                    times.append(pair)
+                    syncs.append(sync)
+                }
             }
             server.process.end()
             bare.process.end()
-            return measurements(ours, baseline, times)
+            return measurements(ours, baseline, times, syncs)
         }
+    }
+
+    /// Milliseconds that the disk takes to sync as much as an event.
+    private static func sync(_ file: String) throws(BenchError) -> Double {
+        // Safe: C reads the texts during the call and keeps neither.
+        let seconds = unsafe baseline_sync_loop(file, "", 512, 1, 0, 512)
+        guard seconds >= 0 else { throw .failed("cannot sync \(file)") }
+        return seconds * 1000
     }
 
     /// A server with its readers.
@@ -135,7 +154,8 @@ struct LiveBench {
     private func measurements(
         _ ours: Side,
         _ baseline: Side,
-        _ times: [(ours: [Double], baseline: [Double])]
+        _ times: [(ours: [Double], baseline: [Double])],
+        _ syncs: [Double]
     ) -> [Measurement] {
         let all = times.flatMap(\.ours).sorted()
         let bare = times.flatMap(\.baseline).sorted()
@@ -159,6 +179,7 @@ struct LiveBench {
             ("baseline: p99 of all", Spread([Self.share(99, of: bare)])),
             ("baseline: p99 of a round", Spread(times.map { Self.share(99, of: $0.baseline) })),
             ("baseline: p50 of a round", Spread(times.map { Self.share(50, of: $0.baseline) })),
+            ("baseline: a sync of the disk", Spread(syncs)),
         ]
         return [
             memory,
