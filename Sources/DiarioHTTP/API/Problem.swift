@@ -8,7 +8,7 @@ package struct Problem: Error, Sendable {
     package var kind: Kind
     /// What is wrong and where.
     package var detail: String
-    /// What to do about it.
+    /// What to do about it, if there is more to say than what helps with all of its kind.
     package var remedy: String?
     package var retryAfter: Int?
     var line: Int?
@@ -80,6 +80,28 @@ package struct Problem: Error, Sendable {
             case .full: "Full"
             }
         }
+
+        /// What helps with all of this kind.
+        var remedy: String {
+            switch self {
+            case .malformed: "Correct that, and send the request again."
+            case .unauthorized: "Ask for a token: diario token create"
+            case .forbidden: "Ask for a token with more rights: diario token create --rights"
+            case .notFound: "Check the address; a token is for one space alone."
+            case .method: "Use a method that Allow names."
+            case .notAcceptable: "Accept a type that the description of the path has."
+            case .lineage: "Choose another name, or ask the server's operator."
+            case .epoch, .ahead, .diverged: "Sync with a replica: it finds what both have."
+            case .tooLarge: "Send less at once."
+            case .mediaType: "Send a type that the description of the path has."
+            case .range: "Ask for a part that there is."
+            case .version: "Install a program that speaks the version that Upgrade names."
+            case .failed: "Try again; if it goes on, tell the server's operator."
+            case .tooFast, .unavailable: "Try again after the time that Retry-After says."
+            case .waiting: "Ask its operator: diario authority resume"
+            case .full: "Ask the server's administrator for more space."
+            }
+        }
     }
 
     package init(
@@ -103,7 +125,7 @@ package struct Problem: Error, Sendable {
             json.add("title", kind.title)
             json.add("status", kind.status)
             json.add("detail", detail)
-            if let remedy { json.add("remedy", remedy) }
+            json.add("remedy", remedy ?? kind.remedy)
             if let line { json.add("line", line) }
             if let field { json.add("field", field) }
             if let rule { json.add("rule", rule) }
@@ -155,10 +177,21 @@ extension Problem {
             }
         self.init(kind, refusal.message)
         switch refusal.reason {
+        case .unauthorized, .forbidden, .lineage, .ahead, .tooFast, .full: splitDetail()
+        default: break
+        }
+        switch refusal.reason {
         case .tooFast, .unavailable, .waiting: retryAfter = Int(clamping: max(refusal.number, 1))
         case .full: retryAfter = 60
         default: break
         }
+    }
+
+    /// Takes what stands behind the first sentence for the remedy.
+    private mutating func splitDetail() {
+        guard let end = detail.firstRange(of: ". ") else { return }
+        remedy = String(detail[end.upperBound...])
+        detail = String(detail[..<end.lowerBound]) + "."
     }
 
     init(_ error: DiarioError) {

@@ -26,9 +26,7 @@ extension ServedDirectory {
         }
         let values = texts
         return try withModels(of: question.space) { (models) throws(Problem) in
-            let (pack, query) = try answering { () throws(DiarioError) in
-                try models.query(name)
-            }
+            let (pack, query) = try Self.find(name, models)
             guard let source = models.source(of: pack.name) else {
                 throw Problem(.unavailable, "The read models of \(pack.name) are not built.")
             }
@@ -37,6 +35,20 @@ extension ServedDirectory {
             } catch {
                 throw Problem(DiarioError(error))
             }
+        }
+    }
+
+    private static func find(
+        _ name: String,
+        _ models: ReadModels
+    ) throws(Problem) -> (Pack, PackQuery) {
+        do throws(DiarioError) { return try models.query(name) } catch {
+            var problem = Problem(error)
+            if problem.kind == .notFound {
+                problem.detail = "There is no query \(name)."
+                problem.remedy = "The list of queries has those there are."
+            }
+            throw problem
         }
     }
 

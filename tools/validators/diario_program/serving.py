@@ -139,7 +139,7 @@ def expect(answer, status, what):
         kind = answer.headers.get("Content-Type", "")
         require(kind == "application/problem+json", f"{what}: no problem document: {answer}")
         problem = answer.json
-        for key in ("type", "title", "status", "detail"):
+        for key in ("type", "title", "status", "detail", "remedy"):
             require(key in problem, f"{what}: the problem has no {key}: {answer}")
         require(problem["status"] == status, f"{what}: two statuses: {answer}")
     return answer
