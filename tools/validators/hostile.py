@@ -8,11 +8,14 @@ proxy which delays, cuts, doubles and garbles, while they and the server are kil
 every event is there once, and all have one root.
 """
 
+import hashlib
 import random
 import socket
 import threading
 import time
 
+from diario_format.checksum import crc32c
+from diario_format.primitives import Writer
 from diario_program import Diario, main, require, weight
 from diario_program.checks import Checks
 from diario_program.serving import MESSAGE, Proxy, Server, expect
@@ -21,6 +24,8 @@ SEED = 20_261_122
 ROUNDS = 12
 REPLICAS = 3
 MEMORY_GROWTH_MAX = 192 * 1024 * 1024
+# What one message may unpack to, and as much again.
+BOMB_GROWTH_MAX = 64 * 1024 * 1024
 
 
 def check_wild_clients(checks, server):
@@ -54,11 +59,15 @@ def check_wild_clients(checks, server):
     too_large = server.raw((head + "Content-Type: application/json\r\n"
                             f"Content-Length: {9 << 20}\r\n\r\n").encode(), timeout=5)
     checks.true(b" 413 " in too_large[:20], f"a large body is refused at once: {too_large[:60]!r}")
-    # A message that says it is small and unpacks to much is the log's business: it is refused too.
-    bomb = b"DMSG\x02\x01\x00\x00" + b"\xff\xff\xff\x01" + b"\x00" * 4 + b"\x00" * 100
-    refused = server.ask("POST", "/v1/spaces/home/sync", token, bomb,
-                         {"Content-Type": MESSAGE, "Accept": MESSAGE})
-    checks.equal(refused.status, 400, "a message that lies about its size")
+    liar = b"DMSG\x02\x01\x00\x00" + b"\xff\xff\xff\x01" + b"\x00" * 4 + b"\x00" * 100
+    peak = server.memory("VmHWM")
+    for message, what in ((liar, "a message that lies about its size"),
+                          (bomb(server, token), "a message of 100 KB that unpacks to 2 GiB")):
+        refused = server.ask("POST", "/v1/spaces/home/sync", token, message,
+                             {"Content-Type": MESSAGE, "Accept": MESSAGE})
+        checks.equal(refused.status, 400, what)
+    grown = server.memory("VmHWM") - peak
+    checks.true(grown < BOMB_GROWTH_MAX, f"the memory for it grew by {grown >> 20} MiB")
     slow = [slow_client(server) for _ in range(200)]
     expect(server.ask("GET", "/v1/spaces/home", token), 200, "beside slow clients")
     for connection in slow:
@@ -73,6 +82,33 @@ def check_wild_clients(checks, server):
                 f"descriptors: {descriptors}, then {server.descriptors()}")
     grown = server.memory() - memory
     checks.true(grown < MEMORY_GROWTH_MAX, f"memory grew by {grown >> 20} MiB")
+
+
+def bomb(server, token):
+    """A push of blocks with a right checksum, each of which is a frame of zstd full of zeros."""
+    space = expect(server.ask("GET", "/v1/spaces/home", token), 200, "the space").json
+    size, repeated = 2 << 20, 128 << 10
+    count = size // repeated
+    # Blocks of one byte that is repeated; the last one says that it is.
+    frame = b"\x28\xb5\x2f\xfd\xa0" + size.to_bytes(4, "little") + b"".join(
+        (repeated << 3 | 1 << 1 | (number == count - 1)).to_bytes(3, "little") + b"\0"
+        for number in range(count))
+    head = b"DBLK\x01\x01" + (2).to_bytes(2, "little") + b"".join(
+        number.to_bytes(4, "little") for number in (1, size, len(frame)))
+    block = head + crc32c(head, frame).to_bytes(4, "little") + frame
+    body = Writer()
+    body.u64(int(space["lineage"][:16], 16))
+    body.u64(int(space["lineage"][16:], 16))
+    body.varint(space["epoch"])
+    body.varint(0)
+    body.raw(hashlib.sha256(b"").digest())
+    body.u64(7)
+    body.varint(1000)
+    for _ in range(1000):
+        body.bytes(block)
+    size = len(body.done()).to_bytes(4, "little")
+    start = b"DMSG\x02\x01\x00\x00" + size
+    return start + crc32c(start, body.done()).to_bytes(4, "little") + body.done()
 
 
 def slow_client(server):

@@ -95,12 +95,12 @@ class Server:
                 pass
             return read_all(connection)
 
-    def memory(self):
-        """Bytes of memory that it has resident."""
+    def memory(self, line="VmRSS"):
+        """Bytes of memory that it has resident; with VmHWM, that it had at most."""
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
-            for line in status:
-                if line.startswith("VmRSS:"):
-                    return int(line.split()[1]) * 1024
+            for each in status:
+                if each.startswith(f"{line}:"):
+                    return int(each.split()[1]) * 1024
         raise Failed("the server is gone")
 
     def descriptors(self):
