@@ -21,6 +21,7 @@ final class LogShared: Sendable {
     let hashes = Hashes()
     let segments = SegmentShelf()
     let manifests = KnownManifests()
+    let packs = KeptPacks()
     let sealing = Sealing()
     let expander = Expander()
     /// Never held while a file is read or written.

@@ -65,18 +65,7 @@ struct SpaceTypes: Sendable {
             }
         }
         note(store.broughtTypes)
-        for adoption in adoptions {
-            let files = try store.packFiles(adoption)
-            do throws(PackError) { note(try Pack(files: files).types) } catch {
-                throw .corrupt(
-                    Fault(
-                        file: LogPaths.packs + "/" + adoption.text,
-                        offset: 0,
-                        what: "the pack cannot be read: \(error.problems.first?.message ?? "")"
-                    )
-                )
-            }
-        }
+        for adoption in adoptions { note(try store.pack(adoption).types) }
         types = known
         refusal = store.broughtTypes.last { $0.name == EngineReader.refusalName }
         adoptionCount = adoptions.count

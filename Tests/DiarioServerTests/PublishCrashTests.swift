@@ -3,11 +3,13 @@ import DiarioCore
 import DiarioLog
 import DiarioStorage
 import DiarioSync
+import Foundation
 import Testing
 
 /// An attempt to publish is cut at each operation of one disk, and goes on.
 struct PublishCrashTests {
     private static let moments = CrashDisk.CutMoment.allCases
+    private static let isLong = ProcessInfo.processInfo.environment["DIARIO_LONG"] == "1"
 
     /// An attempt that does not come to its end, with what went wrong on the way.
     private struct Endless: Error {
@@ -57,6 +59,8 @@ struct PublishCrashTests {
     }
 
     /// Cuts at the first operation, the second one and so on, until there is none left.
+    ///
+    /// The server has many: each is cut at one of the moments, unless there is time for all.
     private static func cutEverywhere(
         _ moment: CrashDisk.CutMoment,
         _ disk: KeyPath<PublishWorld, CrashDisk>,
@@ -64,7 +68,9 @@ struct PublishCrashTests {
         make: () throws -> PublishWorld,
         check: (PublishWorld, PublishSession.Result, String) throws -> Void
     ) throws -> Int {
-        var operation = 1
+        let isLarge = disk == \.serverDisk && !isLong
+        let step = isLarge ? moments.count : 1
+        var operation = isLarge ? 1 + (moments.firstIndex(of: moment) ?? 0) : 1
         while true {
             let world = try make()
             let before = world[keyPath: disk].operationCount
@@ -73,7 +79,7 @@ struct PublishCrashTests {
             let result: PublishSession.Result
             do { result = try run(world, purpose) } catch {
                 #expect(Bool(false), "\(place): \(error)")
-                operation += 1
+                operation += step
                 continue
             }
             let wasCut = world[keyPath: disk].operationCount - before >= operation
@@ -81,7 +87,7 @@ struct PublishCrashTests {
             try world.restartDevice()
             try check(world, result, place)
             guard wasCut else { return operation - 1 }
-            operation += 1
+            operation += step
         }
     }
 

@@ -6,15 +6,27 @@ import DiarioStorage
 /// Where packs come from: the program itself, or folders.
 package enum PackSource {
     /// The packs that come with the program, `engine` apart, by name.
-    package static func builtIn() throws(DiarioError) -> [Pack] {
-        try load(groups: builtInGroups { $0 != engineName })
-    }
+    package static func builtIn() throws(DiarioError) -> [Pack] { try readBuiltIn.get() }
 
     /// The engine's own pack, which every space has.
     package static func engine() throws(DiarioError) -> Pack {
-        guard let pack = try load(groups: builtInGroups { $0 == engineName }).first
+        guard let pack = try readEngine.get().first
         else { preconditionFailure("the program carries its own pack with it") }
         return pack
+    }
+
+    // Read once: they are the same for as long as the program runs.
+    private static let readBuiltIn = readGroups { $0 != engineName }
+    private static let readEngine = readGroups { $0 == engineName }
+
+    private static func readGroups(
+        _ isWanted: (Substring) -> Bool
+    ) -> Result<[Pack], DiarioError> {
+        do throws(DiarioError) {
+            return .success(try load(groups: builtInGroups(isWanted)))
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// The packs in the folder at `path`: one pack, or a folder of packs.

@@ -1,5 +1,5 @@
 package import DiarioCore
-package import DiarioCrypto
+import DiarioCrypto
 import DiarioFormat
 package import DiarioLog
 package import DiarioSchema
@@ -82,20 +82,18 @@ package final class Space: Sendable {
         }
     }
 
-    /// `packs` are some of those that are kept, if they were read already; spaces that are given
-    /// the same `shelf` have their types in common.
+    /// Spaces that are given the same `shelf` have their types in common.
     package init(
         store: LogStore,
         id: SpaceID,
         directory: POSIXDirectory? = nil,
-        packs: [Hash32: Pack] = [:],
         shelf: TypeShelf? = nil
     ) throws(DiarioError) {
         self.store = store
         current = Mutex(id)
         self.directory = directory
         self.shelf = shelf
-        types = Mutex(try Self.types(of: id, in: store, packs, shelf))
+        types = Mutex(try Self.types(of: id, in: store, shelf))
     }
 
     /// Opens the space in the folder at `path`.
@@ -123,6 +121,7 @@ package final class Space: Sendable {
     ) throws(DiarioError) -> Space {
         let packs = PacksAhead(directory)
         let store = try openStore(directory, access: access)
+        store.remember(packs.wait())
         let manifests = try logging { () throws(LogError) in try store.manifests() }
         guard let manifest = manifests.first(where: { !$0.isStaging }) else {
             throw Self.noSpace(at: path)
@@ -130,8 +129,7 @@ package final class Space: Sendable {
         return try Space(
             store: store,
             id: manifest.space,
-            directory: directory as? POSIXDirectory,
-            packs: packs.wait()
+            directory: directory as? POSIXDirectory
         )
     }
 
@@ -167,7 +165,7 @@ package final class Space: Sendable {
 
     /// Reads the types again, after packs were adopted here or elsewhere.
     func reloadTypes() throws(DiarioError) {
-        let types = try Self.types(of: id, in: store, [:], shelf)
+        let types = try Self.types(of: id, in: store, shelf)
         self.types.withLock { known in
             let batchCount = known.batchCount
             known = types
@@ -191,34 +189,27 @@ package final class Space: Sendable {
     private static func types(
         of id: SpaceID,
         in store: LogStore,
-        _ packs: [Hash32: Pack],
         _ shelf: TypeShelf?
     ) throws(DiarioError) -> Types {
         let adoptions = try logging { () throws(LogError) in
             try store.adoptions(of: id).map(\.fingerprint)
         }
         if let kept = shelf?.types(of: adoptions) { return kept }
-        let made = try types(of: adoptions, in: store, packs)
+        let made = try types(of: adoptions, in: store)
         shelf?.keep(made, of: adoptions)
         return made
     }
 
     private static func types(
         of adoptions: [Hash32],
-        in store: LogStore,
-        _ packs: [Hash32: Pack]
+        in store: LogStore
     ) throws(DiarioError) -> Types {
         var newest: [String: UsedPack] = [:]
         var types = store.broughtTypes
         // The first schema of a type and version in a space wins.
         var known = Set(types.map { TypeKey($0) })
         for adoption in adoptions {
-            let pack: Pack
-            if let known = packs[adoption] {
-                pack = known
-            } else {
-                pack = try adoptedPack(adoption, in: store)
-            }
+            let pack = try adoptedPack(adoption, in: store)
             newest[pack.name] = UsedPack(pack: pack, fingerprint: adoption)
             for type in pack.types where known.insert(TypeKey(type)).inserted {
                 types.append(type)
@@ -236,8 +227,7 @@ package final class Space: Sendable {
         _ fingerprint: Hash32,
         in store: LogStore
     ) throws(DiarioError) -> Pack {
-        let files = try logging { () throws(LogError) in try store.packFiles(fingerprint) }
-        do throws(PackError) { return try Pack(files: files) } catch { throw DiarioError(error) }
+        try logging { () throws(LogError) in try store.pack(fingerprint) }
     }
 
     private struct TypeKey: Hashable {

@@ -48,14 +48,14 @@ struct SealedTypes {
         var rest = packs ?? store.index.withLock { $0[space].adoptions }
         while let adoption = rest.popLast() {
             packs = rest
-            let files: [PackFile]
             do throws(LogError) {
-                files = try LogStore.packFiles(adoption.fingerprint, in: store.directory)
+                guard case .success(let pack) = try store.pack(adoption.fingerprint) else {
+                    continue
+                }
+                note(pack.types)
             } catch .storage(.notFound) {
                 continue
             }
-            guard let pack = try? Pack(files: files) else { continue }
-            note(pack.types)
             if let type = known[entry] { return type }
         }
         packs = rest
