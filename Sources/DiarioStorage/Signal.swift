@@ -44,6 +44,7 @@ import Glibc
     }
 
     /// Sleeps until the signal is raised, and lowers it.
+    @available(*, noasync, message: "it holds a thread up that other tasks need")
     package func wait() {
         // Safe: what the pointers lead to lives as long as `self`, and the lock is held.
         unsafe pthread_mutex_lock(lock)
@@ -53,6 +54,7 @@ import Glibc
     }
 
     /// Sleeps until the signal is raised, and lowers it; or until `nanoseconds` have passed.
+    @available(*, noasync, message: "it holds a thread up that other tasks need")
     package func wait(nanosecondsMax nanoseconds: Int64) {
         // Safe: what the pointers lead to lives as long as `self`, and the lock is held.
         var deadline = timespec()

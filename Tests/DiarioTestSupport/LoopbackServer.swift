@@ -27,8 +27,8 @@ package final class LoopbackServer: Sendable {
         case send([UInt8])
         /// Nothing until somebody raises the signal.
         case wait(Signal)
-        /// Nothing until the other side ends the connection; raises the signal then.
-        case awaitEnd(Signal)
+        /// Nothing until the other side ends the connection; says so then.
+        case awaitEnd(@Sendable () -> Void)
         /// The end of the connection.
         case close
         /// The end of what is sent, while more is taken.
@@ -196,9 +196,9 @@ private struct Connection {
         case .wait(let signal):
             signal.wait()
             return true
-        case .awaitEnd(let signal):
+        case .awaitEnd(let notice):
             while fill() {}
-            signal.raise()
+            notice()
             return false
         case .close: return false
         case .halfClose:

@@ -110,10 +110,11 @@ struct HTTPClientTests {
     }
 
     @Test func cancellingEndsTheConnection() async throws {
-        let (ended, begun) = (Signal(), Signal())
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let (ended, ending) = AsyncStream.makeStream(of: Void.self)
         let server = try LoopbackServer { _ in
-            begun.raise()
-            return [.awaitEnd(ended)]
+            beginning.finish()
+            return [.awaitEnd { ending.finish() }]
         }
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -124,11 +125,11 @@ struct HTTPClientTests {
                     return error is CancellationError
                 }
             }
-            begun.wait()
+            for await _ in begun {}
             group.cancelAll()
             #expect(await group.next() == true)
         }
-        ended.wait()
+        for await _ in ended {}
         // One that was cancelled before it began asks nobody.
         let count = server.connectionCount
         await withTaskGroup(of: Void.self) { group in
