@@ -287,4 +287,38 @@ import Testing
             return
         }
     }
+
+    @Test func aPackIsReadOnce() throws {
+        let schema = """
+            { "title": "a.note.made", "x-diario-version": 1, "type": "object",
+              "additionalProperties": false, "properties": {} }
+            """
+        let good = [
+            PackFile(path: "events/note.made.1.json", bytes: Array(schema.utf8)),
+            PackFile(path: "pack.json", bytes: Array(#"{"name":"a","version":1}"#.utf8)),
+        ]
+        let (log, store) = try make()
+        let fingerprint = Fingerprint.pack(good)
+        #expect(throws: LogError.self) { try store.pack(fingerprint) }
+        try store.keep(good, fingerprint: fingerprint)
+        #expect(try store.pack(fingerprint).types.map(\.name) == ["a.note.made"])
+        try log.disk.flipBit(0, at: 1, of: LogPaths.pack(fingerprint) + "/pack.json")
+        #expect(try store.pack(fingerprint).name == "a")
+        // Whoever looks at the files sees what is there.
+        #expect(throws: LogError.self) { try store.packFiles(fingerprint) }
+        #expect(throws: LogError.self) { try log.open().pack(fingerprint) }
+    }
+
+    @Test func aPackThatThisProgramCannotReadIsNamed() throws {
+        let (_, store) = try make()
+        let fingerprint = Fingerprint.pack(files)
+        try store.keep(files, fingerprint: fingerprint)
+        let error = #expect(throws: LogError.self) { try store.pack(fingerprint) }
+        guard case .corrupt(let fault) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(fault.file == LogPaths.pack(fingerprint))
+        #expect(fault.what.contains("cannot be read"))
+    }
 }
