@@ -220,6 +220,24 @@ struct RestoreTests {
         try world.checkPublished()
     }
 
+    @Test func whatAnotherAttemptLeftIsDropped() throws {
+        let world = try Self.worldSetBack()
+        var session = world.session(.restoring)
+        // One device begins, and is never heard of again.
+        for _ in 0..<2 {
+            guard case .send(let request) = try session.next(at: world.clock.now),
+                case .restore(var publish) = try SyncMessage(request.span)
+            else { break }
+            publish.attempt = AttemptID(high: 1, low: 2)
+            publish.blocks.removeAll()
+            _ = world.answer(SyncMessage.restore(publish).encoded())
+        }
+        #expect(try world.server.manifests().count == 2)
+        #expect(try world.publish(.restoring) == .published)
+        #expect(try world.server.manifests().count == 1)
+        try world.checkPublished()
+    }
+
     // A device that was on its way with others' events is no worse off.
     @Test func whoHasMoreGoesBackToWhatTheServerHas() throws {
         let world = try Self.world()

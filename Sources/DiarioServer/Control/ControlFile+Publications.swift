@@ -71,6 +71,16 @@ extension ControlFile {
         }
     }
 
+    /// The spaces that attempts under a name are filling.
+    func stagings(of space: SpaceName) throws(ControlError) -> [SpaceID] {
+        try reading { (state) throws(ControlError) in
+            try state.connection.rows(
+                "SELECT staging FROM publication WHERE space = ? AND outcome = 1",
+                [.text(space.text)]
+            ).compactMap { $0[0].asText.flatMap { SpaceID(text: $0) } }
+        }
+    }
+
     /// Writes down that an attempt has come to its end, unless it had one.
     func settle(
         _ id: AttemptID,

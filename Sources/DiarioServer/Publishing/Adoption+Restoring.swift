@@ -158,6 +158,7 @@ extension Adoption {
         } catch {
             throw .refused(error)
         }
+        dropOthers()
         return Publication(
             attempt: publish.attempt,
             outcome: .adopted,

@@ -356,7 +356,16 @@ struct Adoption {
             throw .refused(error)
         }
         guard !isTaken else { throw Self.taken }
+        dropOthers()
         return adopted(publish.attempt)
+    }
+
+    /// Drops what other attempts had brought so far, now that the name is given.
+    ///
+    /// One that goes on is answered by what has the name, and else begins anew.
+    func dropOthers() {
+        // What is left of them if this fails means nothing.
+        for staging in (try? control.stagings(of: space.name)) ?? [] { try? store.remove(staging) }
     }
 
     // MARK: Errors
