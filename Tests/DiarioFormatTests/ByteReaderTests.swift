@@ -12,8 +12,12 @@ import Testing
 
     /// Each width's first and last value, and what lies beside them.
     private var edges: [UInt64] {
-        (0...63).flatMap { bit in [UInt64(1) << bit - 1, 1 << bit, 1 << bit + 1] }
-            + [UInt64.max - 1, UInt64.max]
+        var edges: [UInt64] = []
+        for bit in 0...63 {
+            let power = UInt64(1) << bit
+            edges += [power - 1, power, power + 1]
+        }
+        return edges + [.max - 1, .max]
     }
 
     @Test func varintsAreReadAsTheyWereWritten() throws {

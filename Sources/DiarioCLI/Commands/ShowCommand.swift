@@ -105,16 +105,19 @@ enum ShowCommand {
         _ output: Output
     ) throws(Failure) {
         let fields = EventFields(line)
-        var lines = [
+        let position = line.position == nil ? "pending" : fields.position
+        let clock = line.clock.map { Show.clock($0.rawValue) }
+        let base = line.base.map { "\($0)" }
+        var lines: [(name: String, value: String)] = [
             ("type", "\(fields.type), version \(fields.version)"),
             ("origin", fields.origin),
-            ("position", line.position == nil ? "pending" : fields.position),
+            ("position", position),
             ("subject", fields.subject),
             ("actor", fields.actor),
             ("at", fields.at),
             ("accepted at", fields.acceptedAt),
-            ("clock", line.clock.map { Show.clock($0.rawValue) } ?? "-"),
-            ("base", line.base.map { "\($0)" } ?? "-"),
+            ("clock", clock ?? "-"),
+            ("base", base ?? "-"),
         ]
         if line.ifUnchanged { lines.append(("if unchanged", "yes")) }
         if let batch = line.batch {
