@@ -26,6 +26,8 @@ final class PublishWorld {
     /// Events whose recording was acknowledged, and those that were tried.
     private(set) var recorded = 0
     private(set) var tried = 0
+    /// The attempt that was sent last.
+    private(set) var publishedAttempt: AttemptID?
     var random: SeededRandom
     let entropy: SeededEntropy
     private var folder: TemporaryFolder
@@ -135,7 +137,11 @@ final class PublishWorld {
         var session = session(purpose)
         for _ in 0..<50 {
             switch try session.next(at: clock.now) {
-            case .send(let request): try session.receive(answer(request), at: clock.now)
+            case .send(let request):
+                if case .publish(let publish) = try SyncMessage(request.span) {
+                    publishedAttempt = publish.attempt
+                }
+                try session.receive(answer(request), at: clock.now)
             case .wait, .stop: return nil
             case .done(let result): return result
             }

@@ -220,6 +220,46 @@ struct RestoreTests {
         try world.checkPublished()
     }
 
+    // The attempt of a publication stands in the log, for all who read it.
+    @Test func anAttemptUnderAnotherNameIsOutOfReach() throws {
+        let world = try Self.world()
+        let status = try world.device.status(of: world.space)
+        let published = try #require(world.publishedAttempt)
+        let other = try #require(SpaceName("other"))
+        let key = try world.control.makeToken(
+            TokenDraft(space: other, rights: [.admin]),
+            drawnFrom: world.entropy,
+            at: world.clock.now
+        ).key
+        var session = world.session(.restoring)
+        guard case .send(let request) = try session.next(at: world.clock.now),
+            case .restore(var publish) = try SyncMessage(request.span)
+        else { return #expect(Bool(false), "nothing is sent") }
+        publish.attempt = published
+        let answer = world.served.answer(
+            SyncMessage.restore(publish).encoded(),
+            to: "other",
+            with: key.text,
+            at: world.clock.now
+        )
+        #expect(try SyncMessage(answer.span).kind == .publication)
+        // What was published is so for ever, whatever is asked about it.
+        let abandon = Abandon(
+            attempt: published,
+            standing: Standing(
+                lineage: Lineage(high: 1, low: 2),
+                epoch: status.manifest.epoch,
+                size: 0,
+                root: try #require(try world.device.root(of: world.space, size: 0))
+            )
+        )
+        let known = try SyncMessage(world.answer(SyncMessage.abandon(abandon).encoded()).span)
+        guard case .publication(let publication) = known else {
+            return #expect(Bool(false), "\(known)")
+        }
+        #expect(publication.outcome == .adopted)
+    }
+
     @Test func whatAnotherAttemptLeftIsDropped() throws {
         let world = try Self.worldSetBack()
         var session = world.session(.restoring)
@@ -228,7 +268,7 @@ struct RestoreTests {
             guard case .send(let request) = try session.next(at: world.clock.now),
                 case .restore(var publish) = try SyncMessage(request.span)
             else { break }
-            publish.attempt = AttemptID(high: 1, low: 2)
+            publish.standing.size -= 1
             publish.blocks.removeAll()
             _ = world.answer(SyncMessage.restore(publish).encoded())
         }

@@ -7,7 +7,15 @@ import DiarioSync
 
 extension Adoption {
     /// The answer to a part of what a replica has.
-    func restore(_ publish: Publish) throws(Refusal) -> Publication {
+    func restore(_ asked: Publish) throws(Refusal) -> Publication {
+        var publish = asked
+        publish.attempt = AttemptID(restoring: asked.standing, under: space.name.text)
+        var answer = try take(publish)
+        answer.attempt = asked.attempt
+        return answer
+    }
+
+    private func take(_ publish: Publish) throws(Refusal) -> Publication {
         do throws(Stop) {
             if let answer = try checkPresent(publish) { return answer }
             try checkTime(publish)

@@ -59,8 +59,11 @@ package struct Abandon: Equatable, Sendable {
 
 extension AttemptID {
     /// The attempt to restore a space from what a replica has of it.
-    package init(restoring standing: Standing) {
-        var bytes = Array("diario restore".utf8) + [0]
+    ///
+    /// With a name, as the authority keeps it: whoever may restore one space must not reach what is
+    /// kept of another one.
+    package init(restoring standing: Standing, under name: String = "") {
+        var bytes = Array("diario restore".utf8) + Array(name.utf8) + [0]
         standing.write(into: &bytes)
         var hash: [UInt8] = []
         hash.append(SHA256.hash(bytes.span))
