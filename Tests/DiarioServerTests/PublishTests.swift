@@ -65,37 +65,7 @@ struct PublishTests {
 
     @Test(arguments: 0..<10) func messagesThatAreLostDoubledOrLateDoNoHarm(seed: Int) throws {
         let world = try PublishWorld(seed: UInt64(seed))
-        var sent: [[UInt8]] = []
-        var result: PublishSession.Result?
-        for _ in 0..<200 where result == nil {
-            var session = world.session()
-            session: while true {
-                switch try session.next(at: world.clock.now) {
-                case .done(let end):
-                    result = end
-                    break session
-                case .wait, .stop: break session
-                case .send(let request):
-                    sent.append(request)
-                    if world.random.oneIn(4) { try world.record() }
-                    if world.random.oneIn(3) {
-                        _ = world.answer(sent[world.random.below(sent.count)])
-                    }
-                    if world.random.oneIn(4) { break session }
-                    var answer = world.answer(request)
-                    if world.random.oneIn(4) { break session }
-                    if world.random.oneIn(6) {
-                        answer.removeLast(1 + world.random.below(answer.count))
-                    }
-                    try session.receive(answer, at: world.clock.now)
-                }
-            }
-            if world.random.oneIn(4) { try world.restartServer() }
-            if world.random.oneIn(4) { try world.restartDevice() }
-            world.clock.advance(milliseconds: 1000)
-        }
-        #expect(result == .published)
-        for request in sent { _ = world.answer(request) }
+        #expect(try world.sendThroughHarm(.publishing) == .published)
         try world.checkPublished()
     }
 

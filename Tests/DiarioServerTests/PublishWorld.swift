@@ -149,6 +149,38 @@ final class PublishWorld {
         preconditionFailure("an attempt comes to its end")
     }
 
+    /// The same, while messages are lost, cut, doubled and late, and both sides lose their power;
+    /// in the end all that was sent comes once more. Nil if there was no end.
+    func sendThroughHarm(_ purpose: PublishSession.Purpose) throws -> PublishSession.Result? {
+        var sent: [[UInt8]] = []
+        var result: PublishSession.Result?
+        for _ in 0..<200 where result == nil {
+            var session = session(purpose)
+            session: while true {
+                switch try session.next(at: clock.now) {
+                case .done(let end):
+                    result = end
+                    break session
+                case .wait, .stop: break session
+                case .send(let request):
+                    sent.append(request)
+                    if random.oneIn(4) { try record() }
+                    if random.oneIn(3) { _ = answer(sent[random.below(sent.count)]) }
+                    if random.oneIn(4) { break session }
+                    var answer = answer(request)
+                    if random.oneIn(4) { break session }
+                    if random.oneIn(6) { answer.removeLast(1 + random.below(answer.count)) }
+                    try session.receive(answer, at: clock.now)
+                }
+            }
+            if random.oneIn(4) { try restartServer() }
+            if random.oneIn(4) { try restartDevice() }
+            clock.advance(milliseconds: 1000)
+        }
+        for request in sent { _ = answer(request) }
+        return result
+    }
+
     /// Syncs the device with what the server has by now.
     func sync() throws {
         var session = ReplicaSession(device, space, seed: 1)

@@ -6,24 +6,15 @@ import DiarioLog
 enum PublishCommand {
     static func run(_ call: Invocation) async throws(Failure) {
         try await call.withDiary { (diary, space) async throws(Failure) in
-            let (manifest, publishing, remembered) = try reportingLog { () throws(LogError) in
-                (
-                    try space.store.status(of: space.id).manifest,
-                    try space.store.publishing(of: space.id),
-                    try space.store.remote(of: space.id)
-                )
-            }
-            guard manifest.authority != nil || publishing != nil else {
+            let isHere = try space.hasAuthority
+            let publishing = try space.publishing
+            guard isHere || publishing != nil else {
                 throw .failed(
                     "the space has its authority elsewhere already. To exchange events with it: "
                         + "diario sync"
                 )
             }
-            let access = try ServerAccess(
-                call,
-                address: call.arguments.operands.first,
-                remembered: remembered
-            )
+            let access = try ServerAccess(call, of: space)
             let transport = try await access.transport(for: diary)
             if call.arguments.has("abandon") {
                 guard publishing != nil else {
@@ -50,9 +41,7 @@ enum PublishCommand {
                 try await diary.publish(with: transport)
             }
         } catch {
-            let goesOn = try reportingLog { () throws(LogError) in
-                try space.store.publishing(of: space.id) != nil
-            }
+            let goesOn = try space.publishing != nil
             // The server will never take it: there is nothing to go on with.
             if !goesOn { try remember(nil, space) }
             throw error
@@ -109,6 +98,34 @@ enum PublishCommand {
         try reportingLog { () throws(LogError) in
             try space.store.setRemote(remote, of: space.id)
         }
+    }
+}
+
+extension Space {
+    /// Whether the positions are given here.
+    var hasAuthority: Bool {
+        get throws(Failure) {
+            try reportingLog { () throws(LogError) in
+                try store.status(of: id).manifest.authority != nil
+            }
+        }
+    }
+
+    /// The attempt to publish that goes on.
+    var publishing: PublishingFile? {
+        get throws(Failure) {
+            try reportingLog { () throws(LogError) in try store.publishing(of: id) }
+        }
+    }
+}
+
+extension ServerAccess {
+    /// The server that the call names as its first operand, or else the one of the space.
+    init(_ call: Invocation, of space: Space) throws(Failure) {
+        let remembered = try reportingLog { () throws(LogError) in
+            try space.store.remote(of: space.id)
+        }
+        try self.init(call, address: call.arguments.operands.first, remembered: remembered)
     }
 }
 

@@ -6,24 +6,13 @@ import DiarioSchema
 enum RestoreCommand {
     static func run(_ call: Invocation) async throws(Failure) {
         try await call.withDiary { (diary, space) async throws(Failure) in
-            let (manifest, publishing, remembered) = try reportingLog { () throws(LogError) in
-                (
-                    try space.store.status(of: space.id).manifest,
-                    try space.store.publishing(of: space.id),
-                    try space.store.remote(of: space.id)
-                )
-            }
-            guard manifest.authority == nil, publishing == nil else {
+            guard try !space.hasAuthority, try space.publishing == nil else {
                 throw .failed(
                     "the space has its authority here, or is being published, so no server can "
                         + "have lost it. To give it to one: diario publish"
                 )
             }
-            let access = try ServerAccess(
-                call,
-                address: call.arguments.operands.first,
-                remembered: remembered
-            )
+            let access = try ServerAccess(call, of: space)
             let transport = try await access.transport(for: diary)
             let isDone = try await call.withProgress(of: diary, "restoring") {
                 try await diary.restoreServer(with: transport)
