@@ -149,8 +149,9 @@ final class PublishWorld {
         preconditionFailure("an attempt comes to its end")
     }
 
-    /// The same, while messages are lost, cut, doubled and late, and both sides lose their power;
-    /// in the end all that was sent comes once more. Nil if there was no end.
+    /// The same, while messages are lost, cut, doubled and late, and both sides lose their power.
+    ///
+    /// In the end all that was sent comes once more. Nil if there was no end.
     func sendThroughHarm(_ purpose: PublishSession.Purpose) throws -> PublishSession.Result? {
         var sent: [[UInt8]] = []
         var result: PublishSession.Result?
