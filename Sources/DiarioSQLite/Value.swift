@@ -1,3 +1,5 @@
+import DiarioCore
+
 /// A value as SQLite keeps it.
 package enum Value: Hashable, Sendable {
     case null
@@ -13,7 +15,7 @@ package enum Value: Hashable, Sendable {
         case (.integer(let one), .integer(let other)): one == other
         case (.real(let one), .real(let other)): one.bitPattern == other.bitPattern
         // By bytes: SQLite does not know that two texts may be written differently.
-        case (.text(let one), .text(let other)): one.utf8.elementsEqual(other.utf8)
+        case (.text(let one), .text(let other)): one.hasBytes(of: other)
         case (.blob(let one), .blob(let other)): one == other
         default: false
         }

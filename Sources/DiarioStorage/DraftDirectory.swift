@@ -1,3 +1,4 @@
+import DiarioCore
 import Synchronization
 
 /// A directory on which changes can be tried: it shows another one, and keeps what is changed in
@@ -184,7 +185,7 @@ private final class DraftFile: LogFile {
         bytes.withLock { bytes in
             let end = offset + part.count
             if bytes.count < end {
-                bytes.append(contentsOf: repeatElement(0, count: end - bytes.count))
+                bytes.append(repeating: 0, count: end - bytes.count)
             }
             bytes.replaceSubrange(offset..<end, with: part)
         }
@@ -195,7 +196,7 @@ private final class DraftFile: LogFile {
             if bytes.count > size {
                 bytes.removeLast(bytes.count - size)
             } else {
-                bytes.append(contentsOf: repeatElement(0, count: size - bytes.count))
+                bytes.append(repeating: 0, count: size - bytes.count)
             }
         }
     }

@@ -1,3 +1,5 @@
+import DiarioCore
+
 // The loops that make values out of what was read, apart from the reading: each counts what it is
 // given once, and then goes through it without further checks.
 
@@ -123,7 +125,7 @@ extension ColumnReader {
             let start = end
             end += Int(length) + 1
             let overlap = (start..<end).clamped(to: wanted)
-            found.append(contentsOf: repeatElement(head, count: overlap.count))
+            found.append(repeating: head, count: overlap.count)
         }
         return found
     }

@@ -115,7 +115,7 @@ extension ColumnWriter {
         let count = values.count
         var planes = scratch
         planes.removeAll(keepingCapacity: true)
-        planes.append(contentsOf: repeatElement(0, count: count * form.planeCount))
+        planes.append(repeating: 0, count: count * form.planeCount)
         var bytes = planes.mutableSpan
         for index in 0..<count {
             var code = form.code(values[index])

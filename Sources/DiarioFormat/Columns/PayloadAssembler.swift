@@ -49,7 +49,7 @@ struct PayloadAssembler {
         let window = row..<row + count
         row += count
         sizes.removeAll(keepingCapacity: true)
-        sizes.append(contentsOf: repeatElement(bitmapSize, count: count))
+        sizes.append(repeating: bitmapSize, count: count)
         for place in columns.indices { columns[place].addSizes(window, to: &sizes) }
         let first = output.bounds.count
         var total = output.bytes.count
@@ -62,7 +62,7 @@ struct PayloadAssembler {
             output.bounds.append(total)
         }
         let start = output.bytes.count
-        output.bytes.append(contentsOf: repeatElement(0, count: total - start))
+        output.bytes.append(repeating: 0, count: total - start)
         // Taken out meanwhile, so that bounds and bytes are accessed apart.
         var bytes: [UInt8] = []
         swap(&bytes, &output.bytes)

@@ -71,9 +71,9 @@ struct RowWindow {
         personalPayloads.removeAll()
         var (all, personal) = (rowCounts, personalCounts)
         all.removeAll(keepingCapacity: true)
-        all.append(contentsOf: repeatElement(0, count: typeCount))
+        all.append(repeating: 0, count: typeCount)
         personal.removeAll(keepingCapacity: true)
-        personal.append(contentsOf: repeatElement(0, count: typeCount))
+        personal.append(repeating: 0, count: typeCount)
         let types = envelope.types.span.extracting(events)
         let flags = envelope.flags.span.extracting(events)
         for place in types.indices {

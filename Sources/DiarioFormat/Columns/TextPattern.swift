@@ -1,3 +1,5 @@
+import DiarioCore
+
 /// The form of strings of one size that differ in digits of one alphabet only.
 struct TextPattern: Equatable {
     /// The number of the alphabet in the file.
@@ -125,7 +127,7 @@ struct TextPattern: Equatable {
     func pack(_ strings: ByteStrings, into planes: inout [UInt8]) {
         let count = strings.count
         planes.removeAll(keepingCapacity: true)
-        planes.append(contentsOf: repeatElement(0, count: count * packedSize))
+        planes.append(repeating: 0, count: count * packedSize)
         var target = planes.mutableSpan
         let bytes = strings.bytes.span
         let digits = digits.span
@@ -173,7 +175,7 @@ struct TextPattern: Equatable {
         var target = bytes.mutableSpan
         // One entry for each value of five or six bits, and more than a mark can ask for.
         var characters = characters
-        characters += repeatElement(0, count: 64 - characters.count)
+        characters.append(repeating: 0, count: 64 - characters.count)
         let digits = characters.span
         let marks = marks.span
         precondition(

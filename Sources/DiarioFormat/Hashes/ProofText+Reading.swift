@@ -101,7 +101,7 @@ private struct ProofMembers {
 
     /// Takes a member; nil if it is not there.
     mutating func take(_ name: String) -> JSON? {
-        guard let index = rest.firstIndex(where: { $0.key.utf8.elementsEqual(name.utf8) }) else {
+        guard let index = rest.firstIndex(where: { $0.key.hasBytes(of: name) }) else {
             return nil
         }
         return rest.remove(at: index).item.value

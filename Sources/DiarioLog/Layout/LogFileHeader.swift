@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioFormat
 
 // The header of a file of the write-ahead log, specified in schema/format/log.md, section 8.
@@ -31,7 +32,7 @@ package struct LogFileHeader: Equatable, Sendable {
         bytes.append(littleEndian: UInt64(bitPattern: begunMilliseconds))
         bytes.append(littleEndian: UInt32(0))
         bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
-        bytes.append(contentsOf: repeatElement(0, count: Self.size - Self.fieldsSize))
+        bytes.append(repeating: 0, count: Self.size - Self.fieldsSize)
         return bytes
     }
 

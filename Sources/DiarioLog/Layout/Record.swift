@@ -44,7 +44,7 @@ package struct Record: Sendable {
 
     /// Makes room for the header of a record, whose content is appended next; where it starts.
     static func begin(in frame: inout [UInt8]) -> Int {
-        frame.append(contentsOf: repeatElement(0, count: headerSize))
+        frame.append(repeating: 0, count: headerSize)
         return frame.count - headerSize
     }
 

@@ -262,7 +262,7 @@ struct LogFileMender {
             var frame = [UInt8](repeating: 0, count: FrameHeader.size)
             let content = size - smallest
             Record.append(.lost, id, to: &frame) { body in
-                body.append(contentsOf: repeatElement(0, count: content))
+                body.append(repeating: 0, count: content)
             }
             FrameHeader(
                 generation: file.generation,

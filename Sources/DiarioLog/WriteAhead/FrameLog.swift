@@ -79,7 +79,7 @@ struct FrameLog: ~Copyable {
         let bodySize = frame.count - FrameHeader.size
         precondition(bodySize <= sizes.frameMax, "a frame is cut before it grows too long")
         let frameSize = FrameHeader.frameSize(body: bodySize)
-        frame.append(contentsOf: repeatElement(0, count: frameSize - frame.count))
+        frame.append(repeating: 0, count: frameSize - frame.count)
         if newest == nil || length + frameSize > sizes.fileMax {
             try beginFile(previousLength: syncedLength)
         }

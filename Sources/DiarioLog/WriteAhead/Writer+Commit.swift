@@ -90,7 +90,7 @@ extension Writer {
     mutating func beginFrame(carriesOn: Bool = false) {
         precondition(builder.isEmpty, "the last frame took all rows")
         frame.removeAll(keepingCapacity: true)
-        frame.append(contentsOf: repeatElement(0, count: FrameHeader.size))
+        frame.append(repeating: 0, count: FrameHeader.size)
         recordCount = 0
         ownRows.removeAll(keepingCapacity: true)
         if !staged.isEmpty { staged.removeAll(keepingCapacity: true) }

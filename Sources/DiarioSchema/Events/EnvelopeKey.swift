@@ -1,3 +1,5 @@
+import DiarioCore
+
 /// The keys of a line beside the payload's own, in the order in which a line is written.
 enum EnvelopeKey: UInt8, CaseIterable {
     case type, version, payload, subject, actor, at, ifUnchanged
@@ -38,6 +40,7 @@ enum EnvelopeKey: UInt8, CaseIterable {
             ranges.append(SchemaRange(start: bytes.count, count: token.count))
             bytes += token
         }
-        return (bytes + repeatElement(0, count: 8), ranges)
+        bytes.append(repeating: 0, count: 8)
+        return (bytes, ranges)
     }()
 }

@@ -1,3 +1,5 @@
+import DiarioCore
+
 /// The value of one field; how each kind of field uses it, `Field.Kind` says.
 package enum Slot: Equatable, Sendable {
     case absent
@@ -35,7 +37,7 @@ package struct Payload: Sendable {
             for index in slots.indices { slots[index] = .absent }
         } else {
             slots.removeAll(keepingCapacity: true)
-            slots.append(contentsOf: repeatElement(.absent, count: fieldCount))
+            slots.append(repeating: .absent, count: fieldCount)
         }
         if !arena.isEmpty { arena.removeAll(keepingCapacity: true) }
         if !references.isEmpty { references.removeAll(keepingCapacity: true) }

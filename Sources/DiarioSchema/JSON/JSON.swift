@@ -25,10 +25,7 @@ package indirect enum JSON: Sendable {
         package let line: Int
         package let item: Item
 
-        /// Compared byte by byte, because strings compare equal that differ in their code points.
-        func hasKey(_ other: String) -> Bool {
-            key.utf8.count == other.utf8.count && key.utf8.elementsEqual(other.utf8)
-        }
+        func hasKey(_ other: String) -> Bool { key.hasBytes(of: other) }
     }
 
     /// Reads all of `text`, strictly.

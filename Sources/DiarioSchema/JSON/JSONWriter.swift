@@ -1,3 +1,5 @@
+import DiarioCore
+
 /// Writes JSON in the canonical form of RFC 8785.
 ///
 /// Integers beyond 2^53, which that form does not know, are written with all their digits.
@@ -97,14 +99,14 @@ enum JSONWriter {
         switch point {
         case count...21:
             output += digits
-            output += repeatElement(0x30, count: point - count)
+            output.append(repeating: 0x30, count: point - count)
         case 1..<22:
             output += digits[..<point]
             output.append(0x2e)
             output += digits[point...]
         case -5...0:
             output += [0x30, 0x2e]
-            output += repeatElement(0x30, count: -point)
+            output.append(repeating: 0x30, count: -point)
             output += digits
         default:
             output.append(digits[0])

@@ -1,3 +1,5 @@
+import DiarioCore
+
 /// One version of an event type: what its payloads may hold.
 ///
 /// Immutable, made from a schema.
@@ -65,7 +67,7 @@ package final class EventType: Sendable {
         canonicalSchema = parts.canonicalSchema
         var rules = parts.rules
         // Lets names be read eight bytes at a time.
-        rules.names += repeatElement(0, count: 8)
+        rules.names.append(repeating: 0, count: 8)
         self.rules = rules
         firstField = parts.firstField
     }
@@ -129,7 +131,7 @@ package final class EventType: Sendable {
 
     /// The index of the field named `name`, if there is one.
     package func fieldIndex(_ name: String) -> Int? {
-        fields.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
+        fields.firstIndex { $0.name.hasBytes(of: name) }
     }
 }
 
