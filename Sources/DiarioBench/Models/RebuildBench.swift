@@ -20,7 +20,7 @@ enum RebuildBench {
           on the clock. And the longest that a query took which followed the log and read the live
           tables meanwhile.
 
-          --events N      events (200000)
+          --events N      events (1000000)
           --runs N        runs of each side, in turn (3)
           --pack NAME     one pack; else each of them in turn
           --seed S, --ids given|derived, --mix main|second|making   of the workload
@@ -32,7 +32,7 @@ enum RebuildBench {
         let asJSON = arguments.flag("--json")
         let runs = try arguments.count("--runs", 1...1000) ?? 3
         let pack = try arguments.value("--pack")
-        let options = try WorkloadCommand.options(&arguments, defaultCount: 200_000)
+        let options = try WorkloadCommand.options(&arguments, defaultCount: 1_000_000)
         try arguments.finish()
         let scratch = try Scratch()
         let report = try await scratch.withFolder("space") { (path) throws(BenchError) in
