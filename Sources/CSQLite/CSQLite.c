@@ -9,10 +9,11 @@
 #include <malloc.h>
 #endif
 
-// Small pieces of memory that a thread gave back are kept for it, by size: running a statement takes
-// and gives back a dozen of them, and Debian's library has no such lists of its own. A piece of
-// class c has at least 16 * c + 8 bytes. Each comes from `malloc`, so any thread may give it back.
-enum { class_count = 65, kept_max = 32 };
+// Small pieces of memory that a thread gave back are kept for it, by size: a statement takes and
+// gives back a dozen of them each time it runs, and Debian's library has no such lists of its own.
+// A piece of class c has at least 16 * c bytes. Each comes from `malloc`, so any thread may give it
+// back.
+enum { class_size = 16, class_count = 65, kept_max = 32 };
 
 struct piece {
     struct piece *next;
@@ -37,33 +38,35 @@ static int size_of(void *memory) {
 #endif
 }
 
+// The class of a piece that has so many bytes, which is what is counted of it.
+static unsigned class_of(int size) { return (unsigned)size / class_size; }
+
+static int64_t counted(unsigned class) { return (int64_t)class * class_size; }
+
 static void *take(int size) {
-    unsigned class = size <= 8 ? 0 : ((unsigned)size + 7) / 16;
-    void *memory;
-    if (class < class_count && spare.first[class] != NULL) {
-        struct piece *piece = spare.first[class];
+    unsigned class = class_of(size + class_size - 1);
+    struct piece *piece = class < class_count ? spare.first[class] : NULL;
+    if (piece != NULL) {
         spare.first[class] = piece->next;
         spare.count[class] -= 1;
-        memory = piece;
-    } else {
-        memory = malloc(class < class_count ? class * 16 + 8 : (size_t)size);
-        if (memory == NULL) return NULL;
+        thread_bytes += counted(class);
+        return piece;
     }
-    thread_bytes += size_of(memory);
+    void *memory = malloc((size_t)counted(class));
+    if (memory != NULL) thread_bytes += counted(class_of(size_of(memory)));
     return memory;
 }
 
 static void *resize(void *memory, int size) {
-    int before = size_of(memory);
+    unsigned before = class_of(size_of(memory));
     void *resized = realloc(memory, (size_t)size);
-    if (resized != NULL) thread_bytes += size_of(resized) - before;
+    if (resized != NULL) thread_bytes += counted(class_of(size_of(resized))) - counted(before);
     return resized;
 }
 
 static void give(void *memory) {
-    int size = size_of(memory);
-    thread_bytes -= size;
-    unsigned class = ((unsigned)size - 8) / 16;
+    unsigned class = class_of(size_of(memory));
+    thread_bytes -= counted(class);
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
     // It is to notice what is used after it was given back.

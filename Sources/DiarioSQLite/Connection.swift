@@ -25,8 +25,17 @@ import Synchronization
     /// Pieces; by default the library has 40.
     private static let asideCount: Int32 = 400
 
+    /// Whether transactions can be written in one piece; else they are written frame by frame.
+    private static let canGather = diario_sqlite_register_gathering() == SQLITE_OK
+
     /// Opens the file at `path`; `:memory:` is a new database in memory.
-    package init(path: String, _ mode: Mode) throws(SQLiteError) {
+    ///
+    /// With `gathersWrites` each transaction goes to the write-ahead log in one piece.
+    package init(
+        path: String,
+        _ mode: Mode,
+        gathersWrites: Bool = false
+    ) throws(SQLiteError) {
         try SQLiteError.checkLibrary()
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         switch mode {
@@ -42,7 +51,12 @@ import Synchronization
             case .immutable: "file:\(Self.escaped(path))?immutable=1"
             case .readOnly, .readWrite, .create: path.hasPrefix("file:") ? "./" + path : path
             }
-        let code = unsafe sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_URI, nil)
+        let code = unsafe sqlite3_open_v2(
+            name,
+            &opened,
+            flags | SQLITE_OPEN_URI,
+            gathersWrites && Self.canGather ? DIARIO_SQLITE_GATHERING : nil
+        )
         guard code == SQLITE_OK, let handle = unsafe opened else {
             let error = unsafe SQLiteError(code: code, of: opened)
             _ = unsafe sqlite3_close_v2(opened)

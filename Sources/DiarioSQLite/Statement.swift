@@ -8,6 +8,13 @@ import CSQLite
     let handle: OpaquePointer
     /// Keeps what callbacks of the connection need while a statement may still call them.
     private let callbacks: Callbacks
+    let parameters = Parameters()
+
+    /// What is known of the values of parameters.
+    final class Parameters {
+        /// The number of the `RowBinding` that set all of them last; 0 if others did.
+        var binding: UInt64 = 0
+    }
 
     init(_ handle: OpaquePointer, _ callbacks: Callbacks) {
         unsafe self.handle = handle
@@ -49,19 +56,23 @@ import CSQLite
     // MARK: Binding, to parameters counted from 1
 
     package func bind(_ value: Int64, at index: Int) throws(SQLiteError) {
+        parameters.binding = 0
         try check(unsafe sqlite3_bind_int64(handle, Int32(index), value))
     }
 
     package func bind(_ value: Double, at index: Int) throws(SQLiteError) {
+        parameters.binding = 0
         try check(unsafe sqlite3_bind_double(handle, Int32(index), value))
     }
 
     package func bindNull(at index: Int) throws(SQLiteError) {
+        parameters.binding = 0
         try check(unsafe sqlite3_bind_null(handle, Int32(index)))
     }
 
     /// Binds a text of UTF-8, which is copied.
     package func bind(text: Span<UInt8>, at index: Int) throws(SQLiteError) {
+        parameters.binding = 0
         try checkSize(text.count)
         // Safe: the library copies the bytes before the call returns. For no bytes a pointer to
         // something is given, because none at all would mean NULL.
@@ -82,6 +93,7 @@ import CSQLite
 
     /// Binds bytes, which are copied.
     package func bind(blob: Span<UInt8>, at index: Int) throws(SQLiteError) {
+        parameters.binding = 0
         try checkSize(blob.count)
         // Safe: the library copies the bytes before the call returns.
         let code = unsafe blob.withUnsafeBytes { bytes in

@@ -1,4 +1,5 @@
 import CSQLite
+import Synchronization
 
 /// Columns of values for many rows, laid out so that statements are given them without a copy.
 ///
@@ -170,10 +171,13 @@ import CSQLite
         to statement: borrowing Statement,
         at index: Int
     ) throws(SQLiteError) {
+        statement.parameters.binding = 0
+        var bound = BoundValue()
         let code = unsafe self.column(column).bind(
             row,
             to: statement.handle,
-            Int32(truncatingIfNeeded: index)
+            Int32(truncatingIfNeeded: index),
+            &bound
         )
         try statement.check(code)
     }
@@ -185,20 +189,41 @@ import CSQLite
     }
 }
 
+/// What a parameter was set to last, as its column has it.
+private struct BoundValue {
+    enum Kind { case unknown, null, value, valueOfOther }
+
+    var kind = Kind.unknown
+    /// The bits of a number, or the code of a text.
+    var bits: Int64 = 0
+
+    /// Notes another value; false if it is the one that is there.
+    @inline(__always)
+    mutating func change(to kind: Kind, _ bits: Int64) -> Bool {
+        if self.bits == bits, self.kind == kind { return false }
+        self.kind = kind
+        self.bits = bits
+        return true
+    }
+}
+
 extension ValueTable.Column {
-    /// Binds the value of a row; gives the library's code.
+    /// Sets a parameter to the value of a row, if it is not set to that; gives the library's code.
     @unsafe
     @inline(__always)
-    fileprivate func bind(_ row: Int, to statement: OpaquePointer, _ parameter: Int32) -> Int32 {
-        guard kind != .none else { return unsafe sqlite3_bind_null(statement, parameter) }
-        precondition(row >= 0 && row < rowCount, "a row of the table is bound")
+    fileprivate func bind(
+        _ row: Int,
+        to statement: OpaquePointer,
+        _ parameter: Int32,
+        _ bound: inout BoundValue,
+        as valueKind: BoundValue.Kind = .value
+    ) -> Int32 {
+        precondition(kind == .none || row >= 0 && row < rowCount, "a row of the table is bound")
         // Safe: the row is one of the column's, and what the pointers lead to lives as long as
         // the table.
-        if let numbers = unsafe numbers {
-            if let presence = unsafe presence, unsafe presence[row] == 0 {
-                return unsafe sqlite3_bind_null(statement, parameter)
-            }
+        if let numbers = unsafe numbers, unsafe presence.map({ unsafe $0[row] != 0 }) ?? true {
             let value = unsafe numbers[row]
+            guard bound.change(to: valueKind, value) else { return SQLITE_OK }
             guard kind == .reals else {
                 return unsafe sqlite3_bind_int64(statement, parameter, value)
             }
@@ -207,7 +232,11 @@ extension ValueTable.Column {
         }
         guard let codes = unsafe codes, let bounds = unsafe bounds, let bytes = unsafe bytes,
             case let code = unsafe codes[row], code > 0
-        else { return unsafe sqlite3_bind_null(statement, parameter) }
+        else {
+            guard bound.change(to: .null, 0) else { return SQLITE_OK }
+            return unsafe sqlite3_bind_null(statement, parameter)
+        }
+        guard bound.change(to: valueKind, Int64(code)) else { return SQLITE_OK }
         let start = Int(unsafe bounds[Int(code) - 1])
         let size = Int32(truncatingIfNeeded: Int(unsafe bounds[Int(code)]) - start)
         return kind == .texts
@@ -238,7 +267,10 @@ extension ValueTable.Column {
         var column = ValueTable.Column()
         var other = ValueTable.Column()
         var marks = 0
+        var bound = BoundValue()
     }
+
+    private static let lastNumber = Atomic<UInt64>(0)
 
     // Comes from `allocate`, and is freed by `deinit`; the tables that steps lead to are kept.
     private let steps: UnsafeMutablePointer<Step>
@@ -246,6 +278,8 @@ extension ValueTable.Column {
     private let own: ValueTable
     private let common: ValueTable
     private var marks: [[UInt8]] = []
+    /// Which of all there ever were this is.
+    private let number = lastNumber.add(1, ordering: .relaxed).newValue
 
     package init(_ sources: [Source], _ own: ValueTable, _ common: ValueTable) {
         self.own = own
@@ -281,6 +315,8 @@ extension ValueTable.Column {
 
     /// Binds the parameters, in order, to values of a row of each table, and runs the statement to
     /// its end.
+    ///
+    /// What a parameter is bound to already, by the run before, is not bound anew.
     @inline(__always)
     package func run(
         _ statement: borrowing Statement,
@@ -288,28 +324,62 @@ extension ValueTable.Column {
         common other: Int
     ) throws(SQLiteError) {
         let handle = unsafe statement.handle
+        if statement.parameters.binding != number {
+            for index in 0..<count { unsafe steps[index].bound.kind = .unknown }
+            statement.parameters.binding = number
+        }
         var fault = SQLITE_OK
         for index in 0..<count {
             let parameter = Int32(truncatingIfNeeded: index + 1)
             // Safe: the index is below the count, the tables are kept, and the statement has run
             // when this returns.
             let step = unsafe steps + index
-            let code: Int32
             switch unsafe step.pointee.kind {
-            case .nothing: code = unsafe sqlite3_bind_null(handle, parameter)
+            case .nothing:
+                if unsafe step.pointee.bound.change(to: .null, 0) {
+                    fault |= unsafe sqlite3_bind_null(handle, parameter)
+                }
             case .integer:
-                code = unsafe sqlite3_bind_int64(handle, parameter, step.pointee.value)
-            case .own: code = unsafe step.pointee.column.bind(row, to: handle, parameter)
-            case .common: code = unsafe step.pointee.column.bind(other, to: handle, parameter)
+                let value = unsafe step.pointee.value
+                if unsafe step.pointee.bound.change(to: .value, value) {
+                    fault |= unsafe sqlite3_bind_int64(handle, parameter, value)
+                }
+            case .own:
+                fault |= unsafe step.pointee.column.bind(
+                    row,
+                    to: handle,
+                    parameter,
+                    &step.pointee.bound
+                )
+            case .common:
+                fault |= unsafe step.pointee.column.bind(
+                    other,
+                    to: handle,
+                    parameter,
+                    &step.pointee.bound
+                )
             case .ownIf:
-                code =
+                fault |=
                     marks[unsafe step.pointee.marks][row] != 0
-                    ? unsafe step.pointee.column.bind(row, to: handle, parameter)
-                    : unsafe step.pointee.other.bind(row, to: handle, parameter)
+                    ? unsafe step.pointee.column.bind(
+                        row,
+                        to: handle,
+                        parameter,
+                        &step.pointee.bound
+                    )
+                    : unsafe step.pointee.other.bind(
+                        row,
+                        to: handle,
+                        parameter,
+                        &step.pointee.bound,
+                        as: .valueOfOther
+                    )
             }
-            fault |= code
         }
-        guard fault == SQLITE_OK else { return try statement.check(fault) }
+        guard fault == SQLITE_OK else {
+            statement.parameters.binding = 0
+            return try statement.check(fault)
+        }
         try statement.run()
     }
 }

@@ -25,6 +25,11 @@ int diario_sqlite_count_by_thread(void);
 // The bytes that this thread took and did not give back; below 0 if it gave back those of others.
 int64_t diario_sqlite_thread_bytes(void);
 
+// The name of a file system that writes each transaction to the write-ahead log in one piece; it is
+// there once it was registered.
+#define DIARIO_SQLITE_GATHERING "diario-gathering"
+int diario_sqlite_register_gathering(void);
+
 static inline int diario_sqlite_bind_text(
     sqlite3_stmt *statement, int index, const void *bytes, int count
 ) {

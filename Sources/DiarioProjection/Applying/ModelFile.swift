@@ -75,7 +75,11 @@ package final class ModelFile {
         self.path = path
         self.plan = plan
         do throws(SQLiteError) {
-            connection = try Connection(path: path, mode == .building ? .create : .readWrite)
+            connection = try Connection(
+                path: path,
+                mode == .building ? .create : .readWrite,
+                gathersWrites: true
+            )
             try PackConnection.prepare(connection)
             try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
             try connection.execute("PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536")
