@@ -17,16 +17,35 @@ struct TextPieces {
     static func find(_ strings: ByteStrings) -> TextPieces? {
         guard strings.bytes.count >= max(sizeMin, 8 * strings.count) else { return nil }
         for separator in separators {
-            let pieces = TextPieces(strings, separator)
+            let separatorCount = count(separator, in: strings)
+            guard separatorCount > 0 else { continue }
             // Each distinct piece has to pay for itself.
-            if pieces.codes.count > strings.count, pieces.codes.count > 4 * pieces.table.count {
+            let distinctMax = (strings.count + separatorCount - 1) / 4
+            if let pieces = TextPieces(strings, separator, distinctMax: distinctMax) {
                 return pieces
             }
         }
         return nil
     }
 
-    init(_ strings: ByteStrings, _ separator: [UInt8]) {
+    private static func count(_ separator: [UInt8], in strings: ByteStrings) -> Int {
+        let bytes = strings.bytes.span
+        let mark = separator.span
+        var count = 0
+        for index in 0..<strings.count {
+            let range = strings.range(index)
+            var place = range.lowerBound
+            while place + mark.count <= range.upperBound {
+                let isThere = matches(bytes, place, mark)
+                count += isThere ? 1 : 0
+                place += isThere ? mark.count : 1
+            }
+        }
+        return count
+    }
+
+    /// Nil if there are more distinct pieces than so many.
+    private init?(_ strings: ByteStrings, _ separator: [UInt8], distinctMax: Int) {
         self.separator = separator
         let bytes = strings.bytes.span
         let mark = separator.span
@@ -47,6 +66,7 @@ struct TextPieces {
             }
             codes.append(Int64(table.index(adding: bytes.extracting(start..<range.upperBound))))
             separatorCounts.append(count)
+            guard table.count <= distinctMax else { return nil }
         }
     }
 

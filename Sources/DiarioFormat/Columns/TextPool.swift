@@ -44,26 +44,27 @@ struct TextPools {
     ///
     /// Nil if hardly any is mentioned.
     func find(_ strings: ByteStrings, pack: String) -> Use? {
-        var best: Use?
+        var best: (pool: Int, codes: [Int64])?
         var bestCount = strings.count / 32
         for pool in tables.indices where names[pool].hasPrefix(pack + " ") {
             var codes = [Int64](repeating: 0, count: strings.count)
-            var own = ByteStrings()
             var count = 0
             let table = tables[pool]
             for index in 0..<strings.count {
-                if let code = table.index(of: strings[index]) {
-                    codes[index] = Int64(code) + 1
-                    count += 1
-                } else {
-                    own.append(strings[index].raw)
-                }
+                guard let code = table.index(of: strings[index]) else { continue }
+                codes[index] = Int64(code) + 1
+                count += 1
             }
             guard count > bestCount else { continue }
             bestCount = count
-            if own.isEmpty { codes = codes.map { $0 - 1 } }
-            best = Use(pool: pool, codes: codes, start: 0, own: own.isEmpty ? nil : own)
+            best = (pool, codes)
         }
-        return best
+        guard let (pool, codes) = best else { return nil }
+        guard bestCount < strings.count else {
+            return Use(pool: pool, codes: codes.map { $0 - 1 }, start: 0, own: nil)
+        }
+        var own = ByteStrings()
+        for index in 0..<strings.count where codes[index] == 0 { own.append(strings, index) }
+        return Use(pool: pool, codes: codes, start: 0, own: own)
     }
 }
