@@ -8,8 +8,8 @@
 // for its page, and that is half of what a small transaction costs.
 //
 // Frames are held back only while nobody else can be interested in them: until one that commits, or
-// until anything but the next frame is asked of the file. So the log has all frames of a
-// transaction when the library tells others of it, and when a commit returns. What is held of a
+// until anything but the next frame behind them is asked of the file. So the log has all frames of
+// a transaction when the library tells others of it, and when a commit returns. What is held of a
 // transaction that is taken back is dropped before another process may write.
 //
 // The log's format is described in SQLite's documentation: https://www.sqlite.org/fileformat2.html
@@ -37,8 +37,10 @@ struct file {
     unsigned char *held;
     int held_count;
     sqlite3_int64 held_start;
-    // Of a log: the header of a frame was written last, and whether that frame commits.
-    int is_page_next;
+    // Of a log: where the frame ends that was written last, and the next one would begin.
+    sqlite3_int64 end;
+    // Of a log: where the page goes whose frame was begun, or -1, and whether that frame commits.
+    sqlite3_int64 page_start;
     int is_commit;
 };
 
@@ -67,24 +69,30 @@ static int hold(struct file *log, const void *bytes, int count, sqlite3_int64 of
     return SQLITE_OK;
 }
 
+static int write_through(struct file *log, const void *bytes, int count, sqlite3_int64 offset) {
+    int code = write_held(log);
+    return code == SQLITE_OK ? log->real->pMethods->xWrite(log->real, bytes, count, offset) : code;
+}
+
 static int write_log(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     struct file *log = (struct file *)file;
     if (count == frame_header_size) {
         const unsigned char *size = (const unsigned char *)bytes + 4;
-        log->is_page_next = 1;
+        log->page_start = offset + count;
         // The header of a frame that commits says how many pages the database has then.
         log->is_commit = (size[0] | size[1] | size[2] | size[3]) != 0;
-        return hold(log, bytes, count, offset);
+        // One that is not behind all others may be an old one, with a new checksum and no page.
+        return offset == log->end ? hold(log, bytes, count, offset)
+                                  : write_through(log, bytes, count, offset);
     }
-    int is_page = log->is_page_next && count >= page_size_min && count <= page_size_max;
-    log->is_page_next = 0;
-    if (is_page) {
-        int code = hold(log, bytes, count, offset);
-        return code == SQLITE_OK && log->is_commit ? write_held(log) : code;
-    }
-    // A part of something, or a page that is overwritten.
-    int code = write_held(log);
-    return code == SQLITE_OK ? log->real->pMethods->xWrite(log->real, bytes, count, offset) : code;
+    int is_page =
+        offset == log->page_start && count >= page_size_min && count <= page_size_max;
+    log->page_start = -1;
+    // Else a part of something, or a page that is overwritten.
+    if (!is_page) return write_through(log, bytes, count, offset);
+    log->end = offset + count;
+    int code = hold(log, bytes, count, offset);
+    return code == SQLITE_OK && log->is_commit ? write_held(log) : code;
 }
 
 // All else that is asked of the log finds what was written.
@@ -191,7 +199,12 @@ static int pass_map(sqlite3_file *file, int page, int size, int extends, void vo
     return real_of(file)->pMethods->xShmMap(real_of(file), page, size, extends, memory);
 }
 
-static void pass_barrier(sqlite3_file *file) {
+// Comes before others are told of a transaction, of which nothing is held any more, unless a later
+// version of the library has ways that are not known here. A failure of that cannot be told: it is
+// found as a transaction that is not there, and what is not there is applied again.
+static void tell_others(sqlite3_file *file) {
+    struct file *log = ((struct file *)file)->log;
+    if (log != NULL) (void)write_held(log);
     real_of(file)->pMethods->xShmBarrier(real_of(file));
 }
 
@@ -221,7 +234,7 @@ static const sqlite3_io_methods passing = {
     .xDeviceCharacteristics = pass_traits,
     .xShmMap = pass_map,
     .xShmLock = lock_shared,
-    .xShmBarrier = pass_barrier,
+    .xShmBarrier = tell_others,
     .xShmUnmap = pass_unmap,
     .xFetch = pass_fetch,
     .xUnfetch = pass_unfetch,

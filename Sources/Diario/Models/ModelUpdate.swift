@@ -130,7 +130,7 @@ package struct ModelUpdate {
             return true
         }
         try withCare { (care) throws(ApplyError) in
-            try filing { () throws(ProjectionError) in try file.begin() }
+            try filing { () throws(ProjectionError) in try file.begin(care) }
             try recent.apply(to: file, care)
             file.settle(through: positions.upperBound)
             try filing { () throws(ProjectionError) in try file.commit() }
@@ -164,7 +164,7 @@ package struct ModelUpdate {
         _ positions: ClosedRange<UInt64>,
         _ care: ModelFile.Care
     ) throws(ApplyError) -> Bool {
-        try filing { () throws(ProjectionError) in try file.begin() }
+        try filing { () throws(ProjectionError) in try file.begin(care) }
         // What needs care may have to be done again more than once.
         let countMax = care == .none ? chunkCount : min(chunkCount, Self.carefulCount)
         let done = try events.apply(to: file, after: file.applied, countMax: countMax, care)
@@ -206,7 +206,7 @@ package struct ModelUpdate {
         _ standing: SpaceStanding,
         _ care: ModelFile.Care
     ) throws(ApplyError) {
-        try filing { () throws(ProjectionError) in try file.begin() }
+        try filing { () throws(ProjectionError) in try file.begin(care) }
         let promoted = try reading { () throws(DiarioError) -> Int in
             try promotedSections(standing.head)
         }
