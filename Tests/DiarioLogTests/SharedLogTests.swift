@@ -53,6 +53,41 @@ import Testing
         #expect(try !second.refresh())
     }
 
+    /// Who opens the log without its lock reads it while others write: what comes between two looks
+    /// at the same place is no damage.
+    @Test(arguments: 1...40) func whatComesWhileALogIsOpenedIsNoDamage(read: Int) throws {
+        let (log, first, _, space) = try makeTwo()
+        // Of two files, the second with frames of its own.
+        for _ in 0..<9 { _ = try first.append(log.append(8, textSize: 900, to: space)) }
+        // With room behind the last frame, in which others come.
+        _ = try first.append(log.append(1, to: space))
+        let appends = (0..<4).map { _ in log.append(1, to: space) }
+        let meddling = MeddlingDirectory.Meddling(behind: read) {
+            for append in appends {
+                do { _ = try first.append(append) } catch { Issue.record(error) }
+            }
+        }
+        let reader = try LogStore(
+            MeddlingDirectory(log.disk.process(3), meddling),
+            access: .readOnly,
+            time: log.clock,
+            entropy: log.entropy,
+            engine: log.kinds.engine,
+            types: log.kinds.types,
+            sizes: log.sizes,
+            background: .none
+        )
+        #expect(reader.report.fault == nil)
+        // Perhaps it comes no sooner than here.
+        for _ in 0..<2 {
+            _ = try reader.refresh()
+            #expect(reader.report.fault == nil)
+            _ = try log.numbers(space, in: reader)
+        }
+        _ = try reader.refresh()
+        #expect(try log.numbers(space, in: reader) == log.numbers(space, in: first))
+    }
+
     /// A refresh that read all files anew left the newest one open for reading alone, and the next
     /// append of that process trapped.
     @Test func aProcessThatRefreshedCanStillAppend() throws {

@@ -61,25 +61,7 @@ extension FrameLog {
         _ report: inout RecoveryReport
     ) throws(LogError) {
         var bytes: [UInt8] = []
-        let reading = try storing { () throws(StorageError) -> FrameHeader.Reading in
-            try file.file.read(at: offset, count: FrameHeader.size, into: &bytes)
-            let head = FrameHeader.read(
-                bytes.span,
-                at: 0,
-                origin: offset,
-                generation: file.generation
-            )
-            guard case .broken(let header) = head else { return head }
-            let size = min(header.frameSize, file.size - offset)
-            if size > bytes.count {
-                try file.file.read(
-                    at: offset + bytes.count,
-                    count: size - bytes.count,
-                    into: &bytes
-                )
-            }
-            return FrameHeader.read(bytes.span, at: 0, origin: offset, generation: file.generation)
-        }
+        let reading = try frame(at: offset, of: file, &bytes)
         guard case .broken(let header) = reading, header.number == number else { return }
         let kept = mayCut ? LogPaths.cut(file.number, offset: offset) : nil
         if let kept {
@@ -99,6 +81,41 @@ extension FrameLog {
             size: bytes.count,
             keptIn: kept
         )
+    }
+
+    /// Whether the frame that comes next is there now, at `offset`.
+    func isNextFrame(at offset: Int, of file: FrameFile) throws(LogError) -> Bool {
+        var bytes: [UInt8] = []
+        let reading = try frame(at: offset, of: file, &bytes)
+        if case .frame(let header) = reading { return header.number == nextFrame }
+        return false
+    }
+
+    /// What there is of a frame at `offset`, and all bytes of it.
+    private func frame(
+        at offset: Int,
+        of file: FrameFile,
+        _ bytes: inout [UInt8]
+    ) throws(LogError) -> FrameHeader.Reading {
+        try storing { () throws(StorageError) in
+            try file.file.read(at: offset, count: FrameHeader.size, into: &bytes)
+            let head = FrameHeader.read(
+                bytes.span,
+                at: 0,
+                origin: offset,
+                generation: file.generation
+            )
+            guard case .broken(let header) = head else { return head }
+            let size = min(header.frameSize, file.size - offset)
+            if size > bytes.count {
+                try file.file.read(
+                    at: offset + bytes.count,
+                    count: size - bytes.count,
+                    into: &bytes
+                )
+            }
+            return FrameHeader.read(bytes.span, at: 0, origin: offset, generation: file.generation)
+        }
     }
 
     /// The offset of a valid frame of this generation with a later number, if there is one.

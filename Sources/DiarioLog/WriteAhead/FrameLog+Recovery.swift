@@ -155,11 +155,27 @@ extension FrameLog {
         allocatedSize = source.file.size
         var end = source.file.size
         if case .begun(let header) = next { end = Int(clamping: header.previousLength) }
-        let last = try takeUp(&source, end: end, visit)
-        let length = files[files.count - 1].length
-        let isCutShort = try isCutShort(next, length)
-        if length < end || isCutShort {
-            try judge(length, of: source.file.opened(as: file), next: next, mayCut: mayCut, &report)
+        var last = try takeUp(&source, end: end, visit)
+        while true {
+            let length = files[files.count - 1].length
+            let isCutShort = try isCutShort(next, length)
+            guard length < end || isCutShort else { break }
+            let opened = source.file.opened(as: file)
+            try judge(length, of: opened, next: next, mayCut: mayCut, &report)
+            // Without the lock others may write between two looks at one place. What they wrote is
+            // no damage, and those frames are taken up as well.
+            guard !mayCut, try isNextFrame(at: length, of: opened) else { break }
+            let frames = try storing { () throws(StorageError) in
+                try FrameFile(file, number: opened.number, generation: opened.generation)
+            }
+            allocatedSize = max(allocatedSize, frames.size)
+            if case .none = next { end = frames.size }
+            var rest = FrameSource(frames, from: length, aheadWith: nil)
+            if let last { try last.visit(visit) }
+            last = try takeUp(&rest, end: end, visit)
+            // What there is of it is judged anew, unless it is not to be had in this way.
+            guard last != nil else { break }
+            report = RecoveryReport()
         }
         guard let last else { return }
         if case .none = next {

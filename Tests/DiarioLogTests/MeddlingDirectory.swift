@@ -1,0 +1,89 @@
+import DiarioStorage
+import Synchronization
+
+/// A directory in which something happens right behind one of the reads of files of the log.
+final class MeddlingDirectory: LogDirectory {
+    private let directory: any LogDirectory
+    private let meddling: Meddling
+
+    /// Counts down, and then acts once.
+    final class Meddling: Sendable {
+        private let rest: Mutex<Int>
+        private let act: @Sendable () -> Void
+
+        init(behind count: Int, _ act: @escaping @Sendable () -> Void) {
+            rest = Mutex(count)
+            self.act = act
+        }
+
+        func noteRead() {
+            let isNow = rest.withLock { rest in
+                rest -= 1
+                return rest == 0
+            }
+            if isNow { act() }
+        }
+    }
+
+    private final class File: LogFile {
+        private let file: any LogFile
+        private let meddling: Meddling
+
+        init(_ file: any LogFile, _ meddling: Meddling) {
+            self.file = file
+            self.meddling = meddling
+        }
+
+        var identity: FileIdentity { get throws(StorageError) { try file.identity } }
+
+        func size() throws(StorageError) -> Int { try file.size() }
+
+        func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
+            try file.read(at: offset, count: count, into: &bytes)
+            meddling.noteRead()
+        }
+
+        func write(_ bytes: Span<UInt8>, at offset: Int) throws(StorageError) {
+            try file.write(bytes, at: offset)
+        }
+
+        func truncate(to size: Int) throws(StorageError) { try file.truncate(to: size) }
+
+        func sync() throws(StorageError) { try file.sync() }
+    }
+
+    init(_ directory: any LogDirectory, _ meddling: Meddling) {
+        self.directory = directory
+        self.meddling = meddling
+    }
+
+    var isReadOnly: Bool { directory.isReadOnly }
+    var machineID: [UInt8] { directory.machineID }
+
+    func open(_ path: String, _ access: FileAccess) throws(StorageError) -> any LogFile {
+        let file = try directory.open(path, access)
+        return path.hasSuffix(".dwal") ? File(file, meddling) : file
+    }
+
+    func exists(_ path: String) throws(StorageError) -> Bool { try directory.exists(path) }
+
+    func identity(of path: String) throws(StorageError) -> FileIdentity {
+        try directory.identity(of: path)
+    }
+
+    func list(_ path: String) throws(StorageError) -> [String] { try directory.list(path) }
+
+    func makeDirectory(_ path: String) throws(StorageError) { try directory.makeDirectory(path) }
+
+    func rename(_ old: String, to new: String) throws(StorageError) {
+        try directory.rename(old, to: new)
+    }
+
+    func remove(_ path: String) throws(StorageError) { try directory.remove(path) }
+
+    func syncDirectory(_ path: String) throws(StorageError) { try directory.syncDirectory(path) }
+
+    func lock(_ path: String) throws(StorageError) -> any DirectoryLock {
+        try directory.lock(path)
+    }
+}
