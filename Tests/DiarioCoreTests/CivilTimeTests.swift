@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioTestSupport
 import Testing
 
 @Suite struct CivilTimeTests {
@@ -138,7 +139,7 @@ import Testing
         #expect(text(CivilTime.millisecondsMin) == "0001-01-01T00:00:00.000Z")
     }
 
-    @Test func timesBeyondTheCalendarCannotBeWritten() async {
+    @Test(.waits) func timesBeyondTheCalendarCannotBeWritten() async {
         #expect(!CivilTime.contains(Timestamp(milliseconds: CivilTime.millisecondsMax + 1)))
         #expect(!CivilTime.contains(Timestamp(milliseconds: CivilTime.millisecondsMin - 1)))
         await #expect(processExitsWith: .failure) {

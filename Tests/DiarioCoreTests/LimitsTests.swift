@@ -1,8 +1,9 @@
 import DiarioCore
+import DiarioTestSupport
 import Testing
 
 @Suite struct LimitsTests {
-    @Test func theBoundsFitTogether() async {
+    @Test(.waits) func theBoundsFitTogether() async {
         await #expect(processExitsWith: .success) { Limits.check() }
     }
 

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioTestSupport
 import Testing
 
 @Suite struct SeededRandomTests {
@@ -45,7 +46,7 @@ import Testing
         #expect(800...1200 ~= hits)
     }
 
-    @Test func aDrawWithoutOutcomesTraps() async {
+    @Test(.waits) func aDrawWithoutOutcomesTraps() async {
         await #expect(processExitsWith: .failure) {
             var random = SeededRandom(seed: 1)
             _ = random.below(0)

@@ -2,6 +2,7 @@ import DiarioCore
 import DiarioCrypto
 import DiarioFormat
 import DiarioSchema
+import DiarioTestSupport
 import DiarioZstd
 import Testing
 
@@ -301,7 +302,7 @@ import Testing
     }
 
     /// Pending blocks hold one run; positioned ones have a time for each event.
-    @Test func misuseOfABuilderTraps() async {
+    @Test(.waits) func misuseOfABuilderTraps() async {
         await #expect(processExitsWith: .failure) {
             _ = BlockBuilder().block()
         }

@@ -107,7 +107,7 @@ import Testing
         #expect(ZstdError.noMemory.message.contains("memory"))
     }
 
-    @Test func aLevelThatIsNoneTraps() async {
+    @Test(.waits) func aLevelThatIsNoneTraps() async {
         await #expect(processExitsWith: .failure) {
             do throws(ZstdError) { _ = try Compressor(level: 0) } catch {}
         }

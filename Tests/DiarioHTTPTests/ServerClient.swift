@@ -109,10 +109,14 @@ final class ServerClient: Sendable {
         }
         guard kept.isEmpty else { return kept }
         var bytes = [UInt8](repeating: 0, count: 64 * 1024)
-        // Safe: no more is written than the array holds.
-        let count = unsafe bytes.withUnsafeMutableBytes {
-            unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
-        }
+        var count = 0
+        repeat {
+            // Safe: no more is written than the array holds.
+            count = unsafe bytes.withUnsafeMutableBytes {
+                unsafe recv(descriptor, $0.baseAddress, $0.count, 0)
+            }
+            // A debugger that stops the tests for a moment ends a call.
+        } while count < 0 && errno == EINTR
         guard count >= 0 else {
             if errno == ECONNRESET { return [] }
             throw Failure(description: "nothing comes, error \(errno)")

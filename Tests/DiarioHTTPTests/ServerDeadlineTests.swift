@@ -1,8 +1,9 @@
 import DiarioCore
 import DiarioHTTP
+import DiarioTestSupport
 import Testing
 
-struct ServerDeadlineTests {
+@Suite(.waits) struct ServerDeadlineTests {
     /// However times are added and taken, the earliest comes first.
     @Test(arguments: UInt64(0)..<32) func theEarliestComesFirst(seed: UInt64) {
         var random = SeededRandom(seed: seed)

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Clients that mean ill or are broken: the server lives, and others are served.
-struct ServerHostileTests {
+@Suite(.waits) struct ServerHostileTests {
     @Test func slowHeadsAreBrokenOff() throws {
         let world = try ServerWorld { $0.headSecondsMax = 1 }
         let silent = try world.client()

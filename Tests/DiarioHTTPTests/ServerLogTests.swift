@@ -1,10 +1,11 @@
 import DiarioHTTP
 import DiarioStorage
+import DiarioTestSupport
 import Synchronization
 import Testing
 
 /// What a server tells about its requests.
-struct ServerLogTests {
+@Suite(.waits) struct ServerLogTests {
     private final class Lines: Sendable {
         private let bytes = Mutex<[UInt8]>([])
         func add(_ more: [UInt8]) { bytes.withLock { $0 += more } }

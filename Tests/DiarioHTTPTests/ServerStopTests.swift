@@ -1,10 +1,11 @@
 import DiarioHTTP
 import DiarioStorage
+import DiarioTestSupport
 import Synchronization
 import Testing
 
 /// How a server ends: schema/format/http.md, section 11.
-struct ServerStopTests {
+@Suite(.waits) struct ServerStopTests {
     @Test func whatIsUnderWayIsAnswered() throws {
         let (isAsked, mayAnswer) = (Signal(), Signal())
         let world = try ServerWorld { request, _ in

@@ -1,10 +1,11 @@
 import DiarioHTTP
 import DiarioStorage
+import DiarioTestSupport
 import Synchronization
 import Testing
 
 /// Requests that wait without a thread, and answers that go on.
-struct ServerWaitTests {
+@Suite(.waits) struct ServerWaitTests {
     /// A request waits for the bell until `news` is there.
     private final class News: Sendable {
         let bell = Bell()

@@ -109,7 +109,7 @@ import Testing
         #expect(error?.kind == .unavailable)
     }
 
-    @Test func whoWaitsInVainIsToldThatItIsBusy() throws {
+    @Test(.waits) func whoWaitsInVainIsToldThatItIsBusy() throws {
         let folder = try TemporaryFolder()
         let one = try Connection(path: folder.path + "/a.sqlite", .create)
         let other = try Connection(path: folder.path + "/a.sqlite", .create)

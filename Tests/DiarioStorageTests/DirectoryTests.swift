@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func pathsThatLeadOutwardsTrap() async {
+    @Test(.waits) func pathsThatLeadOutwardsTrap() async {
         await #expect(processExitsWith: .failure) {
             attempt { _ = try CrashDisk(machineID: "").open("a/../b", .create) }
         }

@@ -10,7 +10,7 @@ private final class Tally: Sendable {
     let count = Mutex(0)
 }
 
-@Suite struct LockTests {
+@Suite(.waits) struct LockTests {
     enum Kind: CaseIterable { case posix, crash }
 
     /// Calls `body` with two ways to one empty directory, as two processes have them.

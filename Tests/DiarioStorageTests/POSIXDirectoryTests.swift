@@ -134,7 +134,7 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
     }
 
-    @Test func writingThroughAReaderTraps() async throws {
+    @Test(.waits) func writingThroughAReaderTraps() async throws {
         let folder = try TemporaryFolder()
         _ = try folder.directory().open("file", .create)
         await #expect(processExitsWith: .failure) { [path = folder.path as String] in
