@@ -15,9 +15,10 @@ struct ColumnWriter: ~Copyable {
     var scratch: [UInt8] = []
 
     /// Streams below this size are not worth the try.
-    private static let compressedSizeMin = 12
-    /// From this size on they have to get smaller by a part.
-    private static let savingCountMin = 4096
+    private static let compressedSizeMin = 96
+    /// Bytes that compression has to save at least, besides a part of all: a reader takes about a
+    /// microsecond to begin with a frame, in which it reads hundreds of them otherwise.
+    private static let savingMin = 48
 
     init(level: Int = 1) throws(FormatError) {
         do throws(ZstdError) { compressor = try Compressor(level: level) } catch {
@@ -46,7 +47,7 @@ struct ColumnWriter: ~Copyable {
     mutating func put(zigzag value: Int64) { bytes.append(zigzag: value) }
     mutating func put(contentsOf content: [UInt8]) { bytes += content }
 
-    /// A stream, compressed if that makes it smaller.
+    /// A stream, compressed if that saves so much that it is worth each reader's time.
     mutating func put(stream content: Span<UInt8>) throws(FormatError) {
         expandedSize += content.count
         if content.count >= Self.compressedSizeMin, mayShrink(content) {
@@ -57,9 +58,7 @@ struct ColumnWriter: ~Copyable {
                 throw .compression(error)
             }
             let size = compressed.count + Varint.size(UInt64(content.count))
-            // Of much, a little less is not worth the time that each reader needs for it.
-            let saving = content.count < Self.savingCountMin ? 0 : content.count / 32
-            if size < content.count - saving {
+            if size + Self.savingMin < content.count - content.count / 24 {
                 bytes.append(varint: UInt64(compressed.count) << 1 | 1)
                 bytes.append(varint: UInt64(content.count))
                 bytes += compressed
