@@ -100,6 +100,14 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     free(exchange);
 }
 
+static enum MHD_Result on_arrival(void *context, const struct sockaddr *address,
+                                  socklen_t size) {
+    (void)address;
+    (void)size;
+    diario_http *server = context;
+    return __atomic_load_n(&server->is_turning_away, __ATOMIC_RELAXED) ? MHD_NO : MHD_YES;
+}
+
 static void on_connection(void *context, struct MHD_Connection *library, void **kept,
                           enum MHD_ConnectionNotificationCode code) {
     diario_http *server = context;
@@ -167,7 +175,8 @@ static struct MHD_Daemon *start_daemon(diario_http *server, const diario_http_op
     /* First the logger, so that it hears of what is wrong with the others. Not stricter than by
      * default: it would answer a missing host itself, and its head would go out twice. */
     return MHD_start_daemon(
-        flags, 0, NULL, NULL, on_access, server, MHD_OPTION_EXTERNAL_LOGGER, on_message, server,
+        flags, 0, on_arrival, server, on_access, server,
+        MHD_OPTION_EXTERNAL_LOGGER, on_message, server,
         MHD_OPTION_LISTEN_SOCKET, (MHD_socket)options->listener, MHD_OPTION_THREAD_POOL_SIZE,
         (unsigned int)options->thread_count, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         options->connection_size, MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)1024,
@@ -219,9 +228,10 @@ diario_http *diario_http_start(const diario_http_options *options, const diario_
     return NULL;
 }
 
-void diario_http_quiesce(diario_http *server) {
-    MHD_socket listener = MHD_quiesce_daemon(server->daemon);
-    if (listener != MHD_INVALID_SOCKET) (void)close(listener);
+/* Not by MHD_quiesce_daemon: it takes the listening socket from where the library's threads wait
+ * for it while they may do so themselves, and who comes second ends the process (0.9.75). */
+void diario_http_turn_away(diario_http *server) {
+    __atomic_store_n(&server->is_turning_away, 1, __ATOMIC_RELAXED);
 }
 
 /* Whether the client has sent the end of its stream, and all before it was read. */

@@ -33,6 +33,7 @@ struct diario_http {
     diario_http_calls calls;
     int64_t head_milliseconds;
     int watch, wake;
+    int is_turning_away; /* whoever connects; atomic */
     pthread_mutex_t lock; /* of what follows */
     connection *first;
     uint32_t count;

@@ -26,8 +26,8 @@ import Testing
             server.stop()
             ended.raise()
         }
-        // New connections are refused before the old ones have ended.
-        #expect(comesTrue { (try? ServerClient(port: server.address.port)) == nil })
+        // Whoever comes is turned away before the old connections have ended.
+        #expect(comesTrue { (try? world.client().get("/late")) == nil })
         mayAnswer.raise()
         let answer = try client.answer()
         #expect(answer.text == "done")
@@ -90,6 +90,29 @@ import Testing
             _ = try ServerWorld { $0.host = "no host" }
         }
     }
+
+    /// In a process of its own, which the library once ended: two threads of it took the listening
+    /// socket from where both wait, and it does not bear the second one's failure.
+    @Test func itMayStopWhileClientsCome() async {
+        await #expect(processExitsWith: .success) {
+            for _ in 0..<100 {
+                let world = try ServerWorld()
+                let port = world.server.address.port
+                let isOver = Mutex(false)
+                let hasEnded = Signal()
+                _ = WorkerThread(name: "clients") {
+                    while !isOver.withLock({ $0 }) { _ = try? ServerClient(port: port) }
+                    hasEnded.raise()
+                }
+                precondition(comesTrue { world.server.counters.openConnections > 0 })
+                world.server.stop()
+                isOver.withLock { $0 = true }
+                Self.wait(for: hasEnded)
+            }
+        }
+    }
+
+    private static func wait(for signal: Signal) { signal.wait() }
 
     @Test func aPortIsFreeAtOnce() throws {
         let world = try ServerWorld()

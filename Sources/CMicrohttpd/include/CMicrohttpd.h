@@ -71,8 +71,8 @@ void diario_http_close_socket(int32_t socket);
 /* Starts the daemon. NULL if it fails: then `message` tells why and the socket is closed. */
 diario_http *diario_http_start(const diario_http_options *options, const diario_http_calls *calls,
                                char *message, size_t capacity);
-/* Takes no new connections from now on. */
-void diario_http_quiesce(diario_http *server);
+/* Closes new connections as soon as they are made, from now on. */
+void diario_http_turn_away(diario_http *server);
 /* Breaks off all connections; what is suspended ends when it is resumed. */
 void diario_http_break_off(diario_http *server);
 /* Ends the threads and frees everything. No exchange may be suspended. */

@@ -66,8 +66,8 @@ import CMicrohttpd
         }
     }
 
-    /// Takes no new connections from now on.
-    func quiesce() { unsafe diario_http_quiesce(pointer) }
+    /// Closes new connections as soon as they are made, from now on.
+    func turnAway() { unsafe diario_http_turn_away(pointer) }
 
     /// Breaks off all connections; a suspended exchange ends when it is resumed.
     func breakOff() { unsafe diario_http_break_off(pointer) }

@@ -125,7 +125,7 @@ package final class HTTPServer: Sendable {
                 return !isStopped
             })
         else { return }
-        daemon.quiesce()
+        daemon.turnAway()
         exchanges.beginStopping()
         if !exchanges.waitUntilIdle(atMost: patience) {
             daemon.breakOff()
