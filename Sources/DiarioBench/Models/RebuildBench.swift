@@ -15,7 +15,8 @@ enum RebuildBench {
           Builds the read models of packs anew from an imported and sealed space, as `diario
           rebuild` does; against C that makes the same tables and issues the same prepared
           statements, with values that were decoded beforehand and the same settings. Processor
-          time of the whole process on both sides.
+          time of the whole process on both sides. Beside it, what would be reached if C had to
+          wait for the columns that it needs of the segments to be read: a bound for whoever reads.
           Then all packs side by side, against C that does them one after the other: what passes
           on the clock. And the longest that a query took which followed the log and read the live
           tables meanwhile.
@@ -73,8 +74,10 @@ enum RebuildBench {
         guard let pack = models.packs.first(where: { $0.name == name }) else {
             throw .failed("there is no pack \(name)")
         }
-        let recorded = try RecordedCalls.all(PackPlan(pack), of: space)
+        let plan = PackPlan(pack)
+        let recorded = try RecordedCalls.all(plan, of: space)
         var failures: UInt64 = 0
+        var reading: [Double] = []
         let pairs = try await compare(runs: runs) { () throws(BenchError) in
             let before = baseline_process_nanoseconds()
             let reports = try BenchSpace.diario { () throws(DiarioError) in
@@ -92,10 +95,38 @@ enum RebuildBench {
             defer { for suffix in ["", "-wal", "-shm"] { scratch.remove(file + suffix) } }
             let result = try recorded.run(scratch.path + "/" + file, batch: 50_000)
             failures = result.failures
+            reading.append(try secondsToReadColumns(of: space, for: plan))
             return Sample(seconds: result.seconds, events: recorded.eventCount)
         }
         if failures > 0 { print("\(name): \(failures) statements fail, in C as well") }
-        return Measurement(name, pairs, goal: .atLeast(0.9))
+        var measurement = Measurement(name, pairs, goal: .atLeast(0.9))
+        let bounds = zip(pairs, reading.suffix(pairs.count)).map { pair, seconds in
+            pair.baseline.seconds / (pair.baseline.seconds + seconds)
+        }
+        measurement.figures.append(("C that waits for the columns, of C", Spread(bounds)))
+        return measurement
+    }
+
+    /// Processor time for the columns of all segments that read models of a pack need, as arrays.
+    private static func secondsToReadColumns(
+        of space: Space,
+        for plan: PackPlan
+    ) throws(BenchError) -> Double {
+        let before = baseline_process_nanoseconds()
+        try BenchSpace.log { () throws(LogError) in
+            var cursor = try space.store.cursor(space.id, .canonical)
+            while let columns = try cursor.nextColumns(
+                plan.envelopeParts,
+                { (_, type) in plan.selection(of: type).map { .read($0) } ?? .leaveOut }
+            ) {
+                var next = columns.positions.lowerBound
+                while next < columns.positions.upperBound {
+                    let window = try columns.window(from: next)
+                    next = columns.position(of: window.events.upperBound)
+                }
+            }
+        }
+        return Double(baseline_process_nanoseconds() - before) / 1e9
     }
 
     // MARK: All packs
