@@ -43,7 +43,7 @@ def build():
     """Builds the package by itself; gives its program."""
     scratch = ROOT / ".build/example"
     result = subprocess.run(
-        ["swift", "build", "--package-path", EXAMPLE, "--scratch-path", scratch,
+        [ROOT / "tools/build", "--package-path", EXAMPLE, "--scratch-path", scratch,
          "--disable-index-store"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if result.returncode != 0 or "warning: " in result.stdout:
