@@ -35,21 +35,11 @@ package final class LoopbackServer: Sendable {
         case halfClose
     }
 
-    private let answer: @Sendable (Request) -> [Step]
-    private let listener: Int32
+    private let connections: Connections
     package let port: Int
-    private let state = Mutex(State())
-
-    private struct State: Sendable {
-        var connections: Set<Int32> = []
-        var connectionCount = 0
-        var isStopped = false
-    }
 
     package init(_ answer: @escaping @Sendable (Request) -> [Step]) throws {
-        self.answer = answer
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        self.listener = listener
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
@@ -62,14 +52,21 @@ package final class LoopbackServer: Sendable {
             }
         }
         guard isBound, listen(listener, 64) == 0 else {
+            _ = close(listener)
             throw CocoaError(.fileNoSuchFile)
         }
         port = Int(UInt16(bigEndian: address.sin_port))
-        _ = WorkerThread(name: "test-accept") { [weak self] in
-            while true {
-                let connection = accept(listener, nil, nil)
-                guard connection >= 0, let self else { return }
-                self.take(connection)
+        let connections = Connections(listener)
+        self.connections = connections
+        _ = WorkerThread(name: "test-accept") {
+            while let connection = connections.next() {
+                _ = WorkerThread(name: "test-answer") {
+                    var stream = Connection(connection)
+                    while let request = stream.next() {
+                        guard answer(request).allSatisfy({ stream.does($0) }) else { break }
+                    }
+                    connections.close(connection)
+                }
             }
         }
     }
@@ -77,36 +74,12 @@ package final class LoopbackServer: Sendable {
     deinit { stop() }
 
     /// How many connections were made so far.
-    package var connectionCount: Int { state.withLock { $0.connectionCount } }
+    package var connectionCount: Int { connections.count }
 
     package var address: String { "http://127.0.0.1:\(port)" }
 
     /// Takes no connections any more, and ends those that are there.
-    package func stop() {
-        let connections = state.withLock { state in
-            defer { state.isStopped = true }
-            return state.isStopped ? nil : state.connections
-        }
-        guard let connections else { return }
-        _ = shutdown(listener, Int32(SHUT_RDWR))
-        _ = close(listener)
-        for connection in connections { _ = shutdown(connection, Int32(SHUT_RDWR)) }
-    }
-
-    private func take(_ connection: Int32) {
-        state.withLock { state in
-            state.connections.insert(connection)
-            state.connectionCount += 1
-        }
-        _ = WorkerThread(name: "test-answer") { [weak self, answer] in
-            var stream = Connection(connection)
-            while let request = stream.next() {
-                guard answer(request).allSatisfy({ stream.does($0) }) else { break }
-            }
-            self?.state.withLock { _ = $0.connections.remove(connection) }
-            _ = close(connection)
-        }
-    }
+    package func stop() { connections.end() }
 
     // MARK: Answers
 
@@ -121,6 +94,67 @@ package final class LoopbackServer: Sendable {
         if let type { head += "Content-Type: \(type)\r\n" }
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
         return [.send(Array((head + "\r\n").utf8) + body)]
+    }
+}
+
+/// The descriptors of a server, each closed once, and used by nobody after that: its number may be
+/// that of another file at once.
+private final class Connections: Sendable {
+    private struct State {
+        var open: Set<Int32> = []
+        var count = 0
+        /// Nobody waits at the listener any more, or will not for long.
+        var isEnded = false
+    }
+
+    private let listener: Int32
+    private let state = Mutex(State())
+
+    init(_ listener: Int32) { self.listener = listener }
+
+    var count: Int { state.withLock { $0.count } }
+
+    /// Waits for the next connection; nil at the end.
+    ///
+    /// Called by one thread alone.
+    func next() -> Int32? {
+        let connection = accept(listener, nil, nil)
+        return state.withLock { state in
+            if connection >= 0, !state.isEnded {
+                state.open.insert(connection)
+                state.count += 1
+                return connection
+            }
+            if connection >= 0 { _ = Self.close(connection) }
+            state.isEnded = true
+            _ = Self.close(listener)
+            return nil
+        }
+    }
+
+    func close(_ connection: Int32) {
+        state.withLock { state in
+            state.open.remove(connection)
+            _ = Self.close(connection)
+        }
+    }
+
+    func end() {
+        state.withLock { state in
+            guard !state.isEnded else { return }
+            state.isEnded = true
+            // Wakes who waits for a connection, and those who wait for requests.
+            _ = shutdown(listener, Int32(SHUT_RDWR))
+            for connection in state.open { _ = shutdown(connection, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    private static func close(_ descriptor: Int32) -> Int32 {
+        #if canImport(Darwin)
+        Darwin.close(descriptor)
+        #else
+        Glibc.close(descriptor)
+        #endif
     }
 }
 
