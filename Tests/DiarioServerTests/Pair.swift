@@ -308,6 +308,7 @@ extension LogStore {
         actor: String = "alice",
         subject: String? = nil,
         ifUnchanged: Bool = false,
+        isPersonal: Bool = true,
         durability: Durability = .synced
     ) throws -> Origin {
         let catalog = try Space(store: self, id: space).catalog
@@ -318,7 +319,8 @@ extension LogStore {
         for text in texts {
             var line = EventLine(type: type)
             var reader = PayloadReader()
-            let payload = #"{"secret":"s \#(text)","text":"\#(text)"}"#
+            let secret = isPersonal ? #""secret":"s \#(text)","# : ""
+            let payload = #"{\#(secret)"text":"\#(text)"}"#
             try reader.read(Array(payload.utf8).span, as: type, into: &line.payload)
             line.actor = line.keep(Array(actor.utf8).span)
             line.subject = subject.map { line.keep(Array($0.utf8).span) }

@@ -63,6 +63,42 @@ struct SharedIDTests {
         #expect(try twin.root == pair.authorityRoot)
     }
 
+    /// A seed was kept of which no event had a salt any more: events of the other device under the
+    /// old id have another one, and never fitted.
+    @Test(arguments: [false, true])
+    func aSeedThatNothingNeedsGivesWay(comesWithTheRefusal: Bool) throws {
+        var pair = try Pair()
+        try pair.sync()
+        var twin = try pair.replica.snapshot()
+        try twin.record("bad", actor: "mallory")
+        try twin.store.recordNotes(["plain"], in: twin.space, isPersonal: false)
+        twin.session.heardOfNews()
+        try twin.sync(with: pair.authority, as: Self.alice, at: pair.now)
+        // Its first event is taken for the one that was refused, and leaves; the second is not.
+        try pair.replica.record("worse", actor: "mallory")
+        if !comesWithTheRefusal {
+            try pair.replica.record("mine")
+            try pair.sync(as: Self.alice)
+            #expect(pair.replica.session.moved.recordedAgain == 1)
+        }
+        try twin.record("personal")
+        twin.session.heardOfNews()
+        try twin.sync(with: pair.authority, as: Self.alice, at: pair.now)
+        try pair.sync(as: Self.alice)
+        let expected = comesWithTheRefusal ? ["plain", "personal"] : ["plain", "mine", "personal"]
+        #expect(try pair.replica.texts == expected)
+        #expect(try pair.replica.root == pair.authorityRoot)
+        #expect(try pair.replica.inboxCount == 1)
+        #expect(pair.replica.store.validate() == [])
+        try pair.replica.reopen()
+        #expect(try pair.replica.texts == expected)
+        #expect(pair.replica.store.validate() == [])
+        // A personal event of its own that has a position needs its seed.
+        try pair.replica.record("last")
+        try pair.sync(as: Self.alice)
+        #expect(try pair.replica.root == pair.authorityRoot)
+    }
+
     /// The run of own events that a pull names ended within a batch of the other device.
     ///
     /// The rest of that batch could not be read, and the two never came together.

@@ -29,6 +29,7 @@ extension ReplicaSession {
         // Before they leave the lane, so that they are never in neither.
         try keepRefused(arrival.facts.refusals)
         try leaveSharedID(arrival)
+        try store.takeSeeds(of: arrival.blocks.joined(), in: space)
         let before = store.standing(of: space).head
         do throws(LogError) {
             try store.append(arrival.contents, to: space)

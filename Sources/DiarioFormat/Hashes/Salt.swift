@@ -44,6 +44,13 @@ package struct SaltSeed: Equatable, Sendable {
         return (sequence - 1) / UInt64(Limits.saltGroupCount)
     }
 
+    /// The sequences of a group, as far as there are such numbers.
+    package static func sequences(ofGroup group: UInt64) -> ClosedRange<UInt64> {
+        precondition(group <= Self.group(of: .max), "a group has sequences")
+        let first = group * UInt64(Limits.saltGroupCount) + 1
+        return first...first + min(UInt64(Limits.saltGroupCount) - 1, .max - first)
+    }
+
     /// The index of a sequence in its group.
     package static func index(of sequence: UInt64) -> Int {
         precondition(sequence >= 1, "sequences count from 1")

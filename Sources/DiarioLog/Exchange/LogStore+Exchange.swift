@@ -182,6 +182,53 @@ extension LogStore {
         return nil
     }
 
+    /// Gives groups the seeds that rows which are to be appended have of them, in place of seeds
+    /// from which no salt here comes any more; durable when this returns.
+    ///
+    /// Another device that has our old id drew a seed of its own for the same group.
+    package func takeSeeds(
+        of blocks: some Sequence<ReceivedRows>,
+        in space: SpaceID
+    ) throws(LogError) {
+        var seeds: [SaltSeed] = []
+        for node in blocks.flatMap(\.head.saltNodes) where node.level == 0 {
+            let key = SpaceIndex.SeedKey(replica: node.replica, group: node.group)
+            let known = shared.index.withLock { $0.seed(key, in: space) }
+            guard let known, known != node.value,
+                !seeds.contains(where: { $0.replica == node.replica && $0.group == node.group }),
+                try !hasSalts(of: key, in: space)
+            else { continue }
+            seeds.append(SaltSeed(replica: node.replica, group: node.group, root: node.value))
+        }
+        let found = seeds
+        guard !found.isEmpty else { return }
+        try withWriter { (writer) throws(LogError) in try writer.write(found, of: space) }
+    }
+
+    /// Whether a row of a group has a personal part.
+    private func hasSalts(
+        of key: SpaceIndex.SeedKey,
+        in space: SpaceID
+    ) throws(LogError) -> Bool {
+        let sequences = SaltSeed.sequences(ofGroup: key.group)
+        let pending = PendingEvents(replica: key.replica, sequences: sequences)
+        for var cursor in [
+            cursor(space, pending), try backwards(sequences, of: key.replica, in: space),
+        ] {
+            while let events = try cursor.next() {
+                let hasOne = events.rows.contains { stored in
+                    guard stored.row.replica == key.replica,
+                        sequences.contains(stored.row.sequence),
+                        case .present = stored.row.personal
+                    else { return false }
+                    return true
+                }
+                if hasOne { return true }
+            }
+        }
+        return false
+    }
+
     /// Blocks that may hold these sequences of a replica with positions, the last one first.
     private func backwards(
         _ sequences: ClosedRange<UInt64>,
