@@ -177,6 +177,35 @@ struct RenewalTests {
         #expect(pair.authorityStore.validate() == [])
     }
 
+    /// A session that goes on takes no verdict of the epoch before for one of this.
+    @Test func verdictsThatWereNotReadBeforeARestoreAreAskedForAgain() throws {
+        var pair = try Pair.synced()
+        var other = try pair.makeReplica()
+        try pair.sync(&other)
+        let backup = pair.authorityDisk.copy()
+        try other.record("theirs")
+        try pair.sync(&other)
+        // It hears that its event stands behind one that it does not have yet; no news follow.
+        try pair.replica.record("mine")
+        guard case .send(let push) = try pair.replica.session.next(at: pair.now) else {
+            return #expect(Bool(false), "it pushes")
+        }
+        try pair.replica.session.receive(
+            pair.authority.answer(push, from: Pair.anyone),
+            at: pair.now
+        )
+        #expect(pair.replica.session.moved.pushed == 1)
+        #expect(pair.replica.pendingCount == 1)
+        // Both have the same log, so that nothing has to be given back.
+        try pair.restoreAndResume(from: backup)
+        try pair.sync()
+        try expectSettled(pair, ["mine"])
+        #expect(pair.replica.session.moved.movedBack == 0)
+        try pair.sync(&other)
+        try pair.sync()
+        try expectSettled(pair, ["mine", "theirs"])
+    }
+
     @Test func aRefusalThatIsGoneIsJudgedAgain() throws {
         var pair = try Pair.synced()
         let backup = pair.authorityDisk.copy()

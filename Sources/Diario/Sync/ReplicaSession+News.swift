@@ -52,8 +52,39 @@ extension ReplicaSession {
                 at: now
             )
         }
+        if news.end >= news.head, lacksVerdicts(standing, at: now) { return }
         let rest = unsent(standing).reduce(0) { $0 + $1.sequences.count }
         machine.pulled(through: news.end, of: news.head, unsent: rest)
+    }
+
+    /// Whether events are still pending that have a verdict, although the whole log of the
+    /// authority is here: it lost them, and nothing shows that.
+    ///
+    /// They are pushed again, once; then it is for a person.
+    private mutating func lacksVerdicts(_ standing: SpaceStanding, at now: Timestamp) -> Bool {
+        let first = standing.pending.first { pending in
+            pending.sequences.lowerBound <= decided[pending.replica] ?? 0
+        }
+        guard let first else {
+            isAskingAgain = false
+            return false
+        }
+        guard !isAskingAgain else {
+            let origin = Origin(replica: first.replica, sequence: first.sequences.lowerBound)
+            machine.refused(
+                Refusal(
+                    .diverged,
+                    number: origin.sequence,
+                    "The authority says that \(origin.text) has a verdict, and its log does not "
+                        + "have it."
+                ),
+                at: now
+            )
+            return true
+        }
+        isAskingAgain = true
+        for pending in standing.pending { decided[pending.replica] = nil }
+        return false
     }
 
     /// Takes a new id if the news have events under ours that were not recorded here.

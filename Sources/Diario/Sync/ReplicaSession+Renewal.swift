@@ -167,9 +167,20 @@ extension ReplicaSession {
         } else {
             if common.epoch != status.manifest.epoch {
                 try store.setEpoch(common.epoch, of: space)
+                forgetVerdicts()
             }
             machine.compared()
         }
+    }
+
+    /// What was said of pending events in the epoch before counts no more.
+    private mutating func forgetVerdicts() {
+        decided = [:]
+        suspects = [:]
+        cleared = []
+        lastGap = nil
+        isAskingAgain = false
+        held = nil
     }
 
     private mutating func renew(_ plan: SpaceRenewal.Plan) throws(LogError) {
@@ -183,10 +194,7 @@ extension ReplicaSession {
         space = outcome.space
         moved.recordedAgain += outcome.recordedAgain
         moved.movedBack += outcome.movedBack
-        decided = [:]
-        suspects = [:]
-        cleared = []
-        held = nil
+        forgetVerdicts()
         machine.compared()
     }
 }

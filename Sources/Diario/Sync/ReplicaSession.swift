@@ -31,6 +31,8 @@ package struct ReplicaSession: Sendable {
     var search: CommonSearch?
     /// The event that the authority waited for when it last found a gap.
     var lastGap: Origin?
+    /// True while events are pushed again whose verdicts the log of the authority did not have.
+    var isAskingAgain = false
     /// Events of one push at most; fewer once the authority, or somebody in between, took no more.
     package var pushCountMax = Limits.exchangeCountMax
     /// True once news could not be read: their context may be another one there.

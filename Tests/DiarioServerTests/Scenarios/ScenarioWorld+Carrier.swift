@@ -94,8 +94,9 @@ extension ScenarioWorld {
     // MARK: One message at a time
 
     /// The next request goes out, and is on its way.
-    func send(_ name: String) throws {
+    func send(_ name: String, countMax: Int? = nil) throws {
         var device = try device(name)
+        if let countMax { device.session.pushCountMax = countMax }
         guard case .send(let request) = try device.session.next(at: device.clock.now) else {
             devices[name] = device
             return trace.append(try state(of: name))

@@ -109,7 +109,7 @@ extension ScenarioWorld {
         case "syncs": try sync(name, rest)
         case "publishes": try publish(name, rest)
         case "restores": try restore(name)
-        case "sends": try send(name)
+        case "sends": try send(name, countMax: words.count > 2 ? Int(words[2]) : nil)
         case "hears": try hear(name)
         case "shows": return try show(name, rest)
         case "retries":
