@@ -306,11 +306,7 @@ package final class SpaceAuthority: Sendable {
         guard try repeatKnown(events, through: last, state.refusals, &decided),
             events.lastSequence > last
         else { return decided.verdicts }
-        if contradicts(events) {
-            // The salts of one replica come from one seed: two devices have this id.
-            decided.end(.forked, at: decided.next(behind: last))
-            return decided.verdicts
-        }
+        let isContradicted = contradicts(events)
         var clock = try state.clocks.clock(of: events.replica, through: last, in: store, space)
         var judge = BatchJudge(of: events, types, state.refusals, caller)
         note(events, through: last, state.refusals, &judge)
@@ -320,8 +316,8 @@ package final class SpaceAuthority: Sendable {
                 decided.end(.gap, at: next)
                 break
             }
-            guard clock.map({ $0 < batch.firstClock }) ?? true else {
-                // The clock of one device never goes back.
+            guard !isContradicted, clock.map({ $0 < batch.firstClock }) ?? true else {
+                // The salts of one device come from one seed, and its clock never goes back.
                 decided.end(.forked, at: next)
                 break
             }

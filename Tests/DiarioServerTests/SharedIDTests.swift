@@ -179,28 +179,61 @@ struct SharedIDTests {
         try pair.replica.record("one")
         try pair.sync()
         let last = origin.sequence
-        let events = PendingEvents(replica: origin.replica, sequences: last...last)
-        let manifest = try twin.store.status(of: twin.space).manifest
+        // A server that was started since has to look for the clock in its log.
+        for authority in [pair.authority, SpaceAuthority(pair.authorityStore, twin.space)] {
+            let verdicts = try push( origin, of: twin, to: authority)
+            #expect(verdicts == [Verdict(firstSequence: last, count: 0, kind: .forked)])
+        }
+    }
+
+    /// The salts showed another device, so the push was called forked from an event on that it did
+    /// not have.
+    @Test func aGapIsOneThoughTheSaltsAreThoseOfAnotherDevice() throws {
+        var pair = try Pair()
+        try pair.sync()
+        let twin = try pair.replica.snapshot()
+        let known = try pair.replica.record("one").sequence
+        try pair.sync()
+        try twin.record("two")
+        let second = try twin.record("three")
+        let third = try twin.record("four")
+        #expect(
+            try push( third, of: twin, to: pair.authority)
+                == [Verdict(firstSequence: known + 1, count: 0, kind: .gap)]
+        )
+        #expect(
+            try push( second, of: twin, to: pair.authority)
+                == [Verdict(firstSequence: known + 1, count: 0, kind: .forked)]
+        )
+    }
+
+    /// Pushes one pending event alone.
+    private func push(
+        _ origin: Origin,
+        of replica: TestReplica,
+        to authority: SpaceAuthority
+    ) throws -> [Verdict] {
+        let events = PendingEvents(
+            replica: origin.replica,
+            sequences: origin.sequence...origin.sequence
+        )
+        let manifest = try replica.store.status(of: replica.space).manifest
         let push = Push(
             standing: Standing(
                 lineage: manifest.lineage,
                 epoch: manifest.epoch,
-                size: twin.head,
-                root: try twin.root
+                size: replica.head,
+                root: try replica.root
             ),
             replica: origin.replica,
-            blocks: try twin.store.pendingBlocks(of: twin.space, events).blocks
+            blocks: try replica.store.pendingBlocks(of: replica.space, events).blocks
         )
-        // A server that was started since has to look for the clock in its log.
-        let authorities = [pair.authority, SpaceAuthority(pair.authorityStore, twin.space)]
-        for authority in authorities {
-            let answer = authority.answer(SyncMessage.push(push).encoded(), from: Pair.anyone)
-            guard case .verdicts(let verdicts) = try SyncMessage(answer.span) else {
-                Issue.record("a push gets verdicts")
-                continue
-            }
-            #expect(verdicts.list == [Verdict(firstSequence: last, count: 0, kind: .forked)])
+        let answer = authority.answer(SyncMessage.push(push).encoded(), from: Pair.anyone)
+        guard case .verdicts(let verdicts) = try SyncMessage(answer.span) else {
+            Issue.record("a push gets verdicts")
+            return []
         }
+        return verdicts.list
     }
 
     /// What earlier appends had left in memory knew the old id still.
