@@ -59,12 +59,15 @@ struct PushedEvents: Sendable {
     let replica: ReplicaID
     let blocks: [PushedBlock]
     let batches: [PushedBatch]
+    /// The seeds from which the salts of the events come.
+    let seeds: [SaltSeed]
 
     init(_ push: Push) throws(FormatError) {
         replica = push.replica
         var unpacker = BlockUnpacker()
         var blocks: [PushedBlock] = []
         var batches: [PushedBatch] = []
+        var seeds: [UInt64: Salt] = [:]
         var (count, size) = (0, 0)
         var next: UInt64?
         for packed in push.blocks {
@@ -80,11 +83,19 @@ struct PushedEvents: Sendable {
                     run.lastSequence < UInt64(1) << 62
                 else { throw .malformed(.runs, at: BlockHeader.size) }
                 next = run.lastSequence + 1
+                for node in head.saltNodes {
+                    // Blocks of one push may share a group, which has one seed.
+                    guard
+                        seeds.updateValue(node.value, forKey: node.group) ?? node.value
+                            == node.value
+                    else { throw .malformed(.saltNode, at: BlockHeader.size) }
+                }
                 blocks.append(try Self.takeApart(bytes, head, index: blocks.count, &batches))
             }
         }
         self.blocks = blocks
         self.batches = batches
+        self.seeds = seeds.map { SaltSeed(replica: push.replica, group: $0.key, root: $0.value) }
     }
 
     private static func takeApart(
@@ -133,15 +144,6 @@ struct PushedEvents: Sendable {
 
     /// The last sequence of the last block; 0 if there is none.
     var lastSequence: UInt64 { batches.last?.lastSequence ?? 0 }
-
-    /// The seeds from which the salts of the events come.
-    var seeds: [SaltSeed] {
-        blocks.flatMap { block in
-            block.nodes.values.map {
-                SaltSeed(replica: $0.replica, group: $0.group, root: $0.value)
-            }
-        }
-    }
 
     /// The rows of a stretch of batches, to be written down.
     func received(_ rows: Range<Int>, of block: Int) throws(FormatError) -> ReceivedRows {

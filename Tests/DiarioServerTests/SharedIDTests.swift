@@ -181,7 +181,7 @@ struct SharedIDTests {
         let last = origin.sequence
         // A server that was started since has to look for the clock in its log.
         for authority in [pair.authority, SpaceAuthority(pair.authorityStore, twin.space)] {
-            let verdicts = try push( origin, of: twin, to: authority)
+            let verdicts = try push(origin, of: twin, to: authority)
             #expect(verdicts == [Verdict(firstSequence: last, count: 0, kind: .forked)])
         }
     }
@@ -198,13 +198,40 @@ struct SharedIDTests {
         let second = try twin.record("three")
         let third = try twin.record("four")
         #expect(
-            try push( third, of: twin, to: pair.authority)
+            try push(third, of: twin, to: pair.authority)
                 == [Verdict(firstSequence: known + 1, count: 0, kind: .gap)]
         )
         #expect(
-            try push( second, of: twin, to: pair.authority)
+            try push(second, of: twin, to: pair.authority)
                 == [Verdict(firstSequence: known + 1, count: 0, kind: .forked)]
         )
+    }
+
+    /// Each block was compared with the log, and none with the others: an authority took both, and
+    /// had no salt for the second event.
+    @Test func blocksThatComeTogetherHaveOneSeedForAGroup() throws {
+        var pair = try Pair()
+        try pair.sync()
+        let twin = try pair.replica.snapshot()
+        let first = try pair.replica.record("one")
+        try twin.record("other")
+        let second = try twin.record("two")
+        let blocks = try block(first, of: pair.replica) + block(second, of: twin)
+        var unpacker = BlockUnpacker()
+        let rows = try blocks.map { block in
+            let (bytes, head) = try unpacker.unpack(block)
+            return Append.Content.received(ReceivedRows(bytes, head))
+        }
+        #expect(throws: LogError.self) { try pair.authorityStore.append(rows, to: twin.space) }
+        let answer = try answer(to: blocks, of: twin, pair.authority)
+        guard case .refusal(let refusal) = answer else {
+            Issue.record("nobody takes two seeds for one group: \(answer)")
+            return
+        }
+        #expect(refusal.reason == .malformed)
+        #expect(pair.authorityStore.head(of: twin.space) == 1)
+        try pair.sync()
+        #expect(try pair.replica.root == pair.authorityRoot)
     }
 
     /// Pushes one pending event alone.
@@ -213,27 +240,41 @@ struct SharedIDTests {
         of replica: TestReplica,
         to authority: SpaceAuthority
     ) throws -> [Verdict] {
+        let answer = try answer(to: block(origin, of: replica), of: replica, authority)
+        guard case .verdicts(let verdicts) = answer else {
+            Issue.record("a push gets verdicts, and not \(answer)")
+            return []
+        }
+        return verdicts.list
+    }
+
+    /// A pending event as it is pushed.
+    private func block(_ origin: Origin, of replica: TestReplica) throws -> [[UInt8]] {
         let events = PendingEvents(
             replica: origin.replica,
             sequences: origin.sequence...origin.sequence
         )
-        let manifest = try replica.store.status(of: replica.space).manifest
+        return try replica.store.pendingBlocks(of: replica.space, events).blocks
+    }
+
+    private func answer(
+        to blocks: [[UInt8]],
+        of replica: TestReplica,
+        _ authority: SpaceAuthority
+    ) throws -> SyncMessage {
+        let status = try replica.store.status(of: replica.space)
         let push = Push(
             standing: Standing(
-                lineage: manifest.lineage,
-                epoch: manifest.epoch,
+                lineage: status.manifest.lineage,
+                epoch: status.manifest.epoch,
                 size: replica.head,
                 root: try replica.root
             ),
-            replica: origin.replica,
-            blocks: try replica.store.pendingBlocks(of: replica.space, events).blocks
+            replica: status.replica,
+            blocks: blocks
         )
         let answer = authority.answer(SyncMessage.push(push).encoded(), from: Pair.anyone)
-        guard case .verdicts(let verdicts) = try SyncMessage(answer.span) else {
-            Issue.record("a push gets verdicts")
-            return []
-        }
-        return verdicts.list
+        return try SyncMessage(answer.span)
     }
 
     /// What earlier appends had left in memory knew the old id still.

@@ -21,12 +21,13 @@ extension Writer {
             throw .outOfOrder(what: "rows that came from elsewhere share a frame with others")
         }
         var sequences = space.allSequences
+        var seeds: [SpaceIndex.SeedKey: Salt] = [:]
         for content in append.contents {
             switch content {
             case .received(let rows):
-                try check(rows, in: append.space, space, &sequences, &arrivals, now: now)
+                try check(rows, in: append.space, space, &sequences, &seeds, &arrivals, now: now)
             case .promoted(let runs): try arrivals.take(runs)
-            case .lane(let rows): try checkLane(rows, in: append.space, &sequences)
+            case .lane(let rows): try checkLane(rows, in: append.space, &sequences, &seeds)
             case .authority(let drafts):
                 let count = drafts.reduce(0) { $0 + UInt64($1.events.count) }
                 let time = max(now, arrivals.acceptedAt)
@@ -48,6 +49,7 @@ extension Writer {
         in id: SpaceID,
         _ space: Staged,
         _ sequences: inout [ReplicaID: UInt64],
+        _ seeds: inout [SpaceIndex.SeedKey: Salt],
         _ arrivals: inout Arrivals,
         now: Int64
     ) throws(LogError) {
@@ -61,7 +63,7 @@ extension Writer {
             throw .outOfOrder(what: "a clock is out of all bounds")
         }
         try checkSequences(of: rows, in: id, &sequences, arrivals)
-        try checkSeeds(of: rows, in: id)
+        try checkSeeds(of: rows, in: id, &seeds)
         var acceptedAt = max(now, arrivals.acceptedAt)...max(now, arrivals.acceptedAt)
         if let position = rows.firstPosition {
             guard position == arrivals.head + 1 else {
@@ -114,7 +116,8 @@ extension Writer {
     private func checkLane(
         _ rows: ReceivedRows,
         in id: SpaceID,
-        _ sequences: inout [ReplicaID: UInt64]
+        _ sequences: inout [ReplicaID: UInt64],
+        _ seeds: inout [SpaceIndex.SeedKey: Salt]
     ) throws(LogError) {
         guard rows.firstPosition == nil, !rows.head.summary.isAuthority, rows.head.runs.count == 1
         else { throw .outOfOrder(what: "a lane has rows of one replica without positions") }
@@ -122,7 +125,7 @@ extension Writer {
             throw .outOfOrder(what: "a clock is out of all bounds")
         }
         try checkSequences(of: rows, in: id, &sequences, nil)
-        try checkSeeds(of: rows, in: id)
+        try checkSeeds(of: rows, in: id, &seeds)
     }
 
     private func upgradeForRefusals() throws(LogError) {
@@ -130,16 +133,23 @@ extension Writer {
     }
 
     /// Each personal part has a seed, and no group gets another one than it has.
-    private func checkSeeds(of rows: ReceivedRows, in id: SpaceID) throws(LogError) {
+    ///
+    /// `seeds` are those that came before in the same append.
+    private func checkSeeds(
+        of rows: ReceivedRows,
+        in id: SpaceID,
+        _ seeds: inout [SpaceIndex.SeedKey: Salt]
+    ) throws(LogError) {
         for node in rows.head.saltNodes {
             guard node.level == 0 else {
                 throw .outOfOrder(what: "a salt of \(node.replica.text) was erased")
             }
             let key = SpaceIndex.SeedKey(replica: node.replica, group: node.group)
-            let known = store.index.withLock { $0.seed(key, in: id) }
+            let known = seeds[key] ?? store.index.withLock { $0.seed(key, in: id) }
             guard known == nil || known == node.value else {
                 throw .outOfOrder(what: "\(node.replica.text) has two seeds for one group")
             }
+            seeds[key] = node.value
         }
         let seeded = Set(
             rows.head.saltNodes.map { SpaceIndex.SeedKey(replica: $0.replica, group: $0.group) }
