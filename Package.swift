@@ -197,7 +197,7 @@ package.targets += executables.map {
 package.targets.append(
     .target(
         name: "DiarioTestSupport",
-        dependencies: ["DiarioCore", "DiarioStorage"],
+        dependencies: ["DiarioCore", "DiarioStorage", "DiarioCrypto", "DiarioFormat"],
         path: "Tests/DiarioTestSupport"
     )
 )

@@ -82,6 +82,9 @@ struct PushedEvents: Sendable {
                     run.replica == push.replica, next == nil || next == run.firstSequence,
                     run.lastSequence < UInt64(1) << 62
                 else { throw .malformed(.runs, at: BlockHeader.size) }
+                guard head.summary.highestClock.rawValue >> 62 == 0 else {
+                    throw .malformed(.clock, at: BlockHeader.size)
+                }
                 next = run.lastSequence + 1
                 for node in head.saltNodes {
                     // Blocks of one push may share a group, which has one seed.

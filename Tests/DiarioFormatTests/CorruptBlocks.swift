@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFormat
+import DiarioTestSupport
 import DiarioZstd
 
 /// Blocks with one thing wrong each, and the failure that it must lead to.

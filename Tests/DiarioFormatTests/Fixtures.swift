@@ -107,15 +107,3 @@ extension BlockBuilder {
         return output
     }
 }
-
-extension [UInt8] {
-    /// The same block with a checksum that fits its bytes.
-    func resealed() -> [UInt8] {
-        let checksum = BlockHeader.checksum(of: span.raw)
-        var bytes = self
-        for index in 0..<4 {
-            bytes[20 + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index))
-        }
-        return bytes
-    }
-}

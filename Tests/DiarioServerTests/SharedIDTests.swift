@@ -208,7 +208,7 @@ struct SharedIDTests {
     }
 
     /// Each block was compared with the log, and none with the others: an authority took both, and
-    /// had no salt for the second event.
+    /// the second event had another hash there than with whoever pushed it.
     @Test func blocksThatComeTogetherHaveOneSeedForAGroup() throws {
         var pair = try Pair()
         try pair.sync()

@@ -30,7 +30,7 @@ enum ImportRules {
         "DiarioHTTP": above.subtracting(["DiarioHTTP", "DiarioSimulation"]).union([
             "CMicrohttpd"
         ]),
-        "DiarioTestSupport": ["DiarioCore", "DiarioStorage"],
+        "DiarioTestSupport": ["DiarioCore", "DiarioStorage", "DiarioCrypto", "DiarioFormat"],
         "DiarioBench": above.union(["CBaseline"]),
     ]
 

@@ -3,39 +3,40 @@ import DiarioCrypto
 import DiarioFormat
 
 /// A block as its parts, written without any check: a second writer, and one that can lie.
-struct RawBlock {
-    var magic = Array("DBLK".utf8)
-    var version: UInt8 = 1
-    var compression: UInt8 = 0
-    var flags: UInt16 = 0
+package struct RawBlock {
+    package var magic = Array("DBLK".utf8)
+    package var version: UInt8 = 1
+    package var compression: UInt8 = 0
+    package var flags: UInt16 = 0
     /// Nil for what is true of the rest.
-    var eventCount: UInt32?
-    var bodySize: UInt32?
-    var storedSize: UInt32?
-    var checksum: UInt32?
+    package var eventCount: UInt32?
+    package var bodySize: UInt32?
+    package var storedSize: UInt32?
+    package var checksum: UInt32?
 
-    var highestClock: UInt64 = 0
-    var position: UInt64?
-    var times: [(count: UInt64, acceptedAt: Int64)] = []
-    var replicas: [UInt64] = []
-    var runs: [(replica: UInt64, first: UInt64, count: UInt64)] = []
-    var types: [(name: [UInt8], version: UInt64, fingerprint: [UInt8])] = []
-    var nodes: [(replica: UInt64, group: UInt64, level: UInt8, index: UInt64, value: [UInt8])]?
-    var rows: [Row] = []
+    package var highestClock: UInt64 = 0
+    package var position: UInt64?
+    package var times: [(count: UInt64, acceptedAt: Int64)] = []
+    package var replicas: [UInt64] = []
+    package var runs: [(replica: UInt64, first: UInt64, count: UInt64)] = []
+    package var types: [(name: [UInt8], version: UInt64, fingerprint: [UInt8])] = []
+    package var nodes:
+        [(replica: UInt64, group: UInt64, level: UInt8, index: UInt64, value: [UInt8])]?
+    package var rows: [Row] = []
     /// Bytes behind the last row, inside the body.
-    var rest: [UInt8] = []
+    package var rest: [UInt8] = []
 
-    struct Row {
+    package struct Row {
         /// Nil for the true one.
-        var publicSize: UInt64?
-        var personalCode: UInt64 = 0
-        var typeIndex: UInt64 = 0
-        var publicPart: [UInt8]
+        package var publicSize: UInt64?
+        package var personalCode: UInt64 = 0
+        package var typeIndex: UInt64 = 0
+        package var publicPart: [UInt8]
         /// Behind the public part: the personal part or the commitment.
-        var personal: [UInt8] = []
+        package var personal: [UInt8] = []
     }
 
-    var body: [UInt8] {
+    package var body: [UInt8] {
         var body: [UInt8] = []
         body.append(littleEndian: highestClock)
         if let position {
@@ -82,9 +83,9 @@ struct RawBlock {
         return body + rest
     }
 
-    var bytes: [UInt8] { bytes(storedBody: body) }
+    package var bytes: [UInt8] { bytes(storedBody: body) }
 
-    func bytes(storedBody: [UInt8]) -> [UInt8] {
+    package func bytes(storedBody: [UInt8]) -> [UInt8] {
         var bytes = magic
         bytes.append(version)
         bytes.append(compression)
@@ -102,7 +103,7 @@ struct RawBlock {
     }
 
     /// The parts of a checked block.
-    init(_ block: [UInt8]) throws {
+    package init(_ block: [UInt8]) throws {
         let header = try BlockHeader.parse(block.span)
         let head = try BlockHead.parse(block.span, verifyChecksum: true)
         flags = header.flags.rawValue
@@ -117,10 +118,9 @@ struct RawBlock {
         types = head.types.map { ($0.name, UInt64($0.version), $0.fingerprint.bytes) }
         if head.summary.isSalted {
             nodes = head.saltNodes.map {
-                (
-                    index(of: $0.replica), $0.group, UInt8($0.level), UInt64($0.index),
-                    $0.value.bytes
-                )
+                var value: [UInt8] = []
+                $0.value.write(into: &value)
+                return (index(of: $0.replica), $0.group, UInt8($0.level), UInt64($0.index), value)
             }
         }
         var cursor = RowCursor(block.span, head.summary)
@@ -140,5 +140,17 @@ struct RawBlock {
             }
             rows.append(raw)
         }
+    }
+}
+
+extension [UInt8] {
+    /// The same block with a checksum that fits its bytes.
+    package func resealed() -> [UInt8] {
+        let checksum = BlockHeader.checksum(of: span.raw)
+        var bytes = self
+        for index in 0..<4 {
+            bytes[20 + index] = UInt8(truncatingIfNeeded: checksum >> UInt32(8 * index))
+        }
+        return bytes
     }
 }
