@@ -3,8 +3,10 @@ import DiarioStorage
 
 /// Which version of the format a data directory has, and who may read it.
 package struct DirectoryFormat: Equatable, Sendable {
-    package static let current = 9
-    /// What a directory has once a replica of it changed its id, or others pushed to a space of it.
+    package static let current = 10
+    /// What a directory has once a replica of it changed its id.
+    static let parted = 10
+    /// What a directory has once others pushed to a space of it.
     static let moving = 9
     /// What a directory has once an authority refused events.
     static let refused = 8

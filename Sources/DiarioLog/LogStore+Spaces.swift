@@ -114,7 +114,7 @@ extension LogStore {
     }
 
     /// Makes an empty space for a replica that had other ids before.
-    func makeSpace(_ manifest: Manifest, former: [ReplicaID] = []) throws(LogError) {
+    func makeSpace(_ manifest: Manifest, former: [FormerID] = []) throws(LogError) {
         guard access == .readWrite else { throw .readOnly }
         let (directory, entropy) = (shared.directory, shared.entropy)
         let replica = ReplicaID(drawnFrom: entropy)

@@ -116,6 +116,11 @@ struct TestReplica {
         try TestReplica(continuing: self, on: disk.snapshot())
     }
 
+    /// A copy of its directory on another device, which shows that it is one.
+    func copy() throws -> TestReplica {
+        try TestReplica(continuing: self, on: disk.copy(machineID: "other device"))
+    }
+
     private init(continuing other: TestReplica, on disk: CrashDisk) throws {
         self.disk = disk
         clock = other.clock

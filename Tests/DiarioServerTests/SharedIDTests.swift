@@ -99,6 +99,41 @@ struct SharedIDTests {
         #expect(try pair.replica.root == pair.authorityRoot)
     }
 
+    /// A batch of the other device was refused, so what came behind it could not be pushed under
+    /// its origins: the copy recorded it again, and once more each time that the server was put
+    /// back.
+    @Test(arguments: [false, true])
+    func whatTheOtherDeviceRecordedIsNotRecordedAgain(isSnapshot: Bool) throws {
+        var pair = try Pair()
+        try pair.sync()
+        try pair.replica.record("before")
+        try pair.sync()
+        let space = pair.replica.space
+        var backup = pair.authorityDisk.copy()
+        var copy = isSnapshot ? try pair.replica.snapshot() : try pair.replica.copy()
+        try pair.replica.record("bad", actor: "mallory")
+        try pair.replica.record("theirs")
+        try pair.sync(as: Self.alice)
+        try copy.sync(with: pair.authority, as: Self.alice, at: pair.now)
+        try copy.record("mine")
+        try copy.sync(with: pair.authority, as: Self.alice, at: pair.now)
+        for _ in 0..<2 {
+            let next = backup.copy()
+            try pair.restoreAuthority(from: backup)
+            backup = next
+            try pair.authorityStore.resumeAuthority(of: space)
+            try copy.sync(with: pair.authority, as: Self.alice, at: pair.now)
+            try pair.sync(as: Self.alice)
+            try copy.sync(with: pair.authority, as: Self.alice, at: pair.now)
+            #expect(try copy.root == pair.authorityRoot)
+            #expect(try copy.texts.sorted() == ["before", "mine", "theirs"])
+            pair.clock.advance(milliseconds: 100_000)
+        }
+        #expect(try pair.replica.inboxCount == 1)
+        #expect(try copy.inboxCount == 0)
+        #expect(copy.store.validate() == [])
+    }
+
     /// The run of own events that a pull names ended within a batch of the other device.
     ///
     /// The rest of that batch could not be read, and the two never came together.

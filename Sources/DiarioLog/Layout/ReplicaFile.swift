@@ -6,6 +6,19 @@ package import DiarioStorage
 // Who this replica is, and where its directory was at home when that was decided.
 // Specified in schema/format/log.md, section 7.
 
+/// An id that a replica had before.
+package struct FormerID: Equatable, Sendable {
+    package let replica: ReplicaID
+    /// What came behind it under the same id was recorded elsewhere; the highest number there is if
+    /// nobody wrote down where that began.
+    package let lastSequence: UInt64
+
+    package init(_ replica: ReplicaID, lastSequence: UInt64) {
+        self.replica = replica
+        self.lastSequence = lastSequence
+    }
+}
+
 /// The content of a space's replica file.
 package struct ReplicaFile: Equatable, Sendable {
     /// Bytes of a file without former ids.
@@ -19,12 +32,12 @@ package struct ReplicaFile: Equatable, Sendable {
     package var home: FileIdentity
     package var machine: Hash32
     /// Ids that this replica had before, oldest first.
-    package var former: [ReplicaID]
+    package var former: [FormerID]
 
     package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: Self.magic)
-        bytes.append(littleEndian: UInt32(former.isEmpty ? 1 : 2))
+        bytes.append(littleEndian: UInt32(former.isEmpty ? 1 : 3))
         bytes.append(littleEndian: replica.rawValue)
         bytes.append(littleEndian: home.inode)
         bytes.append(littleEndian: UInt64(bitPattern: home.birthNanoseconds))
@@ -32,7 +45,10 @@ package struct ReplicaFile: Equatable, Sendable {
         if !former.isEmpty {
             bytes.append(littleEndian: UInt32(former.count))
             bytes.append(littleEndian: UInt32(0))
-            for id in former { bytes.append(littleEndian: id.rawValue) }
+            for id in former {
+                bytes.append(littleEndian: id.replica.rawValue)
+                bytes.append(littleEndian: id.lastSequence)
+            }
         }
         bytes.append(littleEndian: UInt32(0))
         bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
@@ -62,29 +78,33 @@ package struct ReplicaFile: Equatable, Sendable {
     }
 
     /// The former ids; nil if they are not as they must be.
-    private static func former(_ bytes: Span<UInt8>, end: Int) -> [ReplicaID]? {
-        switch bytes.littleEndian(UInt32.self, at: 4) {
-        case 1: return end == size - trailerSize ? [] : nil
-        case 2:
-            let start = size - trailerSize + 8
-            guard end > start else { return nil }
-            let count = Int(bytes.littleEndian(UInt32.self, at: start - 8))
-            guard 1...formerCountMax ~= count, end == start + 8 * count,
-                bytes.littleEndian(UInt32.self, at: start - 4) == 0
-            else { return nil }
-            let ids = (0..<count).compactMap {
-                ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: start + 8 * $0))
+    private static func former(_ bytes: Span<UInt8>, end: Int) -> [FormerID]? {
+        let version = bytes.littleEndian(UInt32.self, at: 4)
+        guard version != 1 else { return end == size - trailerSize ? [] : nil }
+        // Version 2 does not say where what was recorded here ended.
+        let stride = version == 2 ? 8 : 16
+        let start = size - trailerSize + 8
+        guard 2...3 ~= version, end > start else { return nil }
+        let count = Int(bytes.littleEndian(UInt32.self, at: start - 8))
+        guard 1...formerCountMax ~= count, end == start + stride * count,
+            bytes.littleEndian(UInt32.self, at: start - 4) == 0
+        else { return nil }
+        var ids: [FormerID] = []
+        for place in Swift.stride(from: start, to: end, by: stride) {
+            guard let id = ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: place)) else {
+                return nil
             }
-            return ids.count == count ? ids : nil
-        default: return nil
+            let last = version == 2 ? .max : bytes.littleEndian(UInt64.self, at: place + 8)
+            ids.append(FormerID(id, lastSequence: last))
         }
+        return ids
     }
 
     package init(
         replica: ReplicaID,
         home: FileIdentity,
         machine: Hash32,
-        former: [ReplicaID] = []
+        former: [FormerID] = []
     ) {
         self.replica = replica
         self.home = home
@@ -97,7 +117,7 @@ package struct ReplicaFile: Equatable, Sendable {
     /// The file is written under another name first: a crash leaves the old one, or the new one.
     package static func write(
         _ replica: ReplicaID,
-        former: [ReplicaID] = [],
+        former: [FormerID] = [],
         at path: String,
         in directory: any LogDirectory
     ) throws(StorageError) {

@@ -6,22 +6,32 @@ import Synchronization
 // What changes who a space is: schema/format/sync.md, sections 7 and 9.
 
 extension LogStore {
-    /// The ids under which this replica records, or recorded before, oldest first.
-    package func ownReplicas(of space: SpaceID) throws(LogError) -> [ReplicaID] {
+    /// The ids under which this replica records, or recorded before, oldest first, with the last
+    /// sequence of each that it may have recorded.
+    func ownReplicas(of space: SpaceID) throws(LogError) -> [FormerID] {
         let home = try SpaceHome.read(space, in: directory)
-        var ids = home.former + [home.replica]
-        for lane in shared.index.withLock({ $0[space].lanes }) where !ids.contains(lane.replica) {
-            ids.insert(lane.replica, at: 0)
+        var ids = home.former + [FormerID(home.replica, lastSequence: .max)]
+        for lane in shared.index.withLock({ $0[space].lanes })
+        where !ids.contains(where: { $0.replica == lane.replica }) {
+            ids.insert(FormerID(lane.replica, lastSequence: .max), at: 0)
         }
         return ids
     }
 
     /// Makes an empty space that is to take the place of another one, with a replica id of its own.
+    ///
+    /// Of the replica of `fork`, another device recorded what has a position from there on.
     package func stage(
         inPlaceOf old: SpaceID,
-        epoch: UInt64
+        epoch: UInt64,
+        fork: Origin? = nil
     ) throws(LogError) -> (space: SpaceID, replica: ReplicaID) {
-        let former = try ownReplicas(of: old)
+        let former = try ownReplicas(of: old).map { own in
+            var last = own.lastSequence
+            if last == .max { last = lastSequence(of: own.replica, in: old) }
+            if let fork, fork.replica == own.replica { last = min(last, fork.sequence - 1) }
+            return FormerID(own.replica, lastSequence: last)
+        }
         let lineage = try SpaceHome.readManifest(old, in: directory).lineage
         let manifest = Manifest(
             space: SpaceID(drawnFrom: shared.entropy),
@@ -34,7 +44,7 @@ extension LogStore {
         try withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
-            try DirectoryFormat.upgrade(to: DirectoryFormat.moving, in: shared.directory)
+            try DirectoryFormat.upgrade(to: DirectoryFormat.parted, in: shared.directory)
         }
         try makeSpace(manifest, former: former)
         return (manifest.space, try SpaceHome.read(manifest.space, in: directory).replica)
@@ -119,8 +129,9 @@ extension Writer {
         var home = try writableHome(space)
         // A copied directory just took one.
         guard home.replica == old else { return }
-        try DirectoryFormat.upgrade(to: DirectoryFormat.moving, in: store.directory)
-        try home.takeNewReplica(in: store.directory, entropy: store.entropy)
+        try DirectoryFormat.upgrade(to: DirectoryFormat.parted, in: store.directory)
+        let last = store.index.withLock { $0.lastSequence(of: old, in: space) }
+        try home.takeNewReplica(behind: last, in: store.directory, entropy: store.entropy)
         homes[space] = home
         // What earlier commits left knows the old id.
         forgetStaged()

@@ -35,7 +35,8 @@ package struct SpaceRenewal: ~Copyable {
     private let old: SpaceID
     private let new: SpaceID
     private let plan: Plan
-    private let own: Set<ReplicaID>
+    /// The ids of this replica, with the last sequence of each that was recorded here.
+    private let own: [ReplicaID: UInt64]
     private let find: (TypeEntry) -> EventType?
     private var lane: LaneBlocks
     private var isAgain = false
@@ -68,7 +69,7 @@ package struct SpaceRenewal: ~Copyable {
         let inbox = try store.holdInbox(of: old)
         defer { inbox.release() }
         for _ in 0..<attemptCountMax {
-            let staged = try store.stage(inPlaceOf: old, epoch: plan.epoch)
+            let staged = try store.stage(inPlaceOf: old, epoch: plan.epoch, fork: plan.fork)
             do throws(LogError) {
                 let lock = try store.stagingLock(of: staged.space)
                 defer { lock.release() }
@@ -97,7 +98,10 @@ package struct SpaceRenewal: ~Copyable {
         self.find = find
         new = staged.space
         next = Origin(replica: staged.replica, sequence: 1)
-        own = Set(try store.ownReplicas(of: old))
+        own = Dictionary(
+            try store.ownReplicas(of: old).map { ($0.replica, $0.lastSequence) },
+            uniquingKeysWith: max
+        )
         lane = LaneBlocks(store, staged.space)
     }
 
@@ -153,7 +157,7 @@ package struct SpaceRenewal: ~Copyable {
     private mutating func sortInbox() throws(LogError) {
         for entry in try store.inbox(of: old) {
             let isKnown = entry.sequences.lowerBound < expectedSequence(of: entry.replica)
-            if isKnown || !own.contains(entry.replica) {
+            if isKnown || own[entry.replica] == nil {
                 kept.append(entry)
             } else {
                 waiting[entry.replica, default: []].append(entry)
@@ -181,8 +185,8 @@ package struct SpaceRenewal: ~Copyable {
     private mutating func copyOwn(_ positions: ClosedRange<UInt64>) throws(LogError) {
         var cursor = try store.cursor(old, positions: positions, .canonical)
         while let events = try cursor.next() {
-            let rows = events.rows.filter { own.contains($0.row.replica) && !$0.isAuthority }
-            try take(rows, of: events)
+            let rows = events.rows.filter { own[$0.row.replica] != nil && !$0.isAuthority }
+            try take(rows, of: events, isCanonical: true)
         }
     }
 
@@ -213,19 +217,30 @@ package struct SpaceRenewal: ~Copyable {
 
     private mutating func take(
         _ rows: [StoredRow],
-        of events: StoredEvents
+        of events: StoredEvents,
+        isCanonical: Bool = false
     ) throws(LogError) {
         var seeds = Seeds(store: store.shared, space: old)
         seeds.segment = events.salts
         for stored in rows {
             let row = stored.row
             try takeWaiting(of: row.replica, before: row.sequence)
+            guard !isCanonical || isTaken(row) else { continue }
             var node: SaltNode?
             if case .present = row.personal {
                 node = seeds.node(of: row.replica, sequence: row.sequence)
             }
             try takeRow(row, events.bytes.span, events.types[row.typeIndex], node)
         }
+    }
+
+    /// Whether an event that had a position is pending again.
+    ///
+    /// What another device recorded under this id is for that one to push. If nothing is in the way
+    /// it is pushed from here too, as it is, but it is never recorded again.
+    private mutating func isTaken(_ row: BlockRow) -> Bool {
+        guard let last = own[row.replica], row.sequence > last else { return true }
+        return !isAgain && row.sequence == expectedSequence(of: row.replica)
     }
 
     private mutating func expectedSequence(of replica: ReplicaID) -> UInt64 {

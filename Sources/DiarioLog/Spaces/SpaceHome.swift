@@ -6,7 +6,7 @@ struct SpaceHome: Sendable {
     var manifest: Manifest
     var replica: ReplicaID
     /// Ids that this replica had before, oldest first.
-    var former: [ReplicaID]
+    var former: [FormerID]
     /// False in a copy of the directory until it has taken ids of its own.
     var isAtHome: Bool
 
@@ -69,8 +69,10 @@ struct SpaceHome: Sendable {
 
     /// Takes new ids in a copied directory, so that no two events get one origin.
     ///
-    /// The caller holds the directory's lock.
+    /// `last` is the last sequence that is known of the id that it had. The caller holds the
+    /// directory's lock.
     mutating func settle(
+        behind last: UInt64,
         in directory: any LogDirectory,
         entropy: any EntropySource,
         at now: Timestamp
@@ -84,7 +86,7 @@ struct SpaceHome: Sendable {
                 manifest.isWaiting = true
             }
         }
-        try DirectoryFormat.upgrade(to: DirectoryFormat.moving, in: directory)
+        try DirectoryFormat.upgrade(to: DirectoryFormat.parted, in: directory)
         // The replica file goes last: it alone says that the change is complete.
         let manifest = manifest
         if manifest.authority != nil {
@@ -95,17 +97,21 @@ struct SpaceHome: Sendable {
                 )
             }
         }
-        try takeNewReplica(in: directory, entropy: entropy)
+        try takeNewReplica(behind: last, in: directory, entropy: entropy)
         isAtHome = true
     }
 
-    /// Takes a new id; the caller holds the directory's lock, and sees to its format.
+    /// Takes a new id, behind the last sequence of the one that it had.
+    ///
+    /// The caller holds the directory's lock, and sees to its format.
     mutating func takeNewReplica(
+        behind last: UInt64,
         in directory: any LogDirectory,
         entropy: any EntropySource
     ) throws(LogError) {
         let id = ReplicaID(drawnFrom: entropy)
-        let former = Array((former + [replica]).suffix(ReplicaFile.formerCountMax))
+        let left = FormerID(replica, lastSequence: last)
+        let former = Array((former + [left]).suffix(ReplicaFile.formerCountMax))
         let path = LogPaths.replica(manifest.space)
         try storing { () throws(StorageError) in
             try ReplicaFile.write(id, former: former, at: path, in: directory)

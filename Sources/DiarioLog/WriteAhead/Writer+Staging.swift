@@ -208,7 +208,13 @@ extension Writer {
             }
             lastingSpaces.insert(id)
         }
-        try home.settle(in: store.directory, entropy: store.entropy, at: store.time.now)
+        let last = store.index.withLock { $0.lastSequence(of: home.replica, in: id) }
+        try home.settle(
+            behind: last,
+            in: store.directory,
+            entropy: store.entropy,
+            at: store.time.now
+        )
         homes[id] = home
         return home
     }

@@ -36,6 +36,8 @@ final class Device {
     var things: [[UInt8]] = []
     /// Replicas under which it recorded, or the device whose disk it was copied from.
     var replicas: Set<ReplicaID> = []
+    /// Events that it recorded, or the device whose disk it was copied from before.
+    var recorded: Set<Int64> = []
     /// Events that have to be in its inbox.
     var kept: [Origin: Int64] = [:]
     /// The read models, in memory, and the version of the pack that they are of.
@@ -70,6 +72,7 @@ final class Device {
         let holds: [Int64: Book.Hold]
         let kept: [Origin: Int64]
         let replicas: Set<ReplicaID>
+        let recorded: Set<Int64>
         let seen: Seen
     }
 

@@ -39,6 +39,7 @@ extension SyncWorld {
         copy.things = device.things
         copy.kept = device.kept
         copy.replicas = device.replicas
+        copy.recorded = device.recorded
         copy.seen = device.seen
         copy.isPutBack = true
         book.copy(device.number, to: number)
@@ -65,6 +66,7 @@ extension SyncWorld {
                 holds: book.copiedHolds(of: device.number),
                 kept: device.kept,
                 replicas: device.replicas,
+                recorded: device.recorded,
                 seen: device.seen
             )
             trace.add("\(now) \(device.name) is backed up")
@@ -82,6 +84,7 @@ extension SyncWorld {
         device.kept = backup.kept
         if backup.isSnapshot { sharedReplicas.formUnion(device.replicas) }
         device.replicas = backup.replicas
+        device.recorded = backup.recorded
         device.seen = backup.seen
         device.isPutBack = true
         abandonUnsecured()
@@ -171,6 +174,8 @@ extension SyncWorld {
     }
 
     /// Events that a replica of another epoch has with a verdict, which it has to take back.
+    ///
+    /// What another device recorded under its id is for that one to bring back.
     private func heldByHistory(_ device: Device) -> [(origin: Origin, token: Int64)] {
         guard let history = histories[device.seen.epoch] else { return [] }
         var held: [(Origin, Int64)] = []
@@ -178,6 +183,7 @@ extension SyncWorld {
             let entry = history.entries[index]
             guard case .event(let event) = entry.row.content,
                 device.replicas.contains(entry.row.envelope.origin.replica),
+                device.recorded.contains(event.token),
                 index >= ledger.entries.count || ledger.entries[index] != entry
             else { continue }
             held.append((entry.row.envelope.origin, event.token))

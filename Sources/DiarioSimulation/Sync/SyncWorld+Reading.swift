@@ -353,7 +353,7 @@ extension SyncWorld {
                 )
             }
             device.replicas.insert(origin.replica)
-            book.hold(token, device.number, origin)
+            if device.recorded.contains(token) { book.hold(token, device.number, origin) }
         }
         return Set(counts.keys)
     }

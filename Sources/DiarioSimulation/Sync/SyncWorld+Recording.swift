@@ -161,7 +161,9 @@ extension SyncWorld {
                 certainty,
                 origin
             )
-            guard let device, let origin else { continue }
+            guard let device else { continue }
+            devices[device].recorded.insert(planned.event.token)
+            guard let origin else { continue }
             devices[device].replicas.insert(origin.replica)
             if planned.event.kind == .thing {
                 devices[device].things.append(Array(origin.text.utf8))

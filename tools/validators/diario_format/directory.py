@@ -4,11 +4,11 @@ import os
 import re
 
 from .checksum import crc32c
-from .primitives import BLOCK_COUNT_MAX, MIB, FormatError, Reader, id_text, parse_id
+from .primitives import BLOCK_COUNT_MAX, MIB, U64_MAX, FormatError, Reader, id_text, parse_id
 from .schemas import read_pack
 
 FORMAT_LINE = re.compile(r"diario format ([0-9]+) readable by ([0-9]+)\n?")
-FORMAT_VERSIONS = ("1", "2", "3", "4", "5", "6", "7", "8", "9")
+FORMAT_VERSIONS = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
 MANIFEST_SIZE = 64
 MANIFEST_SIZE_MAX = 8 * MIB
 SEGMENT_SIZE = 72
@@ -172,21 +172,22 @@ class ReplicaFile:
         self.inode = reader.u64()
         self.created = reader.u64()
         self.machine = reader.raw(32)
-        self.former = self.read_former(reader) if version == 2 else []
+        self.version = version
+        self.former = self.read_former(reader) if version in (2, 3) else []
         reader.zeros(4)
         reader.raw(4)
         reader.end()
-        if version > 2:
+        if version > 3:
             raise FormatError(f"a replica file of version {version}")
 
-    @staticmethod
-    def read_former(reader):
-        """The ids that this replica had before, the oldest first."""
+    def read_former(self, reader):
+        """The ids that this replica had before, the oldest first, and where each of them ends."""
         count = reader.u32()
         if not 1 <= count <= FORMER_COUNT_MAX:
             raise FormatError(f"{count} former ids")
         reader.zeros(4)
-        return [reader.id() for _ in range(count)]
+        return [(reader.id(), reader.u64() if self.version == 3 else U64_MAX)
+                for _ in range(count)]
 
 
 class PublishingFile:
@@ -304,8 +305,9 @@ class Directory:
                 self.problems.append(f"spaces/{name}: lost positions below format 3")
             manifest.lost = read_lost(self.read("spaces", name, "lost"))
         replica_file = ReplicaFile(self.read("spaces", name, "replica"))
-        if replica_file.former and self.format_version < 9:
-            self.problems.append(f"spaces/{name}: former ids below format 9")
+        if replica_file.former and self.format_version < (7 + replica_file.version):
+            self.problems.append(f"spaces/{name}: former ids, version {replica_file.version}, in a "
+                                 f"directory of format {self.format_version}")
         self.spaces[manifest.space] = Space(manifest, replica_file)
         if "publishing" in self.names("spaces", name):
             self.guarded(f"spaces/{name}/publishing", self.read_publishing, name, manifest.space)

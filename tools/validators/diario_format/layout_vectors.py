@@ -1,6 +1,6 @@
-"""Golden manifests, records, synced marks and row files: `layout-<number>.json`."""
+"""Golden manifests, replica files, records, synced marks and row files: `layout-<number>.json`."""
 
-from .directory import Manifest
+from .directory import Manifest, ReplicaFile
 from .lane_records import GoneRows, SealedRows
 from .primitives import id_text
 from .row_files import MovedRows, RowFile
@@ -14,6 +14,12 @@ def compare_layout(compare, vectors):
         for offset in range(len(data)):
             compare.refused(f"{where} changed at {offset}",
                             lambda data=data, offset=offset: Manifest(changed(data, offset)))
+    for case in vectors.get("replicas", []):
+        data, where = bytes.fromhex(case["bytes"]), case["shows"]
+        compare.equal(where, described_replica(ReplicaFile(data)), case["holds"])
+        for offset in range(len(data)):
+            compare.refused(f"{where} changed at {offset}",
+                            lambda data=data, offset=offset: ReplicaFile(changed(data, offset)))
     for case in vectors.get("records", []):
         content = bytes.fromhex(case["content"])
         described = described_sealed if case["kind"] == 7 else described_gone
@@ -62,6 +68,11 @@ def described_manifest(manifest):
     lines += [f"retired {first} {number:016x} {since}"
               for first, number, since in manifest.retired]
     return lines
+
+
+def described_replica(file):
+    return [id_text(file.replica), str(file.inode), str(file.created), file.machine.hex()] + [
+        f"former {id_text(replica)} {end}" for replica, end in file.former]
 
 
 def optional_id(value):
