@@ -196,6 +196,11 @@ struct Book {
         }
     }
 
+    /// Events that a copy of the disk of a device may not have.
+    func unsecured(on device: Int) -> [Int64] {
+        holds[device, default: [:]].filter { $0.value.certainty != .synced }.map(\.key)
+    }
+
     /// What a copy of the disk of a device is sure to have, and what it may have.
     func copiedHolds(of device: Int) -> [Int64: Hold] {
         holds[device, default: [:]].mapValues { hold in

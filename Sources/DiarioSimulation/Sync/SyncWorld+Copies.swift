@@ -39,7 +39,7 @@ extension SyncWorld {
         copy.things = device.things
         copy.kept = device.kept
         copy.replicas = device.replicas
-        copy.recorded = device.recorded
+        copy.recorded = device.recorded.subtracting(book.unsecured(on: device.number))
         copy.seen = device.seen
         copy.isPutBack = true
         book.copy(device.number, to: number)
@@ -66,7 +66,7 @@ extension SyncWorld {
                 holds: book.copiedHolds(of: device.number),
                 kept: device.kept,
                 replicas: device.replicas,
-                recorded: device.recorded,
+                recorded: device.recorded.subtracting(book.unsecured(on: device.number)),
                 seen: device.seen
             )
             trace.add("\(now) \(device.name) is backed up")

@@ -353,6 +353,8 @@ extension SyncWorld {
                 )
             }
             device.replicas.insert(origin.replica)
+            // What is on a disk that was just put back was recorded there.
+            if device.isPutBack { device.recorded.insert(token) }
             if device.recorded.contains(token) { book.hold(token, device.number, origin) }
         }
         return Set(counts.keys)
@@ -372,6 +374,7 @@ extension SyncWorld {
             else { continue }
             trace.add("\(now) \(device.name) lost event \(token)")
             book.drop(token, device.number)
+            device.recorded.remove(token)
         }
         device.isPutBack = false
         try checkReplica(device)
