@@ -81,6 +81,27 @@ struct RenewalTests {
         #expect(twin.pendingCount == 0)
     }
 
+    /// Where one event of a batch is another one there, the logs are the same up to a place within
+    /// it; the space could not be made anew then, and the replica never came together with others.
+    @Test func aSpaceIsMadeAnewFromTheBeginningOfABatch() throws {
+        var pair = try Pair.synced()
+        try pair.replica.record("before")
+        let replica = pair.replica
+        try replica.store.recordNotes(["one", "two", "three"], in: replica.space)
+        try pair.sync()
+        #expect(pair.replica.head == 5)
+        _ = try SpaceRenewal.run(
+            SpaceRenewal.Plan(size: 4, epoch: 0),
+            of: replica.space,
+            in: replica.store
+        ) { _ in nil }
+        try pair.replica.reopen()
+        #expect(pair.replica.head == 2)
+        #expect(pair.replica.pendingCount == 3)
+        try pair.sync()
+        try expectSettled(pair, ["before", "one", "two", "three"])
+    }
+
     @Test func idsMadeOfOriginsFollow() throws {
         var pair = try Pair.synced()
         var twin = try pair.replica.snapshot()

@@ -108,7 +108,7 @@ package struct SpaceRenewal: ~Copyable {
     /// Nil if somebody recorded something meanwhile.
     private mutating func run() throws(LogError) -> Outcome? {
         let standing = store.standing(of: old)
-        let size = min(plan.size, standing.head)
+        let size = try wholeBatches(through: min(plan.size, standing.head))
         try copyCanonical(through: size)
         try sortInbox()
         if size < standing.head { try copyOwn(size + 1...standing.head) }
@@ -129,7 +129,24 @@ package struct SpaceRenewal: ~Copyable {
         )
     }
 
-    private mutating func copyCanonical(through size: UInt64) throws(LogError) {
+    /// The position that ends the last batch which ends up to this one.
+    ///
+    /// Of a batch of which some events only are the same elsewhere, all are taken back.
+    private func wholeBatches(through size: UInt64) throws(LogError) -> UInt64 {
+        guard size > 0 else { return 0 }
+        var cursor = try store.cursor(old, positions: size...size, .canonical)
+        guard let events = try cursor.next(), let row = events.rows.last?.row else { return size }
+        let envelope: RowEnvelope
+        do throws(FormatError) {
+            envelope = try PublicPart.parse(events.bytes.span, row).envelope
+        } catch {
+            throw .format(error)
+        }
+        let count = row.sequence - envelope.batchFirst + 1
+        return count == UInt64(envelope.batchCount) ? size : size - count
+    }
+
+    private func copyCanonical(through size: UInt64) throws(LogError) {
         var position: UInt64 = 0
         var unpacker = BlockUnpacker()
         while position < size {
