@@ -369,8 +369,10 @@ extension SyncWorld {
             .sorted(by: { $0.key < $1.key }) where !pending.contains(token)
         {
             guard hold.certainty == .unknown,
-                // An earlier disk may have sent it; else what was sent is still there.
-                device.isPutBack || hold.origin.flatMap({ history.verdict(of: $0) }) == nil
+                // An earlier disk may have sent it; else what was sent is still there. Under its
+                // origin another device may have sent something else.
+                device.isPutBack || !history.hasVerdict(token)
+                    || hold.origin.flatMap({ history.verdict(of: $0) }) == nil
             else { continue }
             trace.add("\(now) \(device.name) lost event \(token)")
             book.drop(token, device.number)
