@@ -7,7 +7,7 @@ package struct DirectoryFormat: Equatable, Sendable {
     /// What a directory has once a replica of it changed its id.
     static let parted = 10
     /// What a directory has once others pushed to a space of it.
-    static let moving = 9
+    static let served = 9
     /// What a directory has once an authority refused events.
     static let refused = 8
     /// What a directory has once rows of its log were moved to row files.

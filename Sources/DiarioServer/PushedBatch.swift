@@ -86,14 +86,9 @@ struct PushedEvents: Sendable {
                     throw .malformed(.clock, at: BlockHeader.size)
                 }
                 next = run.lastSequence + 1
-                for node in head.saltNodes {
-                    // Blocks of one push may share a group, which has one seed.
-                    guard
-                        seeds.updateValue(node.value, forKey: node.group) ?? node.value
-                            == node.value
-                    else { throw .malformed(.saltNode, at: BlockHeader.size) }
-                }
-                blocks.append(try Self.takeApart(bytes, head, index: blocks.count, &batches))
+                blocks.append(
+                    try Self.takeApart(bytes, head, index: blocks.count, &batches, &seeds)
+                )
             }
         }
         self.blocks = blocks
@@ -105,14 +100,16 @@ struct PushedEvents: Sendable {
         _ bytes: [UInt8],
         _ head: BlockHead,
         index: Int,
-        _ batches: inout [PushedBatch]
+        _ batches: inout [PushedBatch],
+        _ seeds: inout [UInt64: Salt]
     ) throws(FormatError) -> PushedBlock {
         var nodes: [UInt64: SaltNode] = [:]
         for node in head.saltNodes {
-            // Nothing is erased before it has a position, and a group has one seed.
-            guard node.level == 0, nodes.updateValue(node, forKey: node.group) == nil else {
-                throw .malformed(.saltNode, at: BlockHeader.size)
-            }
+            // Nothing is erased before it has a position, and a group has one seed, which blocks of
+            // one push may share.
+            guard node.level == 0, nodes.updateValue(node, forKey: node.group) == nil,
+                seeds.updateValue(node.value, forKey: node.group) ?? node.value == node.value
+            else { throw .malformed(.saltNode, at: BlockHeader.size) }
         }
         var rows: [BlockRow] = []
         rows.reserveCapacity(head.summary.eventCount)

@@ -1,22 +1,32 @@
 import DiarioStorage
 import Synchronization
 
-/// A directory in which something happens right behind one of the reads of files of the log.
+/// A directory in which something happens at one of the moments of a kind.
 final class MeddlingDirectory: LogDirectory {
     private let directory: any LogDirectory
     private let meddling: Meddling
 
+    enum Moment: Sendable {
+        /// Right behind a read of a file of the log.
+        case read
+        /// When somebody is about to take the lock that stands for making a space.
+        case staging
+    }
+
     /// Counts down, and then acts once.
     final class Meddling: Sendable {
+        private let moment: Moment
         private let rest: Mutex<Int>
         private let act: @Sendable () -> Void
 
-        init(behind count: Int, _ act: @escaping @Sendable () -> Void) {
+        init(at moment: Moment = .read, _ count: Int, _ act: @escaping @Sendable () -> Void) {
+            self.moment = moment
             rest = Mutex(count)
             self.act = act
         }
 
-        func noteRead() {
+        func note(_ moment: Moment) {
+            guard moment == self.moment else { return }
             let isNow = rest.withLock { rest in
                 rest -= 1
                 return rest == 0
@@ -40,7 +50,7 @@ final class MeddlingDirectory: LogDirectory {
 
         func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
             try file.read(at: offset, count: count, into: &bytes)
-            meddling.noteRead()
+            meddling.note(.read)
         }
 
         func write(_ bytes: Span<UInt8>, at offset: Int) throws(StorageError) {
@@ -84,6 +94,7 @@ final class MeddlingDirectory: LogDirectory {
     func syncDirectory(_ path: String) throws(StorageError) { try directory.syncDirectory(path) }
 
     func lock(_ path: String) throws(StorageError) -> any DirectoryLock {
-        try directory.lock(path)
+        if path.hasSuffix("/staging") { meddling.note(.staging) }
+        return try directory.lock(path)
     }
 }

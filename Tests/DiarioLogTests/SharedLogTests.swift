@@ -62,21 +62,13 @@ import Testing
         // With room behind the last frame, in which others come.
         _ = try first.append(log.append(1, to: space))
         let appends = (0..<4).map { _ in log.append(1, to: space) }
-        let meddling = MeddlingDirectory.Meddling(behind: read) {
+        let meddling = MeddlingDirectory.Meddling(read) {
             for append in appends {
                 do { _ = try first.append(append) } catch { Issue.record(error) }
             }
         }
-        let reader = try LogStore(
-            MeddlingDirectory(log.disk.process(3), meddling),
-            access: .readOnly,
-            time: log.clock,
-            entropy: log.entropy,
-            engine: log.kinds.engine,
-            types: log.kinds.types,
-            sizes: log.sizes,
-            background: .none
-        )
+        let directory = MeddlingDirectory(log.disk.process(3), meddling)
+        let reader = try log.open(directory, access: .readOnly)
         #expect(reader.report.fault == nil)
         // Perhaps it comes no sooner than here.
         for _ in 0..<2 {

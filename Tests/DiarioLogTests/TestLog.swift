@@ -48,8 +48,16 @@ final class TestLog {
         access: LogStore.Access = .readWrite,
         background: LogStore.Background = .none
     ) throws(LogError) -> LogStore {
+        try open(disk.process(process), access: access, background: background)
+    }
+
+    func open(
+        _ directory: any LogDirectory,
+        access: LogStore.Access = .readWrite,
+        background: LogStore.Background = .none
+    ) throws(LogError) -> LogStore {
         try LogStore(
-            disk.process(process),
+            directory,
             access: access,
             time: clock,
             entropy: entropy,

@@ -114,7 +114,7 @@ extension LogStore {
             let old = manifest
             body(&manifest)
             guard manifest != old else { return }
-            try DirectoryFormat.upgrade(to: DirectoryFormat.moving, in: shared.directory)
+            try DirectoryFormat.upgrade(to: DirectoryFormat.served, in: shared.directory)
             try writer.replaceManifest(manifest)
         }
     }

@@ -69,12 +69,14 @@ package struct SpaceRenewal: ~Copyable {
         let inbox = try store.holdInbox(of: old)
         defer { inbox.release() }
         for _ in 0..<attemptCountMax {
+            // Looked at first: the new space says where the ids of these events end.
+            let standing = store.standing(of: old)
             let staged = try store.stage(inPlaceOf: old, epoch: plan.epoch, fork: plan.fork)
             do throws(LogError) {
                 let lock = try store.stagingLock(of: staged.space)
                 defer { lock.release() }
                 var renewal = try SpaceRenewal(plan, old, store, staged, find)
-                if let outcome = try renewal.run() { return outcome }
+                if let outcome = try renewal.run(standing) { return outcome }
             } catch {
                 // What took the place of the old space already is not staged any more.
                 try? store.removeStaged(staged.space)
@@ -105,9 +107,8 @@ package struct SpaceRenewal: ~Copyable {
         lane = LaneBlocks(store, staged.space)
     }
 
-    /// Nil if somebody recorded something meanwhile.
-    private mutating func run() throws(LogError) -> Outcome? {
-        let standing = store.standing(of: old)
+    /// Nil if the old space is not what it was any more.
+    private mutating func run(_ standing: SpaceStanding) throws(LogError) -> Outcome? {
         let size = try wholeBatches(through: min(plan.size, standing.head))
         try copyCanonical(through: size)
         try sortInbox()

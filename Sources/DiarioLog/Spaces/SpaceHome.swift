@@ -77,7 +77,6 @@ struct SpaceHome: Sendable {
         entropy: any EntropySource,
         at now: Timestamp
     ) throws(LogError) {
-        guard !isAtHome else { return }
         if manifest.authority != nil {
             manifest.authority = ReplicaID(drawnFrom: entropy)
             if manifest.isServed {

@@ -208,13 +208,15 @@ extension Writer {
             }
             lastingSpaces.insert(id)
         }
-        let last = store.index.withLock { $0.lastSequence(of: home.replica, in: id) }
-        try home.settle(
-            behind: last,
-            in: store.directory,
-            entropy: store.entropy,
-            at: store.time.now
-        )
+        if !home.isAtHome {
+            let last = store.index.withLock { $0.lastSequence(of: home.replica, in: id) }
+            try home.settle(
+                behind: last,
+                in: directory,
+                entropy: store.entropy,
+                at: store.time.now
+            )
+        }
         homes[id] = home
         return home
     }

@@ -36,7 +36,7 @@ final class Device {
     var things: [[UInt8]] = []
     /// Replicas under which it recorded, or the device whose disk it was copied from.
     var replicas: Set<ReplicaID> = []
-    /// Events that it recorded, or the device whose disk it was copied from before.
+    /// Events that it recorded, or that were on the disk it was copied from.
     var recorded: Set<Int64> = []
     /// Events that have to be in its inbox.
     var kept: [Origin: Int64] = [:]
