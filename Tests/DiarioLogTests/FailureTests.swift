@@ -188,6 +188,33 @@ import Testing
         #expect(try log.numbers(space, in: reopened) == numbers)
     }
 
+    /// A file that was to be used again holds the frame that was moved out of it.
+    ///
+    /// The file behind it begins with the same number. So it was taken for a damaged newest one,
+    /// and the last frame was trusted as it was: a power cut could lose it below later ones.
+    @Test(arguments: 1...6, UInt64(0)..<10)
+    func aSpareWithAMovedFrameIsNoDamagedFile(operations: Int, seed: UInt64) throws {
+        let (log, store, space) = try make()
+        log.random = SeededRandom(seed: seed)
+        _ = try store.append(log.append(1, to: space))
+        log.disk.failNextSyncs(1)
+        _ = try store.append(log.append(1, to: space))
+        try store.release(space, upTo: 2)
+        #expect(try log.disk.exists(LogPaths.logFile(1)))
+        _ = try store.append(log.append(2, textSize: 1000, to: space, .written))
+        log.disk.failNextSyncs(1)
+        log.disk.cutAfter(operations: operations, .before, process: 0)
+        #expect(throws: LogError.self) { try store.append(log.append(1, to: space)) }
+        log.disk.failNextSyncs(0)
+        let other = try log.open(process: 2)
+        _ = try other.append(log.append(1, to: space))
+        let numbers = try log.numbers(space, in: other)
+        log.disk.crash(using: &log.random)
+        let reopened = try log.open()
+        #expect(reopened.report.fault == nil)
+        #expect(try log.numbers(space, in: reopened) == numbers)
+    }
+
     /// A refresh, which needs no lock and writes nothing, made others forget that it has to be
     /// written again.
     @Test(arguments: UInt64(0)..<30, [false, true])

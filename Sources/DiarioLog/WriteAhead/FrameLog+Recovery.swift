@@ -78,9 +78,9 @@ extension FrameLog {
             )
             newest = file
             try beginReading(numbers[index...], &sources, memory)
-            let next = isLast ? .none : try nextFile(numbers, index + 1)
+            let later = numbers[(index + 1)...]
             // Stays in the list, so that it is ended in any case.
-            try read(&sources[0], of: file, next: next, mayCut: mayCut, &report, visit)
+            try read(&sources[0], of: file, later: later, mayCut: mayCut, &report, visit)
             if report.fault != nil { return report }
             sources.removeFirst().end()
         }
@@ -143,19 +143,22 @@ extension FrameLog {
 
     private static let sourceCount = 2
 
-    /// Reads the frames of one file.
+    /// Reads the frames of one file; `later` are the numbers of those behind it.
     private mutating func read(
         _ source: inout FrameSource,
         of file: any LogFile,
-        next: NextFile,
+        later: ArraySlice<UInt64>,
         mayCut: Bool,
         _ report: inout RecoveryReport,
         _ visit: FrameVisitor
     ) throws(LogError) {
         allocatedSize = source.file.size
         var end = source.file.size
+        var next = try nextFile(later)
         if case .begun(let header) = next { end = Int(clamping: header.previousLength) }
         var last = try takeUp(&source, end: end, visit)
+        // Only now is it known which frames a file that was to be used again may have of before.
+        if case .damaged = next { next = try nextFile(later) }
         while true {
             let length = files[files.count - 1].length
             let isCutShort = try isCutShort(next, length)
@@ -361,10 +364,12 @@ extension FrameLog {
         case damaged
     }
 
-    private func nextFile(_ numbers: [UInt64], _ index: Int) throws(LogError) -> NextFile {
-        let file = try openFile(numbers[index], forWriting: false)
-        let header = try readHeader(of: file, number: numbers[index])
-        if index == numbers.count - 1, try !isBegun(file, header) { return .none }
+    /// `later` are the numbers of the files behind the one that is read.
+    private func nextFile(_ later: ArraySlice<UInt64>) throws(LogError) -> NextFile {
+        guard let number = later.first else { return .none }
+        let file = try openFile(number, forWriting: false)
+        let header = try readHeader(of: file, number: number)
+        if later.count == 1, try !isBegun(file, header) { return .none }
         return header.map { .begun($0) } ?? .damaged
     }
 
