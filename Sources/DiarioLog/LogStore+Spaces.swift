@@ -315,8 +315,9 @@ extension LogStore {
         }
         try storing { () throws(StorageError) in
             // The manifest goes first, before the events: without one the rest is not a space any
-            // more, and is removed by `removeRemains`.
-            if isComplete { try directory.remove(manifest) }
+            // more, and is removed by `removeRemains`. The name that it gets tells that from
+            // damage.
+            if isComplete { try directory.rename(manifest, to: LogPaths.removed(space)) }
             // Also where it is gone already: a process may have died before this, and then the
             // manifest would come back after a power cut, to a space without events.
             if try directory.exists(folder) { try directory.syncDirectory(folder) }

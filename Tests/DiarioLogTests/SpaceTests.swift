@@ -170,6 +170,39 @@ import Testing
         }
     }
 
+    /// Rows of it are live in the log until it is dropped there, and without its manifest nobody
+    /// finds its private segments: the log could not be copied forward, nor anything be sealed.
+    @Test func whatIsLeftOfASpaceIsNotInTheWayOfOthers() throws {
+        var count = 0
+        var isCut = true
+        while isCut {
+            count += 1
+            var lane = try LaneLog()
+            try lane.append(20)
+            _ = try lane.store.seal(lane.space, all: true)
+            try lane.promote(9)
+            let (log, removed) = (lane.log, lane.space)
+            let busy = try lane.store.makeSpace(isAuthority: true).space
+            log.disk.cutAfter(operations: count, .before)
+            do throws(LogError) {
+                try lane.store.remove(removed)
+                isCut = false
+            } catch {
+                #expect(error == .storage(.cut))
+            }
+            log.disk.crash(using: &log.random)
+            let store = try log.open()
+            let isThere = try ids(store).contains(removed)
+            for _ in 0..<40 {
+                _ = try store.append(log.append(1, textSize: 12_000, secret: true, to: busy))
+                try store.release(busy, upTo: store.head(of: busy))
+            }
+            #expect(store.validate() == [], "operation \(count)")
+            if isThere { #expect(try log.numbers(removed, in: store) == Array(1...20)) }
+        }
+        #expect(count > 4)
+    }
+
     /// A space that took the place of another one and is removed does not give it back.
     @Test func aDeadSpaceStaysDeadWhenItsSuccessorIsRemoved() throws {
         var found = 0

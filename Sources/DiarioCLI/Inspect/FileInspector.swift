@@ -56,7 +56,7 @@ package struct FileInspector {
         case "format": return "format of the directory"
         case "lock": return "lock"
         case "reserve": return "reserve"
-        case "manifest": return "manifest of a space"
+        case "manifest", "removed": return "manifest of a space"
         case "replica": return "replica file"
         case "publishing": return "attempt to publish"
         case "synced": return "synced mark"

@@ -98,7 +98,7 @@ extension LogStore {
             defer { writer.end() }
             try writer.syncPrevious()
             // Under the lock, since whoever seals writes the manifest too.
-            var manifest = try SpaceHome.readManifest(space, in: shared.directory)
+            var manifest = try writer.lastingManifest(of: space)
             guard manifest.isStaging else { return }
             manifest.isStaging = false
             try writer.replaceManifest(manifest)

@@ -58,6 +58,8 @@ package enum LogPaths {
 
     package static func space(_ space: SpaceID) -> String { "spaces/\(space.text)" }
     package static func manifest(_ space: SpaceID) -> String { "spaces/\(space.text)/manifest" }
+    /// What the manifest is called once the space is not there any more.
+    package static func removed(_ space: SpaceID) -> String { "spaces/\(space.text)/removed" }
     package static func replica(_ space: SpaceID) -> String { "spaces/\(space.text)/replica" }
     /// What is known of an attempt to publish the space.
     package static func publishing(_ space: SpaceID) -> String {

@@ -109,8 +109,7 @@ extension LogStore {
             defer { writer.end() }
             try writer.syncPrevious()
             // A copied directory takes its ids first.
-            _ = try writer.writableHome(space)
-            var manifest = try SpaceHome.readManifest(space, in: shared.directory)
+            var manifest = try writer.lastingManifest(of: space)
             let old = manifest
             body(&manifest)
             guard manifest != old else { return }
@@ -132,7 +131,7 @@ extension Writer {
         try DirectoryFormat.upgrade(to: DirectoryFormat.parted, in: store.directory)
         let last = store.index.withLock { $0.lastSequence(of: old, in: space) }
         try home.takeNewReplica(behind: last, in: store.directory, entropy: store.entropy)
-        homes[space] = home
+        keep(home)
         // What earlier commits left knows the old id.
         forgetStaged()
     }

@@ -285,6 +285,11 @@ package struct LogRepair {
         let all = try spaces()
         guard !all.isEmpty else { return }
         let store = try open(.readWrite)
+        try store.withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            try writer.dropRemoved(Set(all))
+        }
         var whole: [SpaceID] = []
         for space in all {
             // Without a manifest it may be one that was removed: then the log knows nothing of it.

@@ -9,9 +9,10 @@ extension Writer {
         let encoded = manifest.encoded()
         try storing { () throws(StorageError) in try directory.replace(path, with: encoded) }
         homes[manifest.space]?.manifest = manifest
+        lasting[manifest.space]?.manifest = manifest
     }
 
-    /// Changes the list of segments of a space, and tells what it was changed to.
+    /// Changes the list of segments of a space, and tells what it is then; durable when it returns.
     ///
     /// From then on readers find the new segments.
     mutating func changeSegments(
@@ -21,9 +22,7 @@ extension Writer {
         try begin()
         defer { end() }
         try syncPrevious()
-        // Read again: ids may be others by now. That also makes sure that the space lasts.
-        _ = try writableHome(space)
-        var manifest = try SpaceHome.readManifest(space, in: store.directory)
+        var manifest = try lastingManifest(of: space)
         let old = manifest
         try body(&manifest)
         guard manifest != old else { return manifest }

@@ -2,7 +2,7 @@ package import DiarioCore
 import DiarioStorage
 
 /// Who writes to a space here: read from its manifest and its replica file.
-struct SpaceHome: Sendable {
+struct SpaceHome: Equatable, Sendable {
     var manifest: Manifest
     var replica: ReplicaID
     /// Ids that this replica had before, oldest first.

@@ -14,6 +14,7 @@ extension Writer {
         try syncPrevious()
         // Before, because an older program cannot read what follows.
         try DirectoryFormat.upgrade(to: DirectoryFormat.moved, in: store.directory)
+        try dropRemoved(Set(blocks.map(\.space)))
         beginFrame()
         var stated: SpaceID?
         for block in blocks {

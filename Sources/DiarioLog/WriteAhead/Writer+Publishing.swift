@@ -159,7 +159,7 @@ extension Writer {
         _ body: (inout Manifest) -> Void
     ) throws(LogError) {
         // Read again, since its list of segments may be another one by now.
-        var manifest = try SpaceHome.readManifest(id, in: store.directory)
+        var manifest = try lastingManifest(of: id)
         body(&manifest)
         try replaceManifest(manifest)
         // What was staged before may say who gave positions then.

@@ -32,8 +32,7 @@ extension Writer {
         try begin()
         defer { end() }
         try syncPrevious()
-        _ = try writableHome(id)
-        let listed = try SpaceHome.readManifest(id, in: store.directory).lanes
+        let listed = try lastingManifest(of: id).lanes
         let rows = store.index.withLock { $0[id].unsealed(in: listed) }
         guard !rows.isEmpty else { return }
         let range = try store.hashes.range(of: id, in: store)
@@ -83,7 +82,23 @@ extension Writer {
         recordCount += 1
         try finishFrame(isSynced: true)
         homes[id] = nil
+        lasting[id] = nil
         store.hashes.remove(id)
+    }
+
+    /// Forgets those of the spaces whose removal somebody did not come to the end of: of such rows
+    /// nothing tells any more where they are.
+    mutating func dropRemoved(_ spaces: Set<SpaceID>) throws(LogError) {
+        let directory = store.directory
+        for id in spaces.sorted() {
+            let isRemoved = try storing { () throws(StorageError) in
+                guard try directory.exists(LogPaths.removed(id)) else { return false }
+                // Or a power cut might bring the space back, without its events.
+                try directory.syncDirectory(LogPaths.space(id))
+                return true
+            }
+            if isRemoved { try writeDropped(id) }
+        }
     }
 
     /// Writes what is live in the oldest files again, as long as the log is too long for its worth.
@@ -108,6 +123,7 @@ extension Writer {
     }
 
     private mutating func copyForward(file: UInt64) throws(LogError) {
+        try dropRemoved(Set(store.index.withLock { $0.liveSpaces(in: file) }))
         let spaces = store.index.withLock { $0.liveSpaces(in: file) }
         beginFrame()
         for id in spaces {

@@ -200,14 +200,7 @@ extension Writer {
         if let known = homes[id], !known.manifest.isWaiting { return known }
         let directory = store.directory
         var home = try SpaceHome.read(id, in: directory)
-        if !lastingSpaces.contains(id) {
-            // Whoever made the space may have died before its name was on disk.
-            try storing { () throws(StorageError) in
-                try directory.syncDirectory(LogPaths.space(id))
-                try directory.syncDirectory(LogPaths.spaces)
-            }
-            lastingSpaces.insert(id)
-        }
+        try makeLast(home)
         if !home.isAtHome {
             let last = store.index.withLock { $0.lastSequence(of: home.replica, in: id) }
             try home.settle(
@@ -217,8 +210,38 @@ extension Writer {
                 at: store.time.now
             )
         }
-        homes[id] = home
+        keep(home)
         return home
+    }
+
+    /// Makes sure that what was read of a space survives a power cut: whoever wrote it may have
+    /// died before the names of its files were on disk.
+    private mutating func makeLast(_ home: SpaceHome) throws(LogError) {
+        let id = home.manifest.space
+        let known = lasting[id]
+        guard known != home else { return }
+        let directory = store.directory
+        try storing { () throws(StorageError) in
+            try directory.syncDirectory(LogPaths.space(id))
+            if known == nil { try directory.syncDirectory(LogPaths.spaces) }
+        }
+        lasting[id] = home
+    }
+
+    /// Takes up who writes to a space, as it stands on disk to last.
+    mutating func keep(_ home: SpaceHome) {
+        homes[home.manifest.space] = home
+        lasting[home.manifest.space] = home
+    }
+
+    /// The manifest as it is now, and after a power cut as well.
+    mutating func lastingManifest(of id: SpaceID) throws(LogError) -> Manifest {
+        // That also makes sure that the space itself lasts.
+        var home = try writableHome(id)
+        home.manifest = try SpaceHome.readManifest(id, in: store.directory)
+        try makeLast(home)
+        keep(home)
+        return home.manifest
     }
 
     private mutating func stage(

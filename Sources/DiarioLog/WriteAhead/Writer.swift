@@ -14,8 +14,8 @@ struct Writer: ~Copyable {
     let hasher: CalledThread?
     /// Spaces that were written to, with who writes.
     var homes: [SpaceID: SpaceHome] = [:]
-    /// Spaces that survive a power cut, as this process has made sure.
-    var lastingSpaces: Set<SpaceID> = []
+    /// What survives a power cut of spaces, as this process has made sure.
+    var lasting: [SpaceID: SpaceHome] = [:]
     var builder = BlockBuilder()
     /// The frame under construction: room for its header, then records.
     var frame: [UInt8] = []

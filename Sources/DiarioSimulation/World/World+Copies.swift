@@ -128,6 +128,8 @@ extension World {
                 switch error {
                 // The plain reader of this simulator does not find the seeds of such a log.
                 case .corrupt, .format: continue
+                // On a copy of what is durable alone it may be missing.
+                case .unknownSpace where frailSpaces.contains(id): continue
                 default: throw Violation("damage gives \(error)")
                 }
             }
