@@ -64,15 +64,20 @@ package struct DirectoryFormat: Equatable, Sendable {
         }
     }
 
-    /// Says that the directory has segments from now on, which older programs cannot read.
+    /// Says that the directory has what older programs cannot read from now on; durable when it
+    /// returns.
     ///
     /// The caller holds the directory's lock.
     static func upgrade(
-        to version: Int = sealed,
+        to version: Int,
         in directory: any LogDirectory
     ) throws(LogError) {
-        guard try read(in: directory).version < version else { return }
-        try storing { () throws(StorageError) in try write(version, in: directory) }
+        let isThere = try read(in: directory).version >= version
+        try storing { () throws(StorageError) in
+            // Whoever wrote it may have died before its name was on disk.
+            if isThere { return try directory.syncDirectory("") }
+            try write(version, in: directory)
+        }
     }
 
     static func write(

@@ -105,7 +105,7 @@ package struct SegmentIntake: ~Copyable {
             throw .outOfOrder(what: "the first \(end) events have another root than was told")
         }
         guard !entries.isEmpty else { return }
-        let (shared, space, entries) = (store.shared, space, entries)
+        let (space, entries) = (space, entries)
         var state = walk.state(
             released: end,
             packs: [],
@@ -116,9 +116,7 @@ package struct SegmentIntake: ~Copyable {
         let hasRefusals = !walk.refusals.isEmpty
         let final = state
         try store.withWriter { (writer) throws(LogError) in
-            if hasRefusals {
-                try DirectoryFormat.upgrade(to: DirectoryFormat.refused, in: shared.directory)
-            }
+            if hasRefusals { try writer.upgradeFormat(to: DirectoryFormat.refused) }
             _ = try writer.changeSegments(of: space) { $0.segments = entries }
             try writer.write(final, lanes: MendedLanes(), of: space)
         }

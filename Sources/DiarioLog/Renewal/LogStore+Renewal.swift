@@ -44,7 +44,7 @@ extension LogStore {
         try withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
-            try DirectoryFormat.upgrade(to: DirectoryFormat.parted, in: shared.directory)
+            try writer.upgradeFormat(to: DirectoryFormat.parted)
         }
         try makeSpace(manifest, former: former)
         return (manifest.space, try SpaceHome.read(manifest.space, in: directory).replica)
@@ -113,7 +113,7 @@ extension LogStore {
             let old = manifest
             body(&manifest)
             guard manifest != old else { return }
-            try DirectoryFormat.upgrade(to: DirectoryFormat.served, in: shared.directory)
+            try writer.upgradeFormat(to: DirectoryFormat.served)
             try writer.replaceManifest(manifest)
         }
     }
@@ -128,7 +128,7 @@ extension Writer {
         var home = try writableHome(space)
         // A copied directory just took one.
         guard home.replica == old else { return }
-        try DirectoryFormat.upgrade(to: DirectoryFormat.parted, in: store.directory)
+        try upgradeFormat(to: DirectoryFormat.parted)
         let last = store.index.withLock { $0.lastSequence(of: old, in: space) }
         try home.takeNewReplica(behind: last, in: store.directory, entropy: store.entropy)
         keep(home)

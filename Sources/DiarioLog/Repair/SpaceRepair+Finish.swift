@@ -112,7 +112,7 @@ extension Writer {
         try begin()
         defer { end() }
         try syncPrevious()
-        try DirectoryFormat.upgrade(to: DirectoryFormat.refused, in: store.directory)
+        try upgradeFormat(to: DirectoryFormat.refused)
         beginFrame()
         for rows in gone {
             try makeRoom(GoneRows.recordSize)

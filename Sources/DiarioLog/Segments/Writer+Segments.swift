@@ -28,7 +28,7 @@ extension Writer {
         guard manifest != old else { return manifest }
         // Before, because an older program must not find a manifest that it cannot read.
         let version = manifest.lanes.isEmpty ? DirectoryFormat.sealed : DirectoryFormat.lanes
-        try DirectoryFormat.upgrade(to: version, in: store.directory)
+        try upgradeFormat(to: version)
         try replaceManifest(manifest)
         store.segments.set(manifest)
         return manifest

@@ -13,7 +13,7 @@ extension Writer {
         defer { end() }
         try syncPrevious()
         // Before, because an older program cannot read what follows.
-        try DirectoryFormat.upgrade(to: DirectoryFormat.moved, in: store.directory)
+        try upgradeFormat(to: DirectoryFormat.moved)
         try dropRemoved(Set(blocks.map(\.space)))
         beginFrame()
         var stated: SpaceID?

@@ -93,7 +93,7 @@ extension Writer {
         guard manifest.authority != nil else { throw .notAuthority(id) }
         guard !manifest.isWaiting else { return }
         try writeState(of: id)
-        try DirectoryFormat.upgrade(to: DirectoryFormat.served, in: store.directory)
+        try upgradeFormat(to: DirectoryFormat.served)
         try change(id) { $0.isWaiting = true }
     }
 

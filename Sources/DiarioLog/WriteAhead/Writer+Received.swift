@@ -9,7 +9,7 @@ extension Writer {
     /// Finds every reason to refuse an append of rows that came from elsewhere.
     ///
     /// When it passes, `space` knows the last sequences of the replicas that wrote them.
-    func checkReceived(_ append: Append, _ space: inout Staged) throws(LogError) {
+    mutating func checkReceived(_ append: Append, _ space: inout Staged) throws(LogError) {
         let allowed: Append.Kinds =
             space.isAuthority ? [.received, .authority] : [.received, .promoted, .lane]
         guard append.kinds.isSubset(of: allowed) else {
@@ -35,7 +35,7 @@ extension Writer {
                 if drafts.contains(where: {
                     $0.types.contains { $0.name == EngineReader.refusalName }
                 }) {
-                    try upgradeForRefusals()
+                    try upgradeFormat(to: DirectoryFormat.refused)
                 }
             case .batch, .batches, .singles, .preserved, .accepted:
                 preconditionFailure("the kinds were checked above")
@@ -44,7 +44,7 @@ extension Writer {
         space.take(sequences)
     }
 
-    private func check(
+    private mutating func check(
         _ rows: ReceivedRows,
         in id: SpaceID,
         _ space: Staged,
@@ -85,7 +85,7 @@ extension Writer {
             throw .format(error)
         }
         // An older program would take up again what was refused.
-        if hasRefusals { try upgradeForRefusals() }
+        if hasRefusals { try upgradeFormat(to: DirectoryFormat.refused) }
     }
 
     /// The sequences of each replica increase, and none of them is pending here.
@@ -126,10 +126,6 @@ extension Writer {
         }
         try checkSequences(of: rows, in: id, &sequences, nil)
         try checkSeeds(of: rows, in: id, &seeds)
-    }
-
-    private func upgradeForRefusals() throws(LogError) {
-        try DirectoryFormat.upgrade(to: DirectoryFormat.refused, in: store.directory)
     }
 
     /// Each personal part has a seed, and no group gets another one than it has.

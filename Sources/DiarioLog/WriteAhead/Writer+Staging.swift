@@ -127,7 +127,7 @@ extension Writer {
     /// Finds every reason to refuse an append before anything of it is staged.
     ///
     /// When it passes, `space` knows the last sequences of the rows that keep their own.
-    private func check(_ append: Append, _ space: inout Staged) throws(LogError) {
+    private mutating func check(_ append: Append, _ space: inout Staged) throws(LogError) {
         if let expected = append.firstSequence {
             let next = lastSequence(of: space.replica, in: append.space, space) + 1
             guard next == expected else {

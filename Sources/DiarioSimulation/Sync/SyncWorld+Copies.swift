@@ -178,18 +178,22 @@ extension SyncWorld {
     /// What another device recorded under its id is for that one to bring back.
     private func heldByHistory(_ device: Device) -> [(origin: Origin, token: Int64)] {
         guard let history = histories[device.seen.epoch] else { return [] }
+        let common = zip(history.entries, ledger.entries).prefix { $0 == $1 }.count
         var held: [(Origin, Int64)] = []
         for index in 0..<min(Int(device.seen.head), history.entries.count) {
             let entry = history.entries[index]
             guard case .event(let event) = entry.row.content,
                 device.replicas.contains(entry.row.envelope.origin.replica),
-                device.recorded.contains(event.token),
-                index >= ledger.entries.count || ledger.entries[index] != entry
+                device.recorded.contains(event.token), index >= common
             else { continue }
             held.append((entry.row.envelope.origin, event.token))
         }
-        for (origin, token) in device.kept.sorted(by: { $0.key < $1.key })
-        where ledger.refusal(of: origin) != history.refusal(of: origin) {
+        for (origin, token) in device.kept.sorted(by: { $0.key < $1.key }) {
+            // It is judged again where it may be refused at the same position, of another device.
+            let refusal = history.refusal(of: origin)
+            guard refusal != ledger.refusal(of: origin) || refusal?.position ?? 0 > common else {
+                continue
+            }
             held.append((origin, token))
         }
         return held
