@@ -5,8 +5,8 @@ import DiarioServer
 import DiarioSync
 import DiarioTestSupport
 
-/// A replica that writes what it pushes as it likes: every message can be read, and what it says
-/// is drawn.
+/// A replica that writes what it pushes as it likes, or an authority what it answers: every message
+/// can be read, and what it says is drawn.
 struct Liar {
     private let replica: TestReplica
     private let victims: [ReplicaID]
@@ -45,7 +45,8 @@ struct Liar {
             blocks: []
         )
         for _ in 0..<random.below(4) {
-            lie(in: &blocks[random.below(blocks.count)], store.head(of: space), &random)
+            let index = random.below(blocks.count)
+            Self.lie(in: &blocks[index], store.head(of: space), &random)
         }
         if random.oneIn(10) { blocks.append(blocks[random.below(blocks.count)]) }
         if random.oneIn(12) { blocks.swapAt(0, blocks.count - 1) }
@@ -56,6 +57,72 @@ struct Liar {
         }
         push.blocks = blocks.map(\.bytes)
         return .push(push)
+    }
+
+    /// An answer with lies about some of the news in it; others as they are.
+    static func answer(
+        _ bytes: [UInt8],
+        _ head: UInt64,
+        _ random: inout SeededRandom
+    ) throws -> [UInt8] {
+        guard case .news(var news) = try SyncMessage(bytes.span) else { return bytes }
+        var unpacker = BlockUnpacker()
+        var pieces: [News.Piece] = []
+        for piece in news.pieces {
+            switch piece {
+            case .block(let packed):
+                // One that needs what the replica has is left as it is.
+                guard let unpacked = try? unpacker.unpackAll(packed) else {
+                    pieces.append(piece)
+                    continue
+                }
+                for (bytes, _) in unpacked {
+                    var block = try RawBlock(bytes)
+                    if random.oneIn(3) { lie(in: &block, head, &random) }
+                    if random.oneIn(12) { lieOfPositions(in: &block, &random) }
+                    pieces.append(.block(block.bytes))
+                }
+            case .own(var run, var hash):
+                if random.oneIn(4) { run = lie(of: run, &random) }
+                if random.oneIn(8) { hash = news.root }
+                pieces.append(.own(run, hash))
+            }
+        }
+        guard !pieces.isEmpty else { return bytes }
+        if random.oneIn(12) { pieces.swapAt(0, pieces.count - 1) }
+        if random.oneIn(8) { pieces.removeLast() }
+        news.pieces = pieces
+        if random.oneIn(8) { news.end = random.oneIn(2) ? news.end + 1 : news.head }
+        return SyncMessage.news(news).encoded()
+    }
+
+    private static func lieOfPositions(in block: inout RawBlock, _ random: inout SeededRandom) {
+        switch random.below(4) {
+        case 0: block.position = [0, 1, 2, 1 << 61, 1 << 62, .max][random.below(6)]
+        case 1: block.times = []
+        case 2:
+            for index in block.times.indices { block.times[index].acceptedAt -= 1 << 40 }
+        default:
+            for index in block.times.indices { block.times[index].acceptedAt += 1 << 40 }
+        }
+    }
+
+    private static func lie(of run: PromotedRun, _ random: inout SeededRandom) -> PromotedRun {
+        var (first, count) = (run.firstSequence, run.count)
+        var (position, acceptedAt) = (run.firstPosition, run.acceptedAt.milliseconds)
+        switch random.below(4) {
+        case 0: first = [1, first + 1, 1 << 61][random.below(3)]
+        case 1: count = [1, count + 1, 1 << 40][random.below(3)]
+        case 2: position = [1, position + 1, 1 << 61][random.below(3)]
+        default: acceptedAt = random.oneIn(2) ? 0 : 1 << 50
+        }
+        return PromotedRun(
+            replica: run.replica,
+            firstSequence: first,
+            count: count,
+            firstPosition: position,
+            acceptedAt: Timestamp(milliseconds: acceptedAt)
+        )
     }
 
     private func blocks(
@@ -84,7 +151,8 @@ struct Liar {
         return batches
     }
 
-    private func lie(in block: inout RawBlock, _ head: UInt64, _ random: inout SeededRandom) {
+    private static func lie(in block: inout RawBlock, _ head: UInt64, _ random: inout SeededRandom)
+    {
         switch random.below(8) {
         case 0: lieOfSalts(in: &block, &random)
         case 1: lieOfTypes(in: &block, &random)
@@ -103,7 +171,7 @@ struct Liar {
         }
     }
 
-    private func lieOfSalts(in block: inout RawBlock, _ random: inout SeededRandom) {
+    private static func lieOfSalts(in block: inout RawBlock, _ random: inout SeededRandom) {
         guard var nodes = block.nodes, !nodes.isEmpty else {
             block.nodes = [(0, 0, 0, 0, Array(repeating: 7, count: 16))]
             block.flags |= 2
@@ -124,7 +192,7 @@ struct Liar {
         block.nodes = nodes
     }
 
-    private func lieOfTypes(in block: inout RawBlock, _ random: inout SeededRandom) {
+    private static func lieOfTypes(in block: inout RawBlock, _ random: inout SeededRandom) {
         let index = random.below(block.types.count)
         switch random.below(5) {
         case 0: block.types[index].fingerprint[random.below(32)] ^= 1
@@ -139,7 +207,7 @@ struct Liar {
         }
     }
 
-    private func lie(
+    private static func lie(
         in row: inout RawBlock.Row,
         _ head: UInt64,
         _ random: inout SeededRandom

@@ -99,6 +99,48 @@ struct LiarTests {
         #expect(try other.store.verify(space) { _ in nil }.faults == [])
     }
 
+    /// An authority can say what it likes of the events of others, and their clocks alone are not
+    /// looked at; but nothing of its own is lost, and it can go on with one that is honest.
+    @Test(arguments: UInt64(20)..<26) func aReplicaGoesOnWhateverItIsSent(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var pair = try Pair(seed: seed)
+        let space = pair.replica.space
+        try Self.adoptThings(in: pair.authorityStore, space)
+        var other = try pair.makeReplica()
+        try pair.sync(&other)
+        try pair.sync()
+        var recorded: Set<String> = []
+        for round in 0..<12 {
+            try Self.recordThings(1 + random.below(6), in: other, &random)
+            try pair.sync(&other)
+            try pair.replica.record("mine \(round)")
+            recorded.insert("mine \(round)")
+            let authority = pair.authority
+            var liesLeft = 4
+            try? pair.replica.sync(at: pair.now) { request in
+                let answer = authority.answer(request, from: Pair.anyone)
+                liesLeft -= 1
+                guard liesLeft >= 0 else { return answer }
+                do { return try Liar.answer(answer, UInt64(round), &random) } catch {
+                    Issue.record(error)
+                    return answer
+                }
+            }
+            let replica = pair.replica
+            let faults = try replica.store.verify(replica.space) { _ in nil }.faults
+            #expect(faults.first?.what.hasSuffix("does not go on") ?? true, "round \(round)")
+            #expect(replica.store.validate() == [], "round \(round)")
+        }
+        try pair.replica.reopen()
+        pair.replica.session.rejoin()
+        try pair.sync()
+        #expect(try pair.replica.root == pair.authorityRoot)
+        #expect(pair.replica.pendingCount == 0)
+        let replica = pair.replica
+        #expect(try replica.store.verify(replica.space) { _ in nil }.faults == [])
+        #expect(try recorded.isSubset(of: Set(replica.texts)))
+    }
+
     private static func adoptThings(in store: LogStore, _ space: SpaceID) throws {
         let files = zip(["thing.made", "thing.named"], schemas).map { name, schema in
             PackFile(path: "events/\(name).1.json", bytes: Array(schema.utf8))
