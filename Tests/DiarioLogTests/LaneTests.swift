@@ -240,6 +240,25 @@ import Testing
         #expect(lane.store.validate() == [] && other.validate() == [])
     }
 
+    /// The process that promotes knows private segments that others replaced long ago: they were
+    /// looked for once, and then the log was taken for damaged.
+    @Test func promotedEventsAreFoundWhereOthersSealedThemAgain() throws {
+        var lane = try LaneLog()
+        let other = try lane.log.open(process: 1)
+        try lane.append(3)
+        _ = try lane.seal(all: true)
+        for _ in 0..<2 {
+            _ = try other.append(lane.log.append(1, to: lane.space))
+            _ = try other.seal(lane.space, all: true)
+            lane.log.clock.advance(milliseconds: 601_000)
+        }
+        _ = try other.seal(lane.space, all: true)
+        try lane.promote(4)
+        let root = try lane.store.root(of: lane.space)
+        #expect(try root == lane.log.plainRoot(lane.space, in: lane.store))
+        #expect(lane.store.validate() == [])
+    }
+
     /// A copied directory goes on under an id of its own; the lane that it came with stays sealed,
     /// and is shown first.
     @Test func aCopySealsBothLanes() throws {

@@ -47,14 +47,8 @@ struct SealedRunReader: Sendable {
         let next = isReversed ? sequences.upperBound - 1 : sequences.lowerBound
         if walk?.holds(next, by: replica) != true {
             walk = nil
-            let (list, directory) = (shared.segments, shared.directory)
-            guard let entry = try list.entry(at: next, by: replica, of: space, in: directory) else {
-                return nil
-            }
-            switch try SegmentWalk.open(entry, of: space, in: shared, filter) {
-            case .none:
-                list.forget(space)
-                return nil
+            guard let (entry, opened) = try open(next, by: replica) else { return nil }
+            switch opened {
             case .nothingWanted:
                 let covered = sequences.clamped(to: entry.first..<entry.last + 1)
                 return (.empty, numbers(of: covered, run))
@@ -64,6 +58,26 @@ struct SealedRunReader: Sendable {
         guard let walk else { return nil }
         let (events, covered) = try walk.events(sequences, isReversed: isReversed)
         return (isPending ? events : events.placed(by: run), numbers(of: covered, run))
+    }
+
+    /// Opens the private segment that holds a sequence; nil if none does.
+    ///
+    /// One that is known here may have been replaced so long ago that it is gone. Then the manifest
+    /// names another one.
+    private func open(
+        _ number: UInt64,
+        by replica: ReplicaID
+    ) throws(LogError) -> (entry: SegmentEntry, SegmentWalk.Opened)? {
+        let (list, directory) = (shared.segments, shared.directory)
+        for _ in 0..<2 {
+            guard let entry = try list.entry(at: number, by: replica, of: space, in: directory)
+            else { return nil }
+            if let opened = try SegmentWalk.open(entry, of: space, in: shared, filter) {
+                return (entry, opened)
+            }
+            list.forget(space)
+        }
+        return nil
     }
 
     /// The positions or sequences that rows of a run have there.
