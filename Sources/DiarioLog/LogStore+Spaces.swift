@@ -335,9 +335,16 @@ extension LogStore {
         let names = try storing { () throws(StorageError) in
             try shared.directory.list(LogPaths.spaces)
         }
-        let live = Set(try manifests().filter { !$0.isStaging }.map(\.space))
+        let live = try manifests().filter { !$0.isStaging }
+        for manifest in live where manifest.replaces != nil {
+            // Whoever put it in the place of another one may have died before that would last.
+            try storing { () throws(StorageError) in
+                try shared.directory.syncDirectory(LogPaths.space(manifest.space))
+            }
+        }
+        let kept = Set(live.map(\.space))
         for name in names {
-            guard let id = SpaceID(text: name), !live.contains(id) else { continue }
+            guard let id = SpaceID(text: name), !kept.contains(id) else { continue }
             let lock = try storing { () throws(StorageError) in
                 try shared.directory.lock(LogPaths.stagingLock(id))
             }

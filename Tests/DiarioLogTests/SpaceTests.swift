@@ -224,6 +224,35 @@ import Testing
         #expect(found > 0)
     }
 
+    /// The manifest of the new space had its name and the power might still take it back, when
+    /// another process cleared the old one away: then there was neither.
+    @Test(arguments: UInt64(0)..<4)
+    func aSpaceIsNotClearedAwayBeforeItsSuccessorLasts(seed: UInt64) throws {
+        for count in 1...12 {
+            let (log, store) = try make()
+            log.random = SeededRandom(seed: seed)
+            let old = try store.makeSpace(isAuthority: true).space
+            _ = try store.append(log.append(3, to: old))
+            let new = try store.makeSpace(isAuthority: true, isStaging: true).space
+            _ = try store.append(log.append(2, to: new))
+            log.disk.cutAfter(operations: count, .before, process: 0)
+            do { try store.activate(new, inPlaceOf: old) } catch {
+                #expect(error == .storage(.cut))
+            }
+            let other = try log.open(process: 2)
+            try other.removeRemains()
+            log.disk.crash(using: &log.random)
+            let reopened = try log.open()
+            let shown = try ids(reopened)
+            #expect(shown == [old] || shown == [new], "operation \(count)")
+            guard let space = shown.first else { return }
+            #expect(
+                try log.numbers(space, in: reopened) == (space == old ? [1, 2, 3] : [4, 5]),
+                "operation \(count)"
+            )
+        }
+    }
+
     @Test func whoFillsAStagedSpaceKeepsItFromBeingClearedAway() throws {
         let (log, store) = try make()
         let space = try store.makeSpace(isAuthority: true, isStaging: true).space
