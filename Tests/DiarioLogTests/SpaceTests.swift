@@ -318,7 +318,8 @@ import Testing
     }
 
     /// A folder that a process had renamed before it died was taken for kept, and could be lost.
-    @Test func aPackThatADeadProcessLeftIsMadeToLast() throws {
+    @Test(arguments: [false, true])
+    func aPackThatADeadProcessLeftIsMadeToLast(isAskedFor: Bool) throws {
         let fingerprint = Fingerprint.pack(files)
         var count = 0
         var isCut = true
@@ -331,7 +332,10 @@ import Testing
                 isCut = false
                 do { try store.keep(files, fingerprint: fingerprint) } catch { isCut = true }
                 log.disk.kill(0)
-                try log.open(process: 2).keep(files, fingerprint: fingerprint)
+                let other = try log.open(process: 2)
+                if try !isAskedFor || !other.hasPack(fingerprint) {
+                    try other.keep(files, fingerprint: fingerprint)
+                }
                 log.disk.crash(using: &log.random)
                 #expect(throws: Never.self) { try log.open().packFiles(fingerprint) }
             }

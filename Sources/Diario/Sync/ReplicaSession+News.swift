@@ -10,11 +10,9 @@ import DiarioSync
 extension ReplicaSession {
     /// A pack that the news at hand say is used, and that is not here.
     func missingPack() throws(LogError) -> Hash32? {
-        for adoption in held?.facts.adoptions ?? [] {
-            do throws(LogError) { _ = try store.packFiles(adoption.fingerprint) } catch {
-                guard case .storage(.notFound) = error else { throw error }
-                return adoption.fingerprint
-            }
+        for adoption in held?.facts.adoptions ?? []
+        where try !store.hasPack(adoption.fingerprint) {
+            return adoption.fingerprint
         }
         return nil
     }

@@ -105,10 +105,13 @@ extension LogStore {
         }
     }
 
-    /// Whether a pack is kept here.
+    /// Whether a pack is kept here, and will be after a power cut.
     package func hasPack(_ fingerprint: Hash32) throws(LogError) -> Bool {
         try storing { () throws(StorageError) in
-            try shared.directory.exists(LogPaths.pack(fingerprint))
+            guard try shared.directory.exists(LogPaths.pack(fingerprint)) else { return false }
+            // Its name may be the last thing that a process did before it died.
+            try shared.directory.syncDirectory(LogPaths.packs)
+            return true
         }
     }
 }
