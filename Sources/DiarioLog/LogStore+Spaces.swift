@@ -117,6 +117,8 @@ extension LogStore {
     func makeSpace(_ manifest: Manifest, former: [FormerID] = []) throws(LogError) {
         guard access == .readWrite else { throw .readOnly }
         let (directory, entropy) = (shared.directory, shared.entropy)
+        // Or what the log still has of an earlier one with this id would be in the new one.
+        if try directory.isRemoved(manifest.space) { try remove(manifest.space) }
         let replica = ReplicaID(drawnFrom: entropy)
         try storing { () throws(StorageError) in
             try directory.makeDirectoryDurably(LogPaths.space(manifest.space))
@@ -336,8 +338,8 @@ extension LogStore {
             try shared.directory.list(LogPaths.spaces)
         }
         let live = try manifests().filter { !$0.isStaging }
-        for manifest in live where manifest.replaces != nil {
-            // Whoever put it in the place of another one may have died before that would last.
+        for manifest in live where manifest.replaces.map({ names.contains($0.text) }) == true {
+            // Whoever put it in the place of that one may have died before it would last.
             try storing { () throws(StorageError) in
                 try shared.directory.syncDirectory(LogPaths.space(manifest.space))
             }

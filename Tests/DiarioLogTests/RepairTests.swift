@@ -118,6 +118,19 @@ import Testing
         #expect(try store.status(of: log.space).manifest.lineage != sample.lineage)
     }
 
+    /// A removal that was cut short looks like a manifest that is gone, but for its name.
+    @Test func aSpaceThatWasRemovedIsNotBroughtBack() throws {
+        let log = try RepairSample().copy()
+        let manifest = LogPaths.manifest(log.space)
+        try log.log.disk.rename(manifest, to: LogPaths.removed(log.space))
+        let report = try log.run()
+        #expect(report.findings.isEmpty, "\(report.findings)")
+        let store = try log.log.open()
+        #expect(try !store.hasSpace(log.space))
+        try store.removeRemains()
+        #expect(try !log.log.disk.exists(LogPaths.space(log.space)))
+    }
+
     /// A frame in the middle is gone: its positions stay empty, and nothing else changes.
     @Test func aLostFrameLeavesAGap() throws {
         let sample = try RepairSample(sealed: false)

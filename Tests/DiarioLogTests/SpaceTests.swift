@@ -203,6 +203,40 @@ import Testing
         #expect(count > 4)
     }
 
+    /// The log still has events of the first one, if its removal was cut short.
+    @Test func aSpaceThatIsMadeAgainIsAnotherOne() throws {
+        var count = 0
+        var isCut = true
+        while isCut {
+            count += 1
+            let (log, store) = try make()
+            let manifest = try store.makeSpace(isAuthority: false)
+            let space = manifest.space
+            let busy = try store.makeSpace(isAuthority: true).space
+            _ = try store.append(log.append(3, to: space))
+            log.disk.cutAfter(operations: count, .before)
+            do throws(LogError) {
+                try store.remove(space)
+                isCut = false
+            } catch {
+                #expect(error == .storage(.cut))
+            }
+            log.disk.crash(using: &log.random)
+            let reopened = try log.open()
+            guard try !ids(reopened).contains(space) else { continue }
+            try reopened.makeReplica(of: space, lineage: manifest.lineage, epoch: 0)
+            #expect(try log.numbers(space, in: reopened) == [], "operation \(count)")
+            _ = try reopened.append(log.append(2, to: space))
+            for _ in 0..<40 {
+                _ = try reopened.append(log.append(1, textSize: 12_000, to: busy))
+                try reopened.release(busy, upTo: reopened.head(of: busy))
+            }
+            #expect(try log.numbers(space, in: reopened) == [4, 5], "operation \(count)")
+            #expect(reopened.validate() == [], "operation \(count)")
+        }
+        #expect(count > 4)
+    }
+
     /// A space that took the place of another one and is removed does not give it back.
     @Test func aDeadSpaceStaysDeadWhenItsSuccessorIsRemoved() throws {
         var found = 0

@@ -282,14 +282,16 @@ package struct LogRepair {
     }
 
     private mutating func mendSpaces() throws(LogError) {
-        let all = try spaces()
-        guard !all.isEmpty else { return }
+        let found = try spaces()
+        guard !found.isEmpty else { return }
         let store = try open(.readWrite)
         try store.withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
-            try writer.dropRemoved(Set(all))
+            try writer.dropRemoved(Set(found))
         }
+        var all: [SpaceID] = []
+        for space in found where try !directory.isRemoved(space) { all.append(space) }
         var whole: [SpaceID] = []
         for space in all {
             // Without a manifest it may be one that was removed: then the log knows nothing of it.

@@ -90,14 +90,12 @@ extension Writer {
     /// nothing tells any more where they are.
     mutating func dropRemoved(_ spaces: Set<SpaceID>) throws(LogError) {
         let directory = store.directory
-        for id in spaces.sorted() {
-            let isRemoved = try storing { () throws(StorageError) in
-                guard try directory.exists(LogPaths.removed(id)) else { return false }
-                // Or a power cut might bring the space back, without its events.
+        for id in spaces.sorted() where try directory.isRemoved(id) {
+            // Or a power cut might bring the space back, without its events.
+            try storing { () throws(StorageError) in
                 try directory.syncDirectory(LogPaths.space(id))
-                return true
             }
-            if isRemoved { try writeDropped(id) }
+            try writeDropped(id)
         }
     }
 
@@ -219,5 +217,15 @@ extension Writer {
             throw run.fault(error)
         }
         flushRows()
+    }
+}
+
+extension LogDirectory {
+    /// Whether a space is being removed, or somebody did not come to the end of that.
+    func isRemoved(_ space: SpaceID) throws(LogError) -> Bool {
+        try storing { () throws(StorageError) in
+            guard try exists(LogPaths.removed(space)) else { return false }
+            return try !exists(LogPaths.manifest(space))
+        }
     }
 }
