@@ -11,10 +11,17 @@ package enum Base32 {
     private static let length = 13
 
     package static func encode(_ value: UInt64) -> String {
-        let characters = (0..<length).map { index in
-            digits[Int(value >> UInt64(5 * (length - 1 - index)) & 31)]
+        // In place, since tests, which are not optimized, write thousands of ids.
+        unsafe String(unsafeUninitializedCapacity: length) { target in
+            let digits = digits.span
+            var rest = value
+            for index in (0..<length).reversed() {
+                // Safe: there is room for `length` characters, and a digit for each five bits.
+                unsafe target[index] = digits[unchecked: Int(truncatingIfNeeded: rest & 31)]
+                rest >>= 5
+            }
+            return length
         }
-        return String(decoding: characters, as: UTF8.self)
     }
 
     /// Nil unless `characters` are exactly what `encode` writes: no upper case, no look-alikes.

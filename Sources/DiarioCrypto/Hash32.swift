@@ -79,8 +79,17 @@ package struct Hash32: Hashable, Sendable {
 
     /// 64 hexadecimal digits in lower case.
     package var text: String {
-        let characters = bytes.flatMap { [Self.digits[Int($0 >> 4)], Self.digits[Int($0 & 15)]] }
-        return String(decoding: characters, as: UTF8.self)
+        let (bytes, digits) = (bytes, Self.digits)
+        return unsafe String(unsafeUninitializedCapacity: 2 * Self.size) { target in
+            let (bytes, digits) = (bytes.span, digits.span)
+            for index in bytes.indices {
+                // Safe: there is room for two digits a byte, and one for each four bits.
+                let byte = Int(unsafe bytes[unchecked: index])
+                unsafe target[2 * index] = digits[unchecked: byte >> 4]
+                unsafe target[2 * index + 1] = digits[unchecked: byte & 15]
+            }
+            return 2 * bytes.count
+        }
     }
 
     package var bytes: [UInt8] {

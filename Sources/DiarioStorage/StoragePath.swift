@@ -5,7 +5,7 @@ enum StoragePath {
     /// Traps on a path that could lead out of the directory or that names nothing.
     static func names(in path: String) -> [Substring] {
         check(path)
-        return path.split(separator: "/")
+        return path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }
     }
 
     /// Traps unless `path` is well formed.
@@ -17,7 +17,11 @@ enum StoragePath {
             precondition(size > 2 || dotCount < size, "a path here never leads outwards")
         }
         // Byte by byte, since each use of a file comes by here.
-        for byte in path.utf8 {
+        let content = Array(path.utf8)
+        let bytes = content.span
+        for index in bytes.indices {
+            // Safe: the loop goes through the indices.
+            let byte = unsafe bytes[unchecked: index]
             precondition(byte != 0, "the system would end the path at a zero byte")
             if byte == UInt8(ascii: "/") {
                 checkName()

@@ -45,7 +45,8 @@ package struct LogFileHeader: Equatable, Sendable {
             bytes.littleEndian(UInt32.self, at: 56) == 0,
             bytes.littleEndian(UInt32.self, at: 60) == Checksum.crc32c(fields.raw)
         else { return nil }
-        for index in Self.fieldsSize..<Self.size where bytes[index] != 0 { return nil }
+        for offset in stride(from: Self.fieldsSize, to: Self.size, by: 8)
+        where bytes.littleEndian(UInt64.self, at: offset) != 0 { return nil }
         number = bytes.littleEndian(UInt64.self, at: 8)
         generation = bytes.littleEndian(UInt64.self, at: Self.generationOffset)
         previousGeneration = bytes.littleEndian(UInt64.self, at: 24)
