@@ -16,6 +16,8 @@ final class ChangeSignal: Sendable {
     func raise() {
         let waiting = state.withLock { state in
             state.version += 1
+            // Each append comes by here, and mostly nobody waits.
+            guard !state.waiting.isEmpty else { return [CheckedContinuation<Void, Never>]() }
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }
