@@ -17,6 +17,12 @@ package struct TypeEntry: Hashable, Sendable {
         self.fingerprint = fingerprint
     }
 
+    /// By what differs as a rule: to hash a whole name takes longer than to compare it.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(version)
+        hasher.combine(fingerprint.words.0)
+    }
+
     /// Whether the type is of the pack `engine`, whose events only the authority writes.
     package var isAuthority: Bool { name.starts(with: "engine.".utf8) }
 
@@ -124,25 +130,22 @@ package struct BlockHead: Equatable, Sendable {
     ) throws(FormatError) -> [TypeEntry] {
         var reader = ByteReader(block.raw, range: Int(summary.types.offset)..<block.count)
         var types: [TypeEntry] = []
-        var known: Set<TypeEntry> = []
-        // A few are compared with one another at once: hashing their names would cost more.
-        let areMany = summary.types.count > Self.fewTypesCount
+        // A few are compared with one another at once.
+        var known = summary.types.count > Self.fewTypesCount ? StringTable() : nil
         for _ in 0..<summary.types.count {
             let start = reader.offset
             let name = try reader.nextText()
             let version = Int(clamping: try reader.nextVarint())
+            // As it stands in the block: a length, the name, and the version.
+            let isSeen = known?.contains(adding: block.extracting(start..<reader.offset))
             let entry = TypeEntry(
                 name: Array(block, name),
                 version: version,
                 fingerprint: try reader.nextHash()
             )
-            var isNew = areMany || !types.contains(where: entry.isSameType)
-            if areMany {
-                var key = entry
-                key.fingerprint = Hash32.zero
-                isNew = known.insert(key).inserted
+            guard !(isSeen ?? types.contains(where: entry.isSameType)) else {
+                throw .malformed(.types, at: start)
             }
-            guard isNew else { throw .malformed(.types, at: start) }
             types.append(entry)
         }
         guard summary.isAuthority || !types.contains(where: \.isAuthority) else {

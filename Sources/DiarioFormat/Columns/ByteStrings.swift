@@ -26,6 +26,12 @@ package struct ByteStrings: Equatable, Sendable {
         get { bytes.span.extracting(range(index)) }
     }
 
+    /// Takes memory for strings of `size` bytes in all.
+    mutating func reserveCapacity(_ count: Int, size: Int) {
+        bytes.reserveCapacity(size)
+        bounds.reserveCapacity(count + 1)
+    }
+
     @inline(__always)
     mutating func append(_ string: RawSpan) {
         bytes.append(contentsOf: string)
@@ -105,6 +111,14 @@ struct StringTable {
     private(set) var strings = ByteStrings()
     /// An open hash table of indices, or -1; its size is a power of two.
     private var slots = [Int32](repeating: -1, count: 64)
+    /// Odd, and known to nobody outside this process: else somebody could send strings that all
+    /// have one slot, and each would be compared with all before it.
+    private let multiplier: UInt64
+
+    init() {
+        // A hash of nothing is the process's own seed.
+        multiplier = UInt64(truncatingIfNeeded: Hasher().finalize()) | 1
+    }
 
     var count: Int { strings.count }
 
@@ -118,6 +132,13 @@ struct StringTable {
         return strings.count - 1
     }
 
+    /// Whether a string is known; it is added if it is new.
+    mutating func contains(adding string: Span<UInt8>) -> Bool {
+        let count = count
+        _ = index(adding: string)
+        return self.count == count
+    }
+
     /// The index of a string that is known.
     func index(of string: Span<UInt8>) -> Int? {
         let index = slots[slot(of: string)]
@@ -129,7 +150,7 @@ struct StringTable {
     private func slot(of string: Span<UInt8>) -> Int {
         let (table, bytes, bounds) = (slots.span, strings.bytes.span, strings.bounds.span)
         let mask = table.count - 1
-        var slot = Self.hash(string) & mask
+        var slot = hash(string) & mask
         while table[slot] >= 0 {
             let index = Int(table[slot])
             let known = bytes.extracting(Int(bounds[index])..<Int(bounds[index + 1]))
@@ -143,7 +164,7 @@ struct StringTable {
         slots = [Int32](repeating: -1, count: slots.count * 4)
         let mask = slots.count - 1
         for index in 0..<strings.count {
-            var slot = Self.hash(strings[index]) & mask
+            var slot = hash(strings[index]) & mask
             while slots[slot] >= 0 { slot = (slot + 1) & mask }
             slots[slot] = Int32(index)
         }
@@ -151,14 +172,14 @@ struct StringTable {
 
     /// A hash for this table only, never written: words mixed by multiplication.
     @inline(__always)
-    private static func hash(_ string: Span<UInt8>) -> Int {
+    private func hash(_ string: Span<UInt8>) -> Int {
         let raw = string.raw
         var state = UInt64(truncatingIfNeeded: string.count) &* 0x9e37_79b9_7f4a_7c15
         var offset = 0
         while offset + 8 <= string.count {
             // Safe: eight bytes are left, and an integer has no invalid bit pattern.
             let word = unsafe raw.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            state = (state ^ word) &* 0xff51_afd7_ed55_8ccd
+            state = (state ^ word) &* multiplier
             state ^= state >> 32
             offset += 8
         }
@@ -167,7 +188,7 @@ struct StringTable {
             last = last << 8 | UInt64(string[offset])
             offset += 1
         }
-        state = (state ^ last) &* 0xc4ce_b9fe_1a85_ec53
+        state = (state ^ last) &* multiplier
         return Int(truncatingIfNeeded: state >> 33)
     }
 

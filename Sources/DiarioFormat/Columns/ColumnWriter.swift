@@ -74,25 +74,31 @@ struct ColumnWriter: ~Copyable {
     /// Trying costs some microseconds, which counts where streams are short: many are made of
     /// random digits.
     private mutating func mayShrink(_ content: Span<UInt8>) -> Bool {
-        guard Self.evenCounts ~= content.count else { return true }
+        let size = content.count
+        guard size <= Self.lookedAtMax else { return true }
         var counts = histogram.mutableSpan
         for index in counts.indices { counts[index] = 0 }
-        // Pairs of equal bytes; of random ones, one pair in 256 is equal.
-        var pairCount = 0
+        // Pairs of equal bytes, and how many different ones there are.
+        var (pairCount, distinctCount) = (0, 0)
         for index in content.indices {
             let byte = Int(content[index])
             let count = counts[byte]
             pairCount += Int(count)
+            distinctCount += count == 0 ? 1 : 0
             counts[byte] = count + 1
         }
-        return pairCount * 2 * Self.evenShare >= content.count * (content.count - 1)
+        // What codes of the bytes may take if half a byte tells each code.
+        let room = size - size / 24 - Self.savingMin - distinctCount / 2
+        guard room > 0 else { return false }
+        // If one pair in 2^n is equal, a byte has n bits at least. The bits there is room for are
+        // rounded up to a half, and the root of 2 to 1.5.
+        let halfBits = (16 * room + size - 1) / size
+        let pairsForEqual = Double(1 << (halfBits / 2)) * (halfBits & 1 == 1 ? 1.5 : 1)
+        return Double(pairCount) * pairsForEqual >= Double(size * (size - 1) / 2)
     }
 
-    /// Sizes of streams that are looked at before they are compressed.
-    private static let evenCounts = 64..<4096
-    /// Bytes are even if fewer than one of so many pairs is equal: then a byte has 7.5 bits at
-    /// least, and what Huffman codes would gain goes to their table.
-    private static let evenShare = 180
+    /// Longer streams are compressed without a look.
+    private static let lookedAtMax = 4095
 
     /// What a block of fields needs, in front of all that was written.
     mutating func putFirst(_ needs: BlockNeeds) {

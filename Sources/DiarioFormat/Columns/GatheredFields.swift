@@ -14,6 +14,9 @@ struct GatheredFields {
         columns = fields.map { GatheredColumn($0) }
     }
 
+    /// The values of a column that are bytes.
+    func strings(at place: Int) -> ByteStrings { columns[place].strings }
+
     /// Adds the part of a payload that lies at `range`; checks it as far as columns need it.
     ///
     /// When it throws, what was gathered is of no use any more.
@@ -78,6 +81,7 @@ struct GatheredColumn {
         _ reader: inout ByteReader,
         _ bytes: RawSpan
     ) throws(FormatError) {
+        if valueCount == 0 { reserve() }
         if !isListed, Int(row) != valueCount {
             rows = firstRows
             isListed = true
@@ -86,6 +90,18 @@ struct GatheredColumn {
         valueCount += 1
         try append(&reader, bytes)
     }
+
+    /// Takes memory for a few values at once: short segments have hundreds of columns with no more.
+    private mutating func reserve() {
+        switch field.kind {
+        case .integer, .number, .boolean, .enumeration, .date, .dateTime:
+            numbers.reserveCapacity(Self.fewCount)
+        case .string, .nested, .bytes, .uuid:
+            strings.reserveCapacity(Self.fewCount, size: Self.fewCount * 16)
+        }
+    }
+
+    private static let fewCount = 32
 
     private mutating func append(_ reader: inout ByteReader, _ bytes: RawSpan) throws(FormatError) {
         let start = reader.offset

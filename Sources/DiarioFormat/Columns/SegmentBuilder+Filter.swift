@@ -42,16 +42,18 @@ struct SubjectChecksums {
         _ type: EventType,
         _ heads: SubjectHeads?
     ) {
-        for (place, column) in fields.columns.enumerated()
-        where column.field.index == type.subjectFieldIndex && column.field.kind == .string {
-            let strings = column.strings
-            let codes = uses[place]?.codes
-            checksums.reserveCapacity(checksums.count + strings.count)
-            for index in 0..<strings.count {
-                // With heads, only what lies in a pool is without one.
-                if heads != nil, codes.map({ $0[index] == 0 }) ?? true { continue }
-                checksums.append(Checksum.crc32c(strings[index].raw))
-            }
+        let subject = type.subjectFieldIndex
+        guard let place = fields.fields.firstIndex(where: { $0.index == subject }),
+            fields.fields[place].kind == .string
+        else { return }
+        let strings = fields.strings(at: place)
+        let codes = uses[place]?.codes
+        // With heads, only what lies in a pool is without one.
+        if heads != nil, codes == nil { return }
+        checksums.reserveCapacity(checksums.count + strings.count)
+        for index in 0..<strings.count {
+            if heads != nil, let codes, codes[index] == 0 { continue }
+            checksums.append(Checksum.crc32c(strings[index].raw))
         }
     }
 }

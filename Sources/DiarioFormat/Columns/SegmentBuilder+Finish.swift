@@ -59,29 +59,22 @@ extension SegmentBuilder {
     ) throws(FormatError) -> PoolUses {
         var pools = TextPools()
         var uses: PoolUses = types.map { $0.chunks.map { _ in [:] } }
-        // First the columns that mention things, then those of the things themselves.
+        // First the columns that mention things, then those of the things themselves. Each is
+        // looked at where it is: to copy a gathered type counts references to all it holds.
         for isMention in [true, false] {
-            for (index, type) in types.enumerated() {
-                for (number, chunk) in type.chunks.enumerated() {
-                    for (place, column) in chunk.publicFields.columns.enumerated()
-                    where !column.strings.isEmpty && column.field.kind == .string
-                        && shared[index]?.field != column.field.index
-                    {
-                        let field = type.type.fields[column.field.index]
-                        if isMention, let kind = field.referenceKind {
-                            uses[index][number][place] = pools.add(
-                                column.strings,
-                                kind: kind,
-                                pack: type.type.pack
-                            )
-                        } else if !isMention, field.referenceKind == nil,
-                            field.isNewID || type.type.subjectFieldIndex == column.field.index
-                        {
-                            uses[index][number][place] = pools.find(
-                                column.strings,
-                                pack: type.type.pack
-                            )
-                        }
+            for index in types.indices {
+                let places = pooledColumns(of: index, shared[index], isMention: isMention)
+                let pack = types[index].type.pack
+                for number in types[index].chunks.indices {
+                    for (place, kind) in places {
+                        let strings = types[index].chunks[number].publicFields.strings(at: place)
+                        guard !strings.isEmpty else { continue }
+                        uses[index][number][place] =
+                            if let kind {
+                                pools.add(strings, kind: kind, pack: pack)
+                            } else {
+                                pools.find(strings, pack: pack)
+                            }
                     }
                 }
             }
@@ -98,6 +91,29 @@ extension SegmentBuilder {
         }
         encoder.poolCounts = pools.tables.map(\.count)
         return uses
+    }
+
+    /// The public columns of a type that may use pools, by place: those that mention things, with
+    /// the kind of these, or those of the things themselves.
+    private func pooledColumns(
+        of index: Int,
+        _ shared: SharedUse?,
+        isMention: Bool
+    ) -> [(place: Int, kind: String?)] {
+        let type = types[index].type
+        var found: [(place: Int, kind: String?)] = []
+        for (place, planned) in types[index].publicFields.enumerated()
+        where planned.kind == .string && shared?.field != planned.index {
+            let field = type.fields[planned.index]
+            if isMention, let kind = field.referenceKind {
+                found.append((place, kind))
+            } else if !isMention, field.referenceKind == nil,
+                field.isNewID || type.subjectFieldIndex == planned.index
+            {
+                found.append((place, nil))
+            }
+        }
+        return found
     }
 
     private func writeFields(

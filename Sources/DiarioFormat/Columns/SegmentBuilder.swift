@@ -209,6 +209,9 @@ struct GatheredType {
         var rowCount: Int { publicFields.rowCount }
     }
 
+    /// The fields of the public part, in order.
+    var publicFields: [PlannedField] { plan.publicFields }
+
     init(_ type: EventType, _ entry: TypeEntry) {
         self.type = type
         self.entry = entry

@@ -181,27 +181,27 @@ extension SegmentIndex {
             throw .malformed(.types, at: 0)
         }
         var types: [SegmentType] = []
-        var known: Set<TypeEntry> = []
+        var known = StringTable()
         var rest = UInt64(eventCount)
         for _ in 0..<count {
             let start = reader.offset
             let name = try reader.nextText()
             let version = try reader.nextVarint()
-            var key = TypeEntry(
+            // As it stands in the index: a length, the name, and the version.
+            guard 1...Limits.typeNameSizeMax ~= name.count, 1...TypeEntry.versionMax ~= version,
+                !known.contains(adding: bytes.extracting(start..<reader.offset))
+            else { throw .malformed(.types, at: start) }
+            let entry = TypeEntry(
                 name: Array(bytes, name),
                 version: Int(clamping: version),
-                fingerprint: .zero
+                fingerprint: try reader.nextHash()
             )
-            guard 1...Limits.typeNameSizeMax ~= name.count, 1...TypeEntry.versionMax ~= version,
-                known.insert(key).inserted
-            else { throw .malformed(.types, at: start) }
-            key.fingerprint = try reader.nextHash()
             let eventCount = try reader.nextVarint()
             guard 1...rest ~= eventCount else { throw .malformed(.eventCount, at: start) }
             rest -= eventCount
             types.append(
                 SegmentType(
-                    entry: key,
+                    entry: entry,
                     eventCount: Int(eventCount),
                     at: try readTimes(&reader)
                 )

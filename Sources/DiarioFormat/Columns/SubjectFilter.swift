@@ -78,7 +78,7 @@ package struct SubjectFilter: Equatable, Sendable {
             bits.put(gap & (1 << UInt32(rate) - 1), count: Int(rate))
             last = value
         }
-        let content = bits.bytes
+        let content = bits.finish()
         try writer.put(stream: content.span)
     }
 
@@ -122,29 +122,36 @@ package struct SubjectFilter: Equatable, Sendable {
 
 /// Puts bits into bytes, from the lowest on.
 private struct BitWriter {
-    private(set) var bytes: [UInt8] = []
-    private var used = 8
+    private var bytes: [UInt8] = []
+    /// Bits that are in no byte yet, and how many: fewer than eight between calls.
+    private var rest: UInt64 = 0
+    private var restCount = 0
 
     mutating func put(ones count: Int) {
-        for _ in 0..<count { put(1, count: 1) }
+        var left = count
+        while left > 32 {
+            put(UInt32.max, count: 32)
+            left -= 32
+        }
+        put(UInt32(truncatingIfNeeded: 1 << UInt64(left) &- 1), count: left)
         put(0, count: 1)
     }
 
+    /// The lowest `count` bits of a value, at most 32, which has no others.
     mutating func put(_ value: UInt32, count: Int) {
-        var rest = value
-        var left = count
-        while left > 0 {
-            if used == 8 {
-                bytes.append(0)
-                used = 0
-            }
-            let taken = min(left, 8 - used)
-            let part = UInt8(truncatingIfNeeded: rest & (1 << UInt32(taken) - 1))
-            bytes[bytes.count - 1] |= part << UInt8(used)
-            rest >>= UInt32(taken)
-            used += taken
-            left -= taken
+        rest |= UInt64(value) << UInt64(restCount)
+        restCount += count
+        while restCount >= 8 {
+            bytes.append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+            restCount -= 8
         }
+    }
+
+    /// All of it, with zeros up to a full byte.
+    consuming func finish() -> [UInt8] {
+        if restCount > 0 { bytes.append(UInt8(truncatingIfNeeded: rest)) }
+        return bytes
     }
 }
 
