@@ -50,9 +50,14 @@ struct SQLSectionReader {
     private var start: SQLToken?
     private var end = 0
     private var head: [String] = []
+    /// Whether its head says that it makes a trigger.
+    private var isTrigger = false
     private var parameters: [SQLStatement.Parameter] = []
     /// How many blocks of a trigger's body, or `CASE`s in it, are open.
     private var depth = 0
+
+    /// How many words a head has at most.
+    private static let headCount = 6
 
     init(_ bytes: [UInt8], file: String) {
         self.bytes = bytes
@@ -109,25 +114,33 @@ struct SQLSectionReader {
             }
         }
         end = token.range.upperBound
-        let text = String(decoding: bytes[token.range], as: UTF8.self)
         switch token.kind {
         case .parameter:
-            let name = String(text.dropFirst())
+            let name = String(text(token).dropFirst())
             parameters.append(SQLStatement.Parameter(name: name, line: token.line))
         case .otherParameter:
             problems.add(
                 token.line,
                 "sql-parameter",
-                "\(text) is no parameter here; write a colon and a name, as in :day"
+                "\(text(token)) is no parameter here; write a colon and a name, as in :day"
             )
-        case .word: takeWord(text.uppercased())
+        // Of most words it is enough that they are there.
+        case .word where head.count < Self.headCount || isTrigger:
+            takeWord(text(token).uppercased())
         default: break
         }
     }
 
+    private func text(_ token: SQLToken) -> String {
+        String(decoding: bytes[token.range], as: UTF8.self)
+    }
+
     private mutating func takeWord(_ word: String) {
-        if head.count < 6 { head.append(word) }
-        guard head.first == "CREATE", head.prefix(3).contains("TRIGGER") else { return }
+        if head.count < Self.headCount {
+            head.append(word)
+            isTrigger = head.first == "CREATE" && head.prefix(3).contains("TRIGGER")
+        }
+        guard isTrigger else { return }
         switch word {
         case "BEGIN", "CASE": depth += 1
         case "END" where depth > 0: depth -= 1
@@ -155,6 +168,7 @@ struct SQLSectionReader {
         defer {
             start = nil
             head = []
+            isTrigger = false
             parameters = []
         }
         guard let start else { return }
@@ -169,8 +183,9 @@ struct SQLSectionReader {
     }
 
     static func trimmed(_ text: some StringProtocol) -> String {
-        let isSpace = { (character: Character) in character.isWhitespace }
-        let tail = text.drop(while: isSpace)
-        return String(tail.reversed().drop(while: isSpace).reversed())
+        var rest = Substring(String(text)).unicodeScalars
+        while rest.first?.properties.isWhitespace ?? false { rest.removeFirst() }
+        while rest.last?.properties.isWhitespace ?? false { rest.removeLast() }
+        return String(Substring(rest))
     }
 }
