@@ -111,14 +111,7 @@ struct StringTable {
     private(set) var strings = ByteStrings()
     /// An open hash table of indices, or -1; its size is a power of two.
     private var slots = [Int32](repeating: -1, count: 64)
-    /// Odd, and known to nobody outside this process: else somebody could send strings that all
-    /// have one slot, and each would be compared with all before it.
-    private let multiplier: UInt64
-
-    init() {
-        // A hash of nothing is the process's own seed.
-        multiplier = UInt64(truncatingIfNeeded: Hasher().finalize()) | 1
-    }
+    private let multiplier = SecretMultiplier.value
 
     var count: Int { strings.count }
 
@@ -189,6 +182,8 @@ struct StringTable {
             offset += 1
         }
         state = (state ^ last) &* multiplier
+        // Both the middle and the highest bits count, on which all others have a say.
+        state ^= state >> 15
         return Int(truncatingIfNeeded: state >> 33)
     }
 

@@ -171,10 +171,10 @@ enum DistinctNumbers {
         var table = [Int32](repeating: -1, count: size)
         var slots = table.mutableSpan
         var target = indices.mutableSpan
-        let shift = UInt64(64 - size.trailingZeroBitCount)
+        let (multiplier, shift) = (SecretMultiplier.value, UInt64(64 - size.trailingZeroBitCount))
         for index in values.indices {
             let value = values[index]
-            var slot = Int((UInt64(bitPattern: value) &* 0x9e37_79b9_7f4a_7c15) >> shift)
+            var slot = Int((UInt64(bitPattern: value) &* multiplier) >> shift)
             while slots[slot] >= 0, distinct[Int(slots[slot])] != value {
                 slot = (slot + 1) & (size - 1)
             }
