@@ -107,3 +107,31 @@ package struct SegmentBlock: Equatable, Sendable {
         (Int(kind), key, firstRow) < (Int(other.kind), other.key, other.firstRow)
     }
 }
+
+// The list is in order, and is not gone through for each block: a file from elsewhere may have
+// 65,536 of them.
+extension [SegmentBlock] {
+    /// Where the block with these marks stands; nil if there is none.
+    func place(_ kind: UInt8, _ key: Int, _ firstRow: Int) -> Int? {
+        let place = firstPlace(kind, key, firstRow)
+        guard place < count,
+            (self[place].kind, self[place].key, self[place].firstRow) == (kind, key, firstRow)
+        else { return nil }
+        return place
+    }
+
+    /// Where the first block stands that has these marks or comes behind them.
+    func firstPlace(_ kind: UInt8, _ key: Int, _ firstRow: Int = 0) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            let block = self[middle]
+            if (block.kind, block.key, block.firstRow) < (kind, key, firstRow) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
+    }
+}

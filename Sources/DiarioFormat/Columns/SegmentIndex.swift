@@ -38,14 +38,16 @@ package struct SegmentIndex: Equatable, Sendable {
 
     /// The number of the block with these marks in the list.
     package func block(_ kind: SegmentBlockKind, key: Int = 0) -> Int? {
-        blocks.firstIndex { $0.kind == kind.rawValue && $0.key == key }
+        let place = blocks.firstPlace(kind.rawValue, key)
+        return blocks[place...].first.flatMap {
+            $0.kind == kind.rawValue && $0.key == key ? place : nil
+        }
     }
 
     /// The numbers of the blocks with the rows of a type, in order.
     package func fieldBlocks(ofType type: Int) -> [Int] {
-        blocks.indices.filter {
-            blocks[$0].kind == SegmentBlockKind.fields.rawValue && blocks[$0].key == type
-        }
+        let kind = SegmentBlockKind.fields.rawValue
+        return Array(blocks.firstPlace(kind, type)..<blocks.firstPlace(kind, type + 1))
     }
 }
 

@@ -30,10 +30,11 @@ extension SegmentReader {
     /// The block of the personal fields of the rows of a block of fields.
     private func personalBlock(of number: Int) -> Int? {
         let block = index.blocks[number]
-        return sidecarBlocks.firstIndex {
-            $0.kind == SidecarBlockKind.personalFields.rawValue && $0.key == block.key
-                && $0.firstRow == block.firstRow
-        }
+        return sidecarBlocks.place(
+            SidecarBlockKind.personalFields.rawValue,
+            block.key,
+            block.firstRow
+        )
     }
 
     /// Whether the wanted rows of a block of personal fields may need all keys among the public

@@ -347,10 +347,8 @@ package enum SegmentChecksums: Sendable {
 extension SegmentIndex {
     /// The block with the heads of a block of fields.
     func headsBlock(of fields: Int) -> Int? {
-        blocks.firstIndex {
-            $0.kind == SegmentBlockKind.heads.rawValue && $0.key == blocks[fields].key
-                && $0.firstRow == blocks[fields].firstRow
-        }
+        let block = blocks[fields]
+        return blocks.place(SegmentBlockKind.heads.rawValue, block.key, block.firstRow)
     }
 }
 
