@@ -3,21 +3,25 @@ import Synchronization
 /// Lets tasks wait until something was recorded.
 final class ChangeSignal: Sendable {
     private struct State {
-        var version: UInt64 = 0
         var nextID: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
     }
 
     private let state = Mutex(State())
+    private let count = Atomic<UInt64>(0)
+    /// True while somebody may wait; changed only with the lock of `state`.
+    private let isAwaited = Atomic(false)
 
     /// Changes with every `raise`.
-    var version: UInt64 { state.withLock { $0.version } }
+    var version: UInt64 { count.load(ordering: .sequentiallyConsistent) }
 
     func raise() {
+        count.add(1, ordering: .sequentiallyConsistent)
+        // Each append comes by here, and mostly nobody waits. Who begins to wait says so before he
+        // looks at the count: one of the two sees the other.
+        guard isAwaited.load(ordering: .sequentiallyConsistent) else { return }
         let waiting = state.withLock { state in
-            state.version += 1
-            // Each append comes by here, and mostly nobody waits.
-            guard !state.waiting.isEmpty else { return [CheckedContinuation<Void, Never>]() }
+            isAwaited.store(false, ordering: .sequentiallyConsistent)
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }
@@ -43,7 +47,8 @@ final class ChangeSignal: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    guard state.version == version, !Task.isCancelled else { return true }
+                    isAwaited.store(true, ordering: .sequentiallyConsistent)
+                    guard self.version == version, !Task.isCancelled else { return true }
                     state.waiting[id] = continuation
                     return false
                 }

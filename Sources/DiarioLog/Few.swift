@@ -23,6 +23,12 @@ struct Few<Element: Sendable>: Sendable {
     mutating func reserveCapacity(_ count: Int) {
         if count > 1 { others.reserveCapacity(count - 1) }
     }
+
+    /// Does something with each element, where it is: an iterator would copy them all.
+    func forEach(_ body: (Element) -> Void) {
+        if let first { body(first) }
+        for index in others.indices { body(others[index]) }
+    }
 }
 
 extension Few: RandomAccessCollection, MutableCollection {

@@ -46,9 +46,11 @@ final class Hashes: Sendable {
     fileprivate static let smallSizeMax = 16 * 1024
     /// So many bytes of frames keep the memory that they had.
     fileprivate static let keptSizeMax = 1024 * 1024
-    /// So many bytes are gathered before the thread is woken, which costs who appends as much as
-    /// hashing some ten events would.
-    private static let dueSizeMin = 32 * 1024
+    /// So many bytes are gathered before the thread is woken.
+    ///
+    /// Waking it costs who appends as much as hashing some ten events would. Not more, so that it
+    /// is done by the end of the sync.
+    private static let dueSizeMin = 8 * 1024
     /// Who finds as many bytes waiting helps with them, so that memory stays bounded.
     private static let queueSizeMax = 8 * 1024 * 1024
 

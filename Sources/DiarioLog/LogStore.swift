@@ -74,7 +74,9 @@ package final class LogStore: Sendable {
         )
         let weak = WeakStore()
         committer = CalledThread(name: "diario-commit") { wake in weak.store?.serve(wake) ?? false }
-        hasher = CalledThread(name: "diario-hash") { [weak shared] _ in
+        // Who appends goes before it: its work has time until somebody asks for the root, and on
+        // few processors it would run where the next commit is being gathered.
+        hasher = CalledThread(name: "diario-hash", urgency: .low) { [weak shared] _ in
             guard let shared else { return false }
             shared.hashes.hashQueue(in: shared)
             return true

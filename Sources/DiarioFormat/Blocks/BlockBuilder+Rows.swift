@@ -12,16 +12,21 @@ extension BlockBuilder {
         clock: HybridTime,
         base: UInt64
     ) {
-        let count = batch.events.count
+        // Looked at where they are: whoever appends one event after the other comes by here, and
+        // counting references would take as long as all else.
+        let contents = batch.contents
+        let count = contents[0].events.count
         precondition(count > 0, "a batch has at least one event")
-        mapTypes(of: batch)
+        typeIndices.removeAll(keepingCapacity: true)
+        for place in 0..<contents[0].typeCount {
+            typeIndices.append(index(of: contents[0].listed(place)))
+        }
         let typeIndices = typeIndices
         let origin = Origin(replica: replica, sequence: firstSequence)
-        let writer = RowWriter(source: batch.bytes.span.raw)
-        rows.append(addingCapacity: batch.rowsSizeMax) { output in
-            let events = batch.events.span
-            for index in events.indices {
-                let event = events[index]
+        rows.append(addingCapacity: contents[0].rowsSizeMax) { output in
+            let writer = RowWriter(source: contents[0].bytes.span.raw)
+            for index in 0..<count {
+                let event = contents[0].events[index]
                 let own = clock.rawValue &+ UInt64(index)
                 let place = RowPlace(
                     typeIndex: UInt64(typeIndices[Int(event.typeIndex)]),
@@ -181,11 +186,6 @@ extension BlockBuilder {
             }
         }
         note(replica: row.replica, firstSequence: row.sequence, count: 1, lastClock: clock)
-    }
-
-    private mutating func mapTypes(of batch: DraftBatch) {
-        typeIndices.removeAll(keepingCapacity: true)
-        for place in 0..<batch.typeCount { typeIndices.append(index(of: batch.listed(place))) }
     }
 
     /// The index of a type in the block; mostly the very object was seen before.

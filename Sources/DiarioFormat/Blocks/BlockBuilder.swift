@@ -50,14 +50,15 @@ package struct BlockBuilder: Sendable {
         return BlockRun(replica: replica, firstSequence: run.first, count: run.count)
     }
 
-    /// Whether a block with these rows and the batch's stays within the limits, and has one schema
-    /// for each version of a type.
-    package mutating func hasRoom(for batch: DraftBatch) -> Bool {
-        guard size + batch.sizeInBlockMax <= Limits.blockSizeMax,
-            eventCount + batch.events.count <= Limits.blockCountMax
+    /// Whether a block with these rows, the batch's and `frill` more bytes stays within the limits,
+    /// and has one schema for each version of a type.
+    package mutating func hasRoom(for batch: DraftBatch, frill: Int = 0) -> Bool {
+        let contents = batch.contents
+        guard size + contents[0].sizeInBlockMax + frill <= Limits.blockSizeMax,
+            eventCount + contents[0].events.count <= Limits.blockCountMax
         else { return false }
-        for place in 0..<batch.typeCount {
-            let known = batch.listed(place)
+        for place in 0..<contents[0].typeCount {
+            let known = contents[0].listed(place)
             // Mostly the very object was seen before.
             guard seenTypes.find(known) != nil || agrees(with: known.entry) else { return false }
         }

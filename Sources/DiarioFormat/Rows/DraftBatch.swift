@@ -20,6 +20,12 @@ package struct DraftBatch: Sendable {
     package var events: [DraftEvent] { box[0].events }
     package var isEmpty: Bool { box[0].isEmpty }
 
+    /// How many events there are.
+    package var count: Int { box[0].events.count }
+
+    /// Whether one of the events has personal fields.
+    package var hasPersonal: Bool { box[0].hasPersonal }
+
     /// Flags, actors, subjects and payloads, laid out as `DraftEvent` says.
     package var bytes: [UInt8] { box[0].bytes }
 
@@ -38,14 +44,16 @@ package struct DraftBatch: Sendable {
     /// An upper bound of the bytes that the rows take in a block.
     var rowsSizeMax: Int { box[0].rowsSizeMax }
 
-    /// How many types the events have.
-    var typeCount: Int { box[0].typeCount }
-
     /// One of the types that the events have.
     func listed(_ index: Int) -> DraftContents.KnownType { box[0].listed(index) }
 
     func references(of event: DraftEvent) -> ArraySlice<DraftReference> {
         box[0].references(of: event)
+    }
+
+    /// The contents, one, where they are.
+    var contents: Span<DraftContents> {
+        @_lifetime(borrow self) get { box.span }
     }
 
     /// Gets to know types beforehand, so that copies of this batch know them too.

@@ -10,6 +10,8 @@ struct DraftContents: Sendable {
     /// Flags, actors, subjects and payloads, laid out as `DraftEvent` says.
     private(set) var bytes: [UInt8] = []
     private(set) var references: [DraftReference] = []
+    /// Whether one of the events has personal fields.
+    private(set) var hasPersonal = false
     /// The types of this batch and of earlier ones; finding one again saves hashing its schema.
     private var known: [KnownType] = []
     /// Where in `known` each type is.
@@ -81,6 +83,7 @@ struct DraftContents: Sendable {
         firstType = nil
         if !otherTypes.isEmpty { otherTypes.removeAll(keepingCapacity: keepingCapacity) }
         typesSize = 0
+        hasPersonal = false
         events.removeAll(keepingCapacity: keepingCapacity)
         bytes.removeAll(keepingCapacity: keepingCapacity)
         if !references.isEmpty { references.removeAll(keepingCapacity: keepingCapacity) }
@@ -152,6 +155,7 @@ struct DraftContents: Sendable {
         try checkSize(event)
         if !found.isEmpty { references += found }
         event.typeIndex = index(of: known)
+        hasPersonal = hasPersonal || event.flags.contains(.personal)
         events.append(event)
     }
 

@@ -12,7 +12,9 @@ struct ObjectIndices<Object: AnyObject & Sendable>: Sendable {
     /// The number of an object; nil if it has none.
     mutating func find(_ object: Object) -> Int32? {
         guard entries.count > Self.fewCount else {
-            for entry in entries where entry.object === object { return entry.index }
+            for place in entries.indices where entries[place].object === object {
+                return entries[place].index
+            }
             return nil
         }
         let slot = Self.slot(of: object)

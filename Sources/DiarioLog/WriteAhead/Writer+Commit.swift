@@ -36,11 +36,13 @@ extension Writer {
             let first = next
             var isSynced = false
             repeat {
-                outcomes.append(stage(appends[next]))
-                isSynced = isSynced || appends[next].durability == .synced
+                let append = appends[next]
+                let size = frame.count + builder.size + append.sizeEstimate
+                guard next == first || size < store.sizes.frameMax else { break }
+                outcomes.append(stage(append))
+                isSynced = isSynced || append.durability == .synced
                 next += 1
             } while next < appends.count
-                && frame.count + builder.size + appends[next].sizeEstimate < store.sizes.frameMax
             do throws(LogError) {
                 try finishFrame(isSynced: isSynced || next < appends.count)
             } catch {

@@ -30,10 +30,9 @@ extension Writer {
         position: UInt64,
         frill: Int = 0
     ) {
-        if open?.key == key, builder.hasRoom(for: batch) {
+        if open?.key == key {
             let timesSize = times.count * BlockBuilder.acceptedRunSizeMax
-            let size = builder.size + batch.sizeInBlockMax + timesSize + frill
-            if size <= Limits.blockSizeMax { return }
+            if builder.hasRoom(for: batch, frill: timesSize + frill) { return }
         }
         flushRows()
         open = OpenBlock(key: key, position: key.laneReplica == nil ? position : nil)
@@ -106,8 +105,8 @@ extension Writer {
         in id: SpaceID,
         _ space: inout Staged
     ) {
-        guard batch.events.contains(where: { $0.flags.contains(.personal) }) else { return }
-        let last = first + UInt64(batch.events.count - 1)
+        guard batch.hasPersonal else { return }
+        let last = first + UInt64(batch.count - 1)
         for group in SaltSeed.group(of: first)...SaltSeed.group(of: last) {
             makeSeed(replica, group, id, &space)
         }

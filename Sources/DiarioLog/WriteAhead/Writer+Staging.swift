@@ -93,7 +93,7 @@ extension Writer {
             return .failure(error)
         }
         var batches = AppendedBatches()
-        for content in append.contents { stage(content, in: append.space, &space, &batches) }
+        append.contents.forEach { stage($0, in: append.space, &space, &batches) }
         return .success(batches)
     }
 
@@ -105,17 +105,16 @@ extension Writer {
     ) {
         switch content {
         case .batch(let draft):
-            let drafts = CollectionOfOne(draft)
-            stage(drafts.span, by: space.replica, in: id, &space, &result)
+            stage(draft, by: space.replica, in: id, &space, &result)
         case .batches(let drafts):
-            stage(drafts.span, by: space.replica, in: id, &space, &result)
+            for draft in drafts { stage(draft, by: space.replica, in: id, &space, &result) }
         case .singles(let drafts):
             stageSingles(drafts.span, in: id, &space, &result)
         case .authority(let drafts):
             guard let authority = space.authority else {
                 preconditionFailure("an append is checked before it is staged")
             }
-            stage(drafts.span, by: authority, in: id, &space, &result)
+            for draft in drafts { stage(draft, by: authority, in: id, &space, &result) }
         case .preserved(let rows), .accepted(let rows):
             stage(rows, in: id, &space, &result)
         case .received(let rows): stage(rows, in: id, &space, &result)
@@ -245,51 +244,46 @@ extension Writer {
     }
 
     private mutating func stage(
-        _ batches: Span<DraftBatch>,
+        _ batch: DraftBatch,
         by replica: ReplicaID,
         in id: SpaceID,
         _ space: inout Staged,
         _ result: inout AppendedBatches
     ) {
-        let now = time
         // What is pending was accepted by nobody yet.
-        if space.isAuthority { space.acceptedAt = max(space.acceptedAt, now.milliseconds) }
-        let isAuthority = space.authority == replica
-        for index in batches.indices {
-            // Looked at where it is: a copy would count references that all threads share.
-            let sequence = lastSequence(of: replica, in: id, space) + 1
-            let count = batches[index].events.count
-            let clock = space.clock.next(at: now)
-            makeSeeds(batches[index], replica, sequence, in: id, &space)
-            openBlock(
-                for: batches[index],
-                BlockKey(
-                    space: id,
-                    isAuthority: isAuthority,
-                    laneReplica: space.isAuthority ? nil : replica
-                ),
-                position: space.head + 1
+        if space.isAuthority { space.acceptedAt = max(space.acceptedAt, time.milliseconds) }
+        let sequence = lastSequence(of: replica, in: id, space) + 1
+        let count = batch.count
+        let clock = space.clock.next(at: time)
+        makeSeeds(batch, replica, sequence, in: id, &space)
+        openBlock(
+            for: batch,
+            BlockKey(
+                space: id,
+                isAuthority: space.authority == replica,
+                laneReplica: space.isAuthority ? nil : replica
+            ),
+            position: space.head + 1
+        )
+        builder.append(
+            batch,
+            replica: replica,
+            firstSequence: sequence,
+            clock: clock,
+            base: space.head
+        )
+        space.clock = HybridTime(rawValue: clock.rawValue + UInt64(count - 1))
+        space.note(replica, sequence: sequence + UInt64(count - 1))
+        result.append(
+            AppendedBatch(
+                firstOrigin: Origin(replica: replica, sequence: sequence),
+                count: count,
+                firstPosition: space.isAuthority ? space.head + 1 : nil,
+                acceptedAt: space.isAuthority ? space.acceptedAt : nil
             )
-            builder.append(
-                batches[index],
-                replica: replica,
-                firstSequence: sequence,
-                clock: clock,
-                base: space.head
-            )
-            space.clock = HybridTime(rawValue: clock.rawValue + UInt64(count - 1))
-            space.note(replica, sequence: sequence + UInt64(count - 1))
-            result.append(
-                AppendedBatch(
-                    firstOrigin: Origin(replica: replica, sequence: sequence),
-                    count: count,
-                    firstPosition: space.isAuthority ? space.head + 1 : nil,
-                    acceptedAt: space.isAuthority ? space.acceptedAt : nil
-                )
-            )
-            if space.isAuthority { space.head += UInt64(count) }
-            note(count: count, acceptedAt: space.acceptedAt)
-        }
+        )
+        if space.isAuthority { space.head += UInt64(count) }
+        note(count: count, acceptedAt: space.acceptedAt)
     }
 
     /// Stages events each of which is a batch of its own.
@@ -337,7 +331,7 @@ extension Writer {
                 )
                 if space.isAuthority { space.head += 1 }
             }
-            let count = batch.events.count
+            let count = batch.count
             space.note(replica, sequence: first + UInt64(count - 1))
             note(count: count, acceptedAt: space.acceptedAt)
             result.append(
