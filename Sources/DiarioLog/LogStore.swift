@@ -342,6 +342,10 @@ package final class LogStore: Sendable {
     ///
     /// Appends that wait are done first; later ones throw `.closed`.
     package func close() throws(LogError) {
+        // Whoever closes a log may take its folder away, so nothing is written to it after this.
+        // What is being sealed is not thrown away: that is done before the writer is gone.
+        shared.sealing.isEnding.store(true, ordering: .sequentiallyConsistent)
+        sealer.finish()
         let isFirst = gate.withLock { gate in
             defer { gate.isClosed = true }
             return !gate.isClosed
@@ -353,7 +357,6 @@ package final class LogStore: Sendable {
         let outcomes = writer.with { $0.commit(waiting.appends) }
         tell(waiting.completions, outcomes)
         committer.end()
-        sealer.end()
         guard access == .readWrite else { return }
         try writer.with { (writer) throws(LogError) in try writer.close() }
     }

@@ -57,6 +57,9 @@ package final class WorkerThread: Sendable {
         thread = started
     }
 
+    /// Whether it is this thread that asks.
+    package var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
+
     /// The thread goes on to its end, and the system takes back what it used then.
     deinit { pthread_detach(thread) }
 }

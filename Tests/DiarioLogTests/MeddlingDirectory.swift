@@ -11,6 +11,8 @@ final class MeddlingDirectory: LogDirectory {
         case read
         /// When somebody is about to take the lock that stands for making a space.
         case staging
+        /// When the file of a segment is about to be made.
+        case segment
     }
 
     /// Counts down, and then acts once.
@@ -71,6 +73,7 @@ final class MeddlingDirectory: LogDirectory {
     var machineID: [UInt8] { directory.machineID }
 
     func open(_ path: String, _ access: FileAccess) throws(StorageError) -> any LogFile {
+        if path.hasSuffix(".dseg"), access != .read { meddling.note(.segment) }
         let file = try directory.open(path, access)
         return path.hasSuffix(".dwal") ? File(file, meddling) : file
     }

@@ -77,6 +77,7 @@ extension LogStore {
         try sync()
         var manifest = try tidySegments(of: space)
         while let plan = try nextPlan(manifest.segments, of: space, extent) {
+            try goOnSealing()
             let entries = try write(plan, of: space, extent)
             let now = shared.time.now
             let replaced = Set(plan.replaced)

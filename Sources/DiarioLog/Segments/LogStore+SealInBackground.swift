@@ -31,8 +31,15 @@ extension LogStore {
         _ = sealDue()
     }
 
+    /// Throws `.closed` once the log is about to be.
+    func goOnSealing() throws(LogError) {
+        guard shared.sealing.isEnding.load(ordering: .sequentiallyConsistent) else { return }
+        throw .closed
+    }
+
     /// Throws once the log is closed; other failures are kept to be shown.
     private func sealInBackground(_ space: SpaceID, _ extent: SealExtent) throws(LogError) {
+        try goOnSealing()
         do throws(LogError) {
             _ = try seal(space, extent)
             shared.sealing.noteSuccess(space)
@@ -102,6 +109,7 @@ extension LogStore {
             var condenser = try Condenser(shared)
             for tail in tails.filter(\.isWorthMoving).sorted(by: { $0.first < $1.first }) {
                 guard excess > condenser.gain else { break }
+                try goOnSealing()
                 // Sealing reads the same rows, and says what is wrong with them.
                 do throws(LogError) { try condenser.add(tail.space) } catch { continue }
                 hasMoved = hasMoved || !condenser.blocks.isEmpty

@@ -27,6 +27,9 @@ final class Sealing: Sendable {
     /// True while the write-ahead log holds far too much: it is written faster than sealed.
     let isBehind = Atomic(false)
 
+    /// True once the log is about to be closed: what is begun is ended, and nothing else begun.
+    let isEnding = Atomic(false)
+
     /// Whether the thread has to be called for what is due; says so once.
     func takeCall() -> Bool {
         state.withLock { state in
