@@ -36,11 +36,7 @@ extension BlockBuilder {
                     atOffset: event.hasTime ? event.time &- Int64(own >> 16) : 0,
                     base: base
                 )
-                if event.referenceCount == 0 {
-                    writer.write(event, place, into: &output)
-                } else {
-                    writer.write(event, place, of: batch, firstOrigin: origin, into: &output)
-                }
+                writer.write(event, place, of: batch, firstOrigin: origin, into: &output)
             }
         }
         note(
@@ -62,8 +58,9 @@ extension BlockBuilder {
                 && 1...Limits.batchCountMax ~= envelope.batchCount,
             "an event lies in its batch"
         )
-        let event = batch.events[index]
-        let typeIndex = self.index(of: batch.listed(Int(event.typeIndex)))
+        let contents = batch.contents
+        let event = contents[0].events[index]
+        let typeIndex = self.index(of: contents[0].listed(Int(event.typeIndex)))
         let place = RowPlace(
             typeIndex: UInt64(typeIndex),
             batchOffset: envelope.sequence - envelope.batchFirst,
@@ -73,8 +70,8 @@ extension BlockBuilder {
             base: envelope.base
         )
         let origin = Origin(replica: envelope.replica, sequence: envelope.batchFirst)
-        let writer = RowWriter(source: batch.bytes.span.raw)
         rows.append(addingCapacity: RowSize.max(of: event)) { output in
+            let writer = RowWriter(source: contents[0].bytes.span.raw)
             writer.write(event, place, of: batch, firstOrigin: origin, into: &output)
         }
         note(

@@ -26,6 +26,9 @@ package struct DraftBatch: Sendable {
     /// Whether one of the events has personal fields.
     package var hasPersonal: Bool { box[0].hasPersonal }
 
+    /// The flags of one event.
+    package func flags(of index: Int) -> RowFlags { box[0].events[index].flags }
+
     /// Flags, actors, subjects and payloads, laid out as `DraftEvent` says.
     package var bytes: [UInt8] { box[0].bytes }
 

@@ -29,7 +29,11 @@ struct RowWriter: ~Escapable {
     init(source: RawSpan) { self.source = source }
 
     /// Writes the row of an event without references.
-    func write(_ event: DraftEvent, _ place: RowPlace, into output: inout OutputSpan<UInt8>) {
+    private func write(
+        _ event: DraftEvent,
+        _ place: RowPlace,
+        into output: inout OutputSpan<UInt8>
+    ) {
         writeHead(
             publicSize: Int(event.personalStart - event.start),
             personalSize: Int(event.end - event.personalStart),
@@ -47,6 +51,7 @@ struct RowWriter: ~Escapable {
         firstOrigin: Origin,
         into output: inout OutputSpan<UInt8>
     ) {
+        guard event.referenceCount > 0 else { return write(event, place, into: &output) }
         var publicSize = Int(event.personalStart - event.start)
         var personalSize = Int(event.end - event.personalStart)
         let references = batch.references(of: event)

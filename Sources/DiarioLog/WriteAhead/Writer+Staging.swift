@@ -359,8 +359,7 @@ extension Writer {
                 frill: rows.frillMax
             )
             for (index, envelope) in rows.envelopes.enumerated() {
-                let flags = rows.batch.events[index].flags
-                if flags.contains(.personal) {
+                if rows.batch.flags(of: index).contains(.personal) {
                     makeSeed(envelope.replica, SaltSeed.group(of: envelope.sequence), id, &space)
                 }
                 builder.append(event: index, of: rows.batch, envelope: envelope)
