@@ -165,6 +165,9 @@ public actor Diary {
     /// Ends the use of the diary: waits for what is being recorded, and leaves a mark of a clean
     /// stop.
     ///
+    /// Also waits for the part of the log that is just being sealed, a fraction of a second: after
+    /// this nothing is written to the folder, which may be removed.
+    ///
     /// - Throws: ``DiarioError`` if the disk refuses. What was acknowledged is kept all the same.
     public func close() throws {
         connection?.cancel()

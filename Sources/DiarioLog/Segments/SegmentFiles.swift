@@ -60,6 +60,7 @@ struct SegmentFiles: ~Copyable {
         let bytes = events.bytes.span
         // Of each type once: to look it up for each row costs as much as taking the row.
         var known = [EventType?](repeating: nil, count: events.types.count)
+        let marks = events.types.map(RowDigest.mark)
         for stored in events.rows {
             let index = stored.row.typeIndex
             let entry = events.types[index]
@@ -78,6 +79,7 @@ struct SegmentFiles: ~Copyable {
             }
             do throws(FormatError) {
                 try take(stored, bytes, entry, type)
+                digest.add(stored, bytes, typeMark: marks[index])
             } catch {
                 throw .corrupt(
                     Fault(
@@ -131,8 +133,10 @@ struct SegmentFiles: ~Copyable {
             of: bytes,
             type: type
         )
-        for refusal in try store.engine.facts(of: stored, in: bytes, entry).refusals {
-            builder?.refuse(refusal.replica, refusal.sequences)
+        if stored.isAuthority {
+            for refusal in try store.engine.facts(of: stored, in: bytes, entry).refusals {
+                builder?.refuse(refusal.replica, refusal.sequences)
+            }
         }
         if case .present(let range) = row.personal {
             guard let node = seeds.node(of: row.replica, sequence: row.sequence) else {
@@ -140,7 +144,6 @@ struct SegmentFiles: ~Copyable {
             }
             if salts.insert(node).inserted { builder?.append(node) }
         }
-        digest.add(stored, bytes, entry)
     }
 
     /// Begins a segment with this position or sequence, unless one is begun.
@@ -228,9 +231,10 @@ struct SegmentFiles: ~Copyable {
                     throw SegmentError.unknownType(entry)
                 }
             }
+            let marks = entries.map(RowDigest.mark)
             var rows = try SegmentRows(reader)
             while let row = try rows.next() {
-                found.add(StoredRow(row), rows.bytes.span, entries[row.typeIndex])
+                found.add(StoredRow(row), rows.bytes.span, typeMark: marks[row.typeIndex])
             }
         } catch {
             throw place.error(error)
@@ -255,38 +259,40 @@ extension StoredRow {
 private struct RowDigest: Equatable {
     private var checksum: UInt32 = 0
     private var count = 0
-    private var marks: [UInt8] = []
+    /// Of one row: written over for each, since gathering them would take longer than the checksum.
+    private var marks = [UInt64](repeating: 0, count: 5)
 
     static func == (left: RowDigest, right: RowDigest) -> Bool {
         (left.checksum, left.count) == (right.checksum, right.count)
     }
 
-    mutating func add(_ stored: StoredRow, _ bytes: Span<UInt8>, _ type: TypeEntry) {
-        let row = stored.row
-        marks.removeAll(keepingCapacity: true)
-        marks.append(littleEndian: row.replica.rawValue)
-        marks.append(littleEndian: row.sequence)
-        marks.append(littleEndian: stored.position ?? 0)
-        marks.append(littleEndian: UInt64(bitPattern: stored.acceptedAt?.milliseconds ?? 0))
-        marks.append(stored.isAuthority ? 1 : 0)
-        marks.append(contentsOf: type.name)
-        marks.append(littleEndian: UInt32(type.version))
-        marks.append(type.fingerprint)
-        checksum = Checksum.crc32c(marks.span.raw, continuing: checksum)
-        add(bytes.raw.extracting(row.publicPart))
-        switch row.personal {
-        case .absent: add([0].span.raw)
-        case .erased(let range):
-            add([1].span.raw)
-            add(bytes.raw.extracting(range))
-        case .present(let range):
-            add([2].span.raw)
-            add(bytes.raw.extracting(range))
-        }
-        count += 1
+    /// What stands for a type in the digest.
+    static func mark(of type: TypeEntry) -> UInt32 {
+        var bytes = type.name
+        bytes.append(littleEndian: UInt32(type.version))
+        bytes.append(type.fingerprint)
+        return Checksum.crc32c(bytes.span.raw)
     }
 
-    private mutating func add(_ bytes: RawSpan) {
-        checksum = Checksum.crc32c(bytes, continuing: checksum)
+    mutating func add(_ stored: StoredRow, _ bytes: Span<UInt8>, typeMark: UInt32) {
+        let row = stored.row
+        let (kind, personal): (UInt64, Range<Int>?) =
+            switch row.personal {
+            case .absent: (0, nil)
+            case .erased(let range): (1, range)
+            case .present(let range): (2, range)
+            }
+        marks[0] = row.replica.rawValue
+        marks[1] = row.sequence
+        marks[2] = stored.position ?? 0
+        marks[3] = UInt64(bitPattern: stored.acceptedAt?.milliseconds ?? 0)
+        marks[4] = UInt64(typeMark) << 32 | kind << 1 | (stored.isAuthority ? 1 : 0)
+        // Safe: a number has no padding, so each of its bytes is initialized.
+        checksum = unsafe Checksum.crc32c(marks.span.bytes, continuing: checksum)
+        checksum = Checksum.crc32c(bytes.raw.extracting(row.publicPart), continuing: checksum)
+        if let personal {
+            checksum = Checksum.crc32c(bytes.raw.extracting(personal), continuing: checksum)
+        }
+        count += 1
     }
 }
