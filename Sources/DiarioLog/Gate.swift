@@ -63,7 +63,7 @@ struct Gate: ~Copyable, Sendable {
 
     /// Appends that wait, and who is told of each.
     struct Waiting: Sendable {
-        var appends = Few<Append>()
+        var appends: [Append] = []
         var completions: [Completion] = []
 
         mutating func reserveCapacity(_ count: Int) {

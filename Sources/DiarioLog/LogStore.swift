@@ -127,7 +127,7 @@ package final class LogStore: Sendable {
     package func append(
         _ appends: [Append]
     ) throws(LogError) -> [Result<AppendedBatches, LogError>] {
-        let outcomes = commit(Few(appends), try takeWriter(to: .use), isGathered: false)
+        let outcomes = commit(appends, try takeWriter(to: .use), isGathered: false)
         pace()
         return Array(outcomes)
     }
@@ -166,13 +166,13 @@ package final class LogStore: Sendable {
 
     /// Commits what one caller appended, and gives the writer back.
     private func commit(_ append: Append, _ writer: consuming Placed<Writer>) -> Writer.Outcome {
-        let outcomes = commit(Few(append), writer, isGathered: false)
+        let outcomes = commit([append], writer, isGathered: false)
         pace()
         return outcomes[0]
     }
 
     private func commit(
-        _ appends: Few<Append>,
+        _ appends: [Append],
         _ writer: consuming Placed<Writer>,
         isGathered: Bool
     ) -> Few<Writer.Outcome> {

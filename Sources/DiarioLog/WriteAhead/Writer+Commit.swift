@@ -13,7 +13,7 @@ extension Writer {
     ///
     /// The outcome at the same index belongs to each append. When a frame fails, so do all appends
     /// in it; those of earlier frames are done.
-    mutating func commit(_ appends: Few<Append>) -> Few<Outcome> {
+    mutating func commit(_ appends: [Append]) -> Few<Outcome> {
         guard !appends.isEmpty else { return Few() }
         do throws(LogError) {
             try begin()
@@ -36,13 +36,11 @@ extension Writer {
             let first = next
             var isSynced = false
             repeat {
-                let append = appends[next]
-                let size = frame.count + builder.size + append.sizeEstimate
-                guard next == first || size < store.sizes.frameMax else { break }
-                outcomes.append(stage(append))
-                isSynced = isSynced || append.durability == .synced
+                outcomes.append(stage(appends[next]))
+                isSynced = isSynced || appends[next].durability == .synced
                 next += 1
             } while next < appends.count
+                && frame.count + builder.size + appends[next].sizeEstimate < store.sizes.frameMax
             do throws(LogError) {
                 try finishFrame(isSynced: isSynced || next < appends.count)
             } catch {
