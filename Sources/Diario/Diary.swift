@@ -166,7 +166,8 @@ public actor Diary {
     /// stop.
     ///
     /// Also waits for the part of the log that is just being sealed, a fraction of a second: after
-    /// this nothing is written to the folder, which may be removed.
+    /// this nothing is written to the folder, which may be removed. A `rebuild` that is still under
+    /// way is not waited for: await it first.
     ///
     /// - Throws: ``DiarioError`` if the disk refuses. What was acknowledged is kept all the same.
     public func close() throws {
