@@ -82,15 +82,43 @@ extension Diary {
 
     /// Builds the read models of all packs anew from the log, beside those that are read meanwhile.
     ///
-    /// Other calls go on while this one waits: threads of its own build.
+    /// Other calls go on while this one waits: threads of its own build. When the task is
+    /// cancelled or the diary closed, it ends with the transaction that it is in, and what is read
+    /// stays as it was; the next call goes on from there.
     ///
-    /// - Throws: ``DiarioError`` if the disk refuses, or if nothing may be written.
-    public func rebuild() async throws {
-        let rebuild = try models().rebuilding()
-        try await withCheckedContinuation { continuation in
-            _ = WorkerThread(name: "diario-rebuild") { continuation.resume(returning: rebuild()) }
-        }.get()
+    /// - Parameter progress: Told how many of how many events, of all packs together, were applied;
+    ///   on one thread after another.
+    /// - Throws: `CancellationError` when the task is cancelled; ``DiarioError`` if the diary is
+    ///   closed, if the disk refuses, or if nothing may be written.
+    public func rebuild(
+        progress: @escaping @Sendable (UInt64, UInt64) -> Void = { _, _ in }
+    ) async throws {
+        try Task.checkCancellation()
+        let models = try models()
+        try refresh()
+        let stop = BuildStop()
+        let rebuild = models.rebuilding(stop, progress: progress)
+        rebuilds.append(stop)
+        defer { rebuilds.removeAll { $0 === stop } }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                _ = WorkerThread(name: "diario-rebuild") {
+                    let result = rebuild()
+                    stop.end()
+                    continuation.resume(returning: result)
+                }
+            }
+        } onCancel: {
+            stop.ask()
+        }
+        if case .failure = result { try Task.checkCancellation() }
+        try result.get()
         changes.raise()
+    }
+
+    /// Reads what other processes recorded.
+    private func refresh() throws(DiarioError) {
+        _ = try logging { () throws(LogError) in try space.store.refresh() }
     }
 
     func models() throws(DiarioError) -> ReadModels {
@@ -139,7 +167,7 @@ extension Diary {
     /// The read models, with all that this and other processes recorded.
     private func followed() throws(DiarioError) -> ReadModels {
         let models = try models()
-        _ = try logging { () throws(LogError) in try space.store.refresh() }
+        try refresh()
         try models.update()
         return models
     }

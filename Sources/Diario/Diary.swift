@@ -24,6 +24,8 @@ public actor Diary {
     var connection: Task<Void, Never>?
     /// Made when something is asked for the first time.
     var readModels: ReadModels?
+    /// Those that are under way.
+    var rebuilds: [BuildStop] = []
     /// Grows with each change of tables that was noted.
     var changeNumber: UInt64 = 0
     /// When tables changed last, by pack and table.
@@ -165,14 +167,17 @@ public actor Diary {
     /// Ends the use of the diary: waits for what is being recorded, and leaves a mark of a clean
     /// stop.
     ///
-    /// Also waits for the part of the log that is just being sealed, a fraction of a second: after
-    /// this nothing is written to the folder, which may be removed. A `rebuild` that is still under
-    /// way is not waited for: await it first.
+    /// Also waits for the part of the log that is just being sealed, a fraction of a second, and
+    /// ends a ``rebuild(progress:)`` that is under way: after this nothing is written to the
+    /// folder, which may be removed.
     ///
     /// - Throws: ``DiarioError`` if the disk refuses. What was acknowledged is kept all the same.
     public func close() throws {
         connection?.cancel()
         connection = nil
+        for rebuild in rebuilds { rebuild.ask() }
+        for rebuild in rebuilds { rebuild.waitForEnd() }
+        rebuilds = []
         readModels = nil
         executor.end()
         try space.close()

@@ -13,6 +13,8 @@ package struct ModelBuilder: Sendable {
     private let space: Space
     private let folder: ModelFolder
     private let chunkCount: Int
+    /// By which a build is ended early.
+    var stop: BuildStop?
 
     init(_ space: Space, _ folder: ModelFolder, chunkCount: Int) {
         self.space = space
@@ -121,12 +123,13 @@ package struct ModelBuilder: Sendable {
         let file = try projecting { () throws(ProjectionError) in
             try ModelFile(path: path, plan: plan, space: space.id, .building)
         }
-        let update = ModelUpdate(space, file, chunkCount: chunkCount)
+        let update = ModelUpdate(space, file, chunkCount: chunkCount, stop: stop)
         try update.catchUp(through: space.store.standing(of: space.id).head, progress)
         // What waits for the disk comes before the lock that those who follow the log wait for.
         // The events that came since are written as a live generation writes them.
         try projecting { () throws(ProjectionError) in try file.finish() }
         try folder.sync()
+        try stop?.check()
         try Self.holding(try folder.lock()) { () throws(DiarioError) in
             try update.run(progress)
             try folder.makeLive(generation)

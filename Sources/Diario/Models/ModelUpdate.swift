@@ -17,18 +17,22 @@ package struct ModelUpdate {
 
     /// The newest events, for who follows the log.
     private let recent: RecentEvents?
+    /// By which it is ended early, between two transactions.
+    private let stop: BuildStop?
 
     package init(_ space: Space, _ file: ModelFile, chunkCount: Int) {
-        self.init(space, file, chunkCount: chunkCount, nil)
+        self.init(space, file, chunkCount: chunkCount, recent: nil)
     }
 
     init(
         _ space: Space,
         _ file: ModelFile,
         chunkCount: Int,
-        _ recent: RecentEvents?
+        recent: RecentEvents? = nil,
+        stop: BuildStop? = nil
     ) {
         self.recent = recent
+        self.stop = stop
         self.space = space
         self.file = file
         self.chunkCount = chunkCount
@@ -146,6 +150,7 @@ package struct ModelUpdate {
     ) throws(DiarioError) {
         var events = try events(at: positions, for: models)
         while true {
+            try stop?.check()
             // Reading begins here again if an event turns out to need care.
             let start = events
             let isMore = try withCare { (care) throws(ApplyError) in

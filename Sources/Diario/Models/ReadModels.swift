@@ -95,7 +95,7 @@ package final class ReadModels {
     }
 
     private func modelUpdate(of file: ModelFile) -> ModelUpdate {
-        ModelUpdate(space, file, chunkCount: chunkCount, recent)
+        ModelUpdate(space, file, chunkCount: chunkCount, recent: recent)
     }
 
     private func plan(_ used: Space.UsedPack) -> PackPlan {
@@ -312,12 +312,16 @@ package final class ReadModels {
         )
     }
 
-    /// What `rebuild` does, for another thread to do.
-    func rebuilding() -> @Sendable () -> Result<Void, DiarioError> {
-        let (builder, plans) = (builder, used(nil).map { plan($0) })
-        return {
+    /// What `rebuild` does, for another thread to do, until `stop` ends it.
+    func rebuilding(
+        _ stop: BuildStop,
+        progress: @escaping @Sendable (UInt64, UInt64) -> Void
+    ) -> @Sendable () -> Result<Void, DiarioError> {
+        var builder = builder
+        builder.stop = stop
+        return { [builder, plans = used(nil).map { plan($0) }] in
             Result { () throws(DiarioError) in
-                _ = try builder.rebuild(plans, measuresRows: false) { _, _ in }
+                _ = try builder.rebuild(plans, measuresRows: false, progress: progress)
             }
         }
     }
