@@ -116,8 +116,8 @@ extension Diary {
         changes.raise()
     }
 
-    /// Reads what other processes recorded.
-    private func refresh() throws(DiarioError) {
+    /// Reads what other processes recorded; throws if the diary was closed.
+    func refresh() throws(DiarioError) {
         _ = try logging { () throws(LogError) in try space.store.refresh() }
     }
 

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Runs what is isolated to a diary on a thread of its own: SQLite and the disk block, and must not
 /// hold a thread that all tasks share.
-final class DiaryExecutor: SerialExecutor {
+package final class DiaryExecutor: SerialExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         var isEnded = false
@@ -13,27 +13,34 @@ final class DiaryExecutor: SerialExecutor {
     private let state = Mutex(State())
     private let wake = Signal()
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package init() {}
+
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let needsThread = state.withLock { state in
+        // All under the lock: once that is released, the thread may run the job, which may be the
+        // last to hold the actor, and end. Nothing here is there any more then.
+        state.withLock { state in
             state.jobs.append(job)
-            defer { state.hasThread = true }
-            return !state.hasThread
+            if !state.hasThread {
+                state.hasThread = true
+                // The thread keeps the executor alive until it is ended.
+                _ = WorkerThread(name: "diario-diary") { [self] in work() }
+            }
+            wake.raise()
         }
-        // The thread keeps the executor alive until it is ended: a job may be the last to hold it.
-        if needsThread { _ = WorkerThread(name: "diario-diary") { [self] in work() } }
-        wake.raise()
     }
 
-    func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         // Safe: the actor that asks holds this executor as long as it lives.
         unsafe UnownedSerialExecutor(ordinary: self)
     }
 
     /// Lets the thread end once it has nothing to do; a later job starts another one.
-    func end() {
-        state.withLock { $0.isEnded = true }
-        wake.raise()
+    package func end() {
+        state.withLock { state in
+            state.isEnded = true
+            wake.raise()
+        }
     }
 
     private func work() {

@@ -84,6 +84,9 @@ import Testing
         await #expect(throws: DiarioError.self) { try await diary.append(batch) }
         await #expect(throws: DiarioError.self) { try await diary.sql("SELECT 1") }
         await #expect(throws: DiarioError.self) { try await diary.rebuild() }
+        await #expect(throws: DiarioError.self) {
+            try await diary.connect(to: "http://127.0.0.1:9/v1/spaces/home", token: "diario_x_y")
+        }
         await #expect(throws: DiarioError.self) { for try await _ in diary.events() {} }
         try await diary.close()
     }

@@ -15,15 +15,16 @@ extension Diary {
     ///   - token: What the server's `diario token create` printed.
     ///   - certificates: A file with certificates to trust in place of the system's, in PEM.
     /// - Throws: ``DiarioError`` if the address or the token cannot be right, or if the diary is
-    ///   connected already.
+    ///   connected already or was closed.
     public func connect(to address: String, token: String, certificates: String? = nil) throws {
         try connect(with: transport(to: address, token: token, certificates: certificates))
     }
 
     /// The same by a transport of your own.
     ///
-    /// - Throws: ``DiarioError`` if the diary is connected already.
+    /// - Throws: ``DiarioError`` if the diary is connected already, or was closed.
     public func connect(with transport: some Transport) throws {
+        try refresh()
         guard connection == nil else {
             throw DiarioError(.busy, "This diary is connected already. Disconnect it first.")
         }
