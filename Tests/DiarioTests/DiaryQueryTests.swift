@@ -70,6 +70,16 @@ import Testing
         await #expect(throws: DiarioError.self) { try await diary.sql(sql) }
     }
 
+    @Test func anUnknownTableIsToldWithWhereTheKnownOnesAre() async throws {
+        let diary = try Diary(path: folder.path)
+        let error = await #expect(throws: DiarioError.self) {
+            try await diary.sql("SELECT * FROM tusk")
+        }
+        #expect(error?.message == "no such table: tusk; all are in the table diario_tables")
+        let all = try await diary.sql("SELECT name FROM diario_tables WHERE pack = 'tasks'")
+        #expect(all.rows.contains([.text("task")]))
+    }
+
     /// A live query answers at once, and again when a table that it reads has changed.
     @Test func aLiveQueryFollowsItsTables() async throws {
         let diary = try Diary(path: folder.path)

@@ -13,6 +13,7 @@ enum ExportCommand {
             )
         }
         try call.withSpace(.readOnly) { (space) throws(Failure) in
+            try space.checkTypes(of: filter)
             let source = try ExportSource(space, filter, limit: limit, call)
             if let folder = call.arguments.value("csv-dir") {
                 let tables = TableFolder(folder, guardsFormulas: call.arguments.has("spreadsheet"))
@@ -109,13 +110,7 @@ enum ExportCommand {
         in space: Space
     ) throws(Failure) -> [EventType] {
         let all = space.catalog.types.filter { $0.name == name }
-        guard !all.isEmpty else {
-            let names = space.catalog.types.map(\.name)
-            let hint = NearestWord.find(name, in: names).map { "; did you mean \($0)?" } ?? "."
-            throw .failed(
-                "the space has no type \(CellText.oneLine(name))\(hint) Try: diario schema list"
-            )
-        }
+        guard !all.isEmpty else { throw space.failure(unknownType: name) }
         guard let version else { return all }
         let chosen = all.filter { UInt64($0.version) == version }
         guard !chosen.isEmpty else {

@@ -21,6 +21,7 @@ enum LogCommand {
         }
         // Read like a file, so that a reader alone changes nothing.
         try call.withSpace(.readOnly) { (space) throws(Failure) in
+            try space.checkTypes(of: filter)
             var printer = EventPrinter(
                 call.output,
                 isJSON: arguments.has("json"),

@@ -164,8 +164,14 @@ package final class ModelReader {
         case .busy, .full, .damaged, .unavailable, .noMemory, .tooOld:
             .file(path: paths, error)
         case .tooLarge, .interrupted: .query(QueryFault(.limit, error.message))
-        case .constraint, .invalid, .other: .query(QueryFault(.invalid, error.message))
+        case .constraint, .invalid, .other:
+            .query(QueryFault(.invalid, error.message + Self.remedy(error.message)))
         }
+    }
+
+    /// What to do about a name that SQLite does not know.
+    private static func remedy(_ message: String) -> String {
+        message.hasPrefix("no such table") ? "; all are in the table diario_tables" : ""
     }
 
     /// How far the read models of a generation are.

@@ -136,6 +136,11 @@ def check_log(checks):
                  having(lambda event: event["type"] == "meals.weight.recorded"), "one type")
     checks.equal(found("--type", "fish.", "--type", "engine."),
                  having(lambda event: event["type"].startswith(("fish.", "engine."))), "two packs")
+    for command in ("log", "export"):
+        checks.bad(command, "--type", "meals.weight.recordd",
+                   has=["no type", "did you mean meals.weight.recorded?", "schema list"])
+        checks.bad(command, "--type", "fish", has=["did you mean fish.?"])
+        checks.bad(command, "--type", "fishes.", has=["no type fishes."])
     checks.equal(found("--actor", "user-1"),
                  having(lambda event: event.get("actor") == "user-1"), "one actor")
     origin = events[-1]["origin"]
