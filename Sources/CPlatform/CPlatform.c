@@ -152,6 +152,19 @@ int32_t diario_truncate(int32_t descriptor, int64_t size) {
     return outcome(result);
 }
 
+int32_t diario_reserve(int32_t descriptor, int64_t size) {
+    int result;
+#if defined(__linux__)
+    DIARIO_RETRY(result, fallocate(descriptor, 0, 0, (off_t)size));
+    if (result == 0 || errno != EOPNOTSUPP) return outcome(result);
+#endif
+    struct stat found;
+    DIARIO_RETRY(result, fstat(descriptor, &found));
+    if (result < 0 || found.st_size >= (off_t)size) return outcome(result);
+    DIARIO_RETRY(result, ftruncate(descriptor, (off_t)size));
+    return outcome(result);
+}
+
 int32_t diario_sync(int32_t descriptor) {
     int result;
 #if defined(__APPLE__)

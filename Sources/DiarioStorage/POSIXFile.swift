@@ -101,11 +101,7 @@ package final class POSIXFile: LogFile {
 
     /// Shows the first 16 bytes in memory; nil if the system cannot do that here.
     func mapWords() -> MappedWords? {
-        do throws(StorageError) {
-            if try size() < 16 { try truncate(to: 16) }
-        } catch {
-            return nil
-        }
+        guard diario_reserve(descriptor, 16) >= 0 else { return nil }
         return MappedWords(descriptor: descriptor)
     }
 

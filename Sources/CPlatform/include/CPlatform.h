@@ -63,6 +63,9 @@ int64_t diario_size(int32_t descriptor);
 int64_t diario_read(int32_t descriptor, void *bytes, size_t count, int64_t offset);
 int64_t diario_write(int32_t descriptor, const void *bytes, size_t count, int64_t offset);
 int32_t diario_truncate(int32_t descriptor, int64_t size);
+/* Room for the first `size` bytes of a file, all of whose bytes stay as they are: a hole, read by
+ * way of memory, ends the process with SIGBUS where no room is left. */
+int32_t diario_reserve(int32_t descriptor, int64_t size);
 /* Brings the bytes of a file to the medium: fdatasync, F_FULLFSYNC on Apple's systems. */
 int32_t diario_sync(int32_t descriptor);
 /* Brings the names in a directory to the medium; allowed on a descriptor for reading. */
