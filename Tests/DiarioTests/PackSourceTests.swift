@@ -28,6 +28,27 @@ import Testing
         }
     }
 
+    /// Its types would be in the place of the program's own.
+    @Test func thePackOfTheProgramIsNotReplaced() throws {
+        let folder = try TemporaryFolder()
+        let directory = try folder.directory()
+        let event =
+            #"{"$schema":"https://json-schema.org/draft/2020-12/schema","#
+            + #""title":"engine.pack.adopted","x-diario-version":2,"type":"object","#
+            + #""additionalProperties":false,"required":["zap"],"#
+            + #""properties":{"zap":{"type":"string","maxLength":9}}}"#
+        try directory.makeDirectory("events")
+        for (path, text) in [
+            ("pack.json", #"{"name":"engine","version":9}"#),
+            ("events/pack.adopted.2.json", event),
+        ] {
+            try directory.open(path, .create).write(Array(text.utf8).span, at: 0)
+        }
+        let problems = try PackSource.problems(folder: folder.path)
+        #expect(problems.map(\.rule) == ["reserved-name"])
+        #expect(throws: DiarioError.self) { try PackSource.load(folder: folder.path) }
+    }
+
     /// SQLite takes the statement, and refuses it for every event.
     @Test func aReadModelThatTakesNoExampleIsTold() throws {
         let pack = try TasksPack.make(

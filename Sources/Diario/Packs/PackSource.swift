@@ -35,7 +35,7 @@ package enum PackSource {
         let packs = try load(groups: groups)
         // The program's own were tried when it was made; those of others are tried here.
         let problems = zip(groups, packs).flatMap { group, pack in
-            PackCheck.problems(of: pack).map { group.placing($0) }
+            (nameProblems(pack) + PackCheck.problems(of: pack)).map { group.placing($0) }
         }
         guard problems.isEmpty else { throw DiarioError(PackError(problems)) }
         return packs
@@ -48,7 +48,7 @@ package enum PackSource {
 
     /// The same packs, once their SQL was tried.
     static func tried(_ packs: [Pack]) throws(DiarioError) -> [Pack] {
-        let problems = packs.flatMap { PackCheck.problems(of: $0) }
+        let problems = packs.flatMap { nameProblems($0) + PackCheck.problems(of: $0) }
         guard problems.isEmpty else { throw DiarioError(PackError(problems)) }
         return packs
     }
@@ -60,7 +60,8 @@ package enum PackSource {
         for group in try groups(folder: path) {
             do throws(PackError) {
                 let pack = try Pack(files: group.files)
-                var found = pack.checkExamples() + PackCheck.problems(of: pack)
+                var found =
+                    nameProblems(pack) + pack.checkExamples() + PackCheck.problems(of: pack)
                 if found.isEmpty { found = ExampleCheck.problems(of: pack) }
                 problems += found.map { group.placing($0) }
                 packs.append(pack)
@@ -75,6 +76,19 @@ package enum PackSource {
     }
 
     private static let engineName = "engine"
+
+    /// That a pack has the name of the program's own, whose types would be other ones then.
+    private static func nameProblems(_ pack: Pack) -> [PackProblem] {
+        guard pack.name == engineName, (try? engine())?.files != pack.files else { return [] }
+        return [
+            PackProblem(
+                file: "pack.json",
+                line: 1,
+                rule: "reserved-name",
+                message: "\(engineName) is the name of the program's own pack; choose another"
+            )
+        ]
+    }
 
     /// The files of one pack, and the folder they came from.
     private struct Group {

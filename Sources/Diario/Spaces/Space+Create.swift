@@ -165,7 +165,7 @@ extension Space {
         of pack: Pack,
         _ fingerprint: Hash32
     ) throws(DiarioError) -> DraftBatch {
-        guard let type = catalog.newest(EngineReader.adoptionName) else {
+        guard let type = catalog.type(EngineReader.adoptionName, version: 1) else {
             preconditionFailure("the engine's types are in every catalog")
         }
         var payload = Payload()
