@@ -47,6 +47,30 @@ import Testing
         #expect(try summary.space.verify { _ in }.isOK)
     }
 
+    /// Numbers that no replica reaches, in files that people make.
+    @Test(arguments: ["18446744073709551615", "18446744073709551614", "4611686018427387905"])
+    func originsOutOfAllBoundsAreRefused(number: String) throws {
+        let folder = try TemporaryFolder()
+        func line(_ day: String, _ sequence: String) -> String {
+            #"{"type":"meals.weight.recorded","payload":{"day":"2026-01-\#(day)","#
+                + #""source":"manual"},"at":"2026-01-01T00:00:00Z","#
+                + #""origin":"7zk3m9q2c1f4a-\#(sequence)","batch":"b"}"# + "\n"
+        }
+        let text = line("01", number) + line("02", "1")
+        for isFresh in [true, false] {
+            let path = folder.path + "/\(isFresh)"
+            let space = try Space.create(at: path, packs: PackSource.builtIn())
+            if !isFresh { try SampleSpace.fill(space) }
+            let before = try SampleSpace.lines(space)
+            let file = try SampleSpace.file(Array(text.utf8), in: folder)
+            let error = #expect(throws: DiarioError.self) {
+                try space.importLines(of: file) { _, _ in }
+            }
+            #expect(error?.message.isEmpty == false)
+            #expect(try SampleSpace.lines(space) == before)
+        }
+    }
+
     /// As editors of other systems save a file.
     @Test(arguments: [EventForm.lines, .cloudEvents])
     func aByteOrderMarkBeforeAnExportIsPassedOver(form: EventForm) throws {

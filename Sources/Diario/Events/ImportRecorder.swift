@@ -90,9 +90,15 @@ struct ImportRecorder {
         do throws(SchemaError) { try reader.read(text, into: &line) } catch {
             throw DiarioError(error, at: place)
         }
-        if line.type.pack == "engine", let origin = line.origin {
-            authorities.insert(origin.replica)
+        guard let origin = line.origin else { return }
+        guard origin.sequence <= LogNumber.max else {
+            throw DiarioError.refused(
+                place,
+                "the origin \(origin.text) is out of all bounds; its number is at most "
+                    + "\(LogNumber.max)"
+            )
         }
+        if line.type.pack == "engine" { authorities.insert(origin.replica) }
     }
 
     private mutating func take(_ text: Span<UInt8>) throws(DiarioError) {

@@ -62,21 +62,22 @@ struct ImportedOrigins: Sendable {
     }
 
     mutating func add(_ new: [ImportedRun]) {
-        for run in new {
-            var list = runs[run.first.replica] ?? []
-            if list.last.map({ $0.first.sequence < run.first.sequence }) ?? true {
-                list.appendMerging(run)
-            } else {
-                let index = list.firstIndex { $0.first.sequence > run.first.sequence }
-                list.insert(run, at: index ?? list.count)
-            }
-            runs[run.first.replica] = list
+        // Changed where they are: a replica may have a run for each of its events.
+        for run in new { Self.add(run, to: &runs[run.first.replica, default: []]) }
+    }
+
+    private static func add(_ run: ImportedRun, to list: inout [ImportedRun]) {
+        if list.last.map({ $0.first.sequence < run.first.sequence }) ?? true {
+            list.appendMerging(run)
+        } else {
+            let index = list.sortedIndex(behindAll: { $0.first.sequence <= run.first.sequence })
+            list.insert(run, at: index)
         }
     }
 
     /// The event that says that these runs were recorded.
     static func note(_ runs: [ImportedRun], _ space: Space) throws(DiarioError) -> DraftBatch {
-        guard let type = space.catalog.newest(typeName),
+        guard let type = space.catalog.type(typeName, version: 1),
             let index = type.fields.firstIndex(where: { $0.name == "runs" })
         else { preconditionFailure("the engine's types are in every catalog") }
         // Keys in the order of their bytes, no blanks: canonical as it is written.
@@ -109,7 +110,8 @@ struct ImportedOrigins: Sendable {
         guard let replica = text("replica").flatMap({ ReplicaID(text: $0) }),
             let newReplica = text("newReplica").flatMap({ ReplicaID(text: $0) }),
             let first = number("first"), let count = number("count"),
-            let newFirst = number("newFirst")
+            let newFirst = number("newFirst"), LogNumber.isValid(first, count: count),
+            LogNumber.isValid(newFirst, count: count)
         else { return nil }
         return ImportedRun(
             first: Origin(replica: replica, sequence: first),

@@ -208,7 +208,7 @@ struct Restorer {
         guard
             index == 0
                 || origin.replica == first.replica
-                    && origin.sequence == first.sequence + UInt64(index)
+                    && origin.sequence == first.sequence &+ UInt64(index)
         else {
             throw DiarioError.refused(
                 place,

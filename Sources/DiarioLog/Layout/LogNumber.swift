@@ -6,7 +6,7 @@ package enum LogNumber {
     package static let max: UInt64 = 1 << 62 - 1
 
     /// Whether `count` numbers from `first` on are within the bound.
-    static func isValid(_ first: UInt64, count: UInt64) -> Bool {
+    package static func isValid(_ first: UInt64, count: UInt64) -> Bool {
         first >= 1 && count >= 1 && count <= max && first <= max - count + 1
     }
 
