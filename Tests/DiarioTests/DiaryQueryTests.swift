@@ -16,7 +16,10 @@ import Testing
                 "queries/places.sql":
                     "-- query places(least INTEGER, list TEXT = 'l1'): tasks of a list\n"
                     + "SELECT id, place FROM task WHERE place >= :least AND list = :list "
-                    + "ORDER BY place;"
+                    + "ORDER BY place;",
+                "queries/boxes.sql":
+                    "-- query boxes(at INTEGER): the boxes at a place\n"
+                    + "SELECT number FROM box_place WHERE low <= :at AND high >= :at;",
             ]
         )
         let space = try Space.create(at: folder.path, packs: [pack])
@@ -49,6 +52,23 @@ import Testing
         )
         #expect(count.rows == [[.integer(2)]])
         try await diary.close()
+    }
+
+    /// An index of places gets ready to write as soon as it is opened, which was refused.
+    @Test func anIndexOfPlacesIsRead() async throws {
+        let diary = try Diary(path: folder.path)
+        for id in [1, 2, 25] { _ = try await diary.append(batch(diary, id)) }
+        var answers = diary.liveQuery("boxes", ["at": "4"]).makeAsyncIterator()
+        #expect(try await answers.next()?.rows == [])
+        let answer = try await diary.sql("SELECT number FROM box_place WHERE high = 2")
+        #expect(answer.rows == [[.integer(0)]])
+        for table in ["box_place", "box_place_node", "box_place_rowid", "box_place_parent"] {
+            await #expect(throws: DiarioError.self) {
+                try await diary.sql("DELETE FROM \(table)")
+            }
+        }
+        for id in [3, 4] { _ = try await diary.append(batch(diary, id)) }
+        #expect(try await answers.next()?.rows == [[.integer(0)]])
     }
 
     @Test(arguments: [

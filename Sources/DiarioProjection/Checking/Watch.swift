@@ -33,6 +33,10 @@ final class Watch {
     /// Why the last statement was refused; nil if it was not.
     private(set) var refusal: (rule: String, message: String)?
 
+    /// How the tables end that an index of places keeps beside itself; it gets ready to write there
+    /// as soon as it is opened.
+    private static let placeTables = ["_node", "_rowid", "_parent"]
+
     /// Settings that only tell; an index of texts asks for the first one by itself.
     private static let readingPragmas: Set<String> = [
         "data_version", "table_list", "table_info", "table_xinfo", "index_list", "index_info",
@@ -129,6 +133,8 @@ final class Watch {
     private func judge(writing access: Access) -> (rule: String, message: String)? {
         let table = access.first ?? ""
         switch purpose {
+        // A query that would write there itself does not only read, and is refused for that.
+        case .query where Self.placeTables.contains { table.hasSuffix($0) }: return nil
         case .query, .upcast:
             return ("sql-statement", "it may only read; SELECT what it answers")
         case .ourOwn, .definition:
