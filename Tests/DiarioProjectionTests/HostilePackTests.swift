@@ -40,6 +40,34 @@ import Testing
         (try? PackSample.problems(files))?.isEmpty ?? false
     }
 
+    /// What a SELECT within a SELECT gives was looked at twice on each level, uncounted.
+    @Test func aStatementThatIsTooInvolvedIsToldSoon() throws {
+        let names = ["a", "b", "c", "d", "e", "f", "h", "i", "j", "k", "l", "m"]
+        let list = names.joined(separator: ", ")
+        // The last column is settled by the one before it, which is settled a round later.
+        let chain = zip(names.dropFirst(), names).reversed().map { "\($0) = \($1)" }
+        var nested = "SELECT " + names.map { "day AS \($0)" }.joined(separator: ", ")
+        nested += ", count AS g FROM thing"
+        for _ in 0..<6 {
+            nested =
+                "SELECT \(list), max(g) AS g FROM (\(nested)) WHERE "
+                + chain.joined(separator: " AND ") + " AND a = 1 GROUP BY length(g)"
+        }
+        let columns = (0..<400).reversed().map { "c\($0)" }
+        let others = columns.dropFirst() + ["c0"]
+        let equal =
+            "SELECT c399, max(c1) FROM (SELECT "
+            + columns.map { "day AS \($0)" }.joined(separator: ", ") + " FROM thing) WHERE ("
+            + columns.joined(separator: ", ") + ") = (" + others.joined(separator: ", ")
+            + ") GROUP BY c0"
+        for select in [nested, equal] {
+            let problems = try PackSample.problems(
+                statement: "UPDATE thing SET count = 1 WHERE EXISTS (\(select));"
+            )
+            #expect(problems.count == 1 && problems[0].message.contains("too involved"))
+        }
+    }
+
     @Test(arguments: [
         "UPDATE diario_state SET value = '2';", "DELETE FROM diario_model;",
         "INSERT INTO diario_quarantine SELECT * FROM diario_quarantine;",

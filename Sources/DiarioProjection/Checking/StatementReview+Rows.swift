@@ -100,14 +100,18 @@ extension StatementReview {
             fixed.columns.insert(Place(place, expression.text.lowercased()))
         }
         let equalities = equalities(scope, conditions)
+        // Each side is looked for among all columns.
+        let width = 1 + scope.sources.reduce(0) { $0 + 1 + $1.columns.count } / 4
         while true {
             let before = (fixed.sources.count, fixed.columns.count)
             for equality in equalities {
+                guard takeStep(equality.left.line, count: width) else { return fixed }
                 settle(equality.left, by: equality.right, equality, &fixed, scope)
                 settle(equality.right, by: equality.left, equality, &fixed, scope)
             }
             for (place, source) in scope.sources.enumerated()
             where !fixed.sources.contains(place) {
+                guard takeStep(0, count: 1 + source.columns.count) else { return fixed }
                 let columns = Set(
                     source.columns.map(\.name).filter { fixed.columns.contains(Place(place, $0)) }
                 )

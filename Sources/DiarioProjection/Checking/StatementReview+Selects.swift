@@ -57,6 +57,7 @@ extension StatementReview {
     /// The scope of a SELECT's expressions.
     func scope(of core: SQLSelect.Core, _ parent: Scope) -> Scope {
         let scope = Scope(in: parent)
+        guard takeStep(core.sources.first?.line ?? 0) else { return scope }
         scope.sources = sources(core.sources, parent)
         for column in core.columns {
             guard let alias = column.alias, let expression = column.expression else { continue }
@@ -77,6 +78,7 @@ extension StatementReview {
             }
             for source in scope.sources
             where column.starTable == nil || source.name == column.starTable?.lowercased() {
+                guard takeStep(0, count: 1 + source.columns.count) else { return found }
                 found += source.columns.map { Output(name: $0.name, trait: $0.trait) }
             }
         }
@@ -233,12 +235,14 @@ extension StatementReview {
 
     /// The columns of an expression that are not those of a SELECT within it.
     func free(_ expression: SQLExpression, _ scope: Scope) -> [SQLExpression] {
+        guard takeStep(expression.line) else { return [] }
         if expression.kind == .column { return [expression] }
         return (expression.operands + expression.filters).flatMap { free($0, scope) }
             + expression.selects.flatMap { free($0, scope) }
     }
 
     private func free(_ select: SQLSelect, _ parent: Scope) -> [SQLExpression] {
+        guard takeStep(select.line) else { return [] }
         let outer = Scope(in: parent)
         for named in select.named { outer.named[named.name.lowercased()] = named }
         var found = select.named.flatMap { $0.selects.flatMap { free($0, outer) } }

@@ -57,7 +57,8 @@ final class StatementReview {
     // MARK: Reports
 
     func report(_ line: Int, _ rule: String, _ message: String) {
-        guard isReporting else { return }
+        // What was not looked at any more is no reason for others.
+        guard isReporting, stepCount <= Self.stepCountMax else { return }
         problems.append((line, rule, message))
     }
 
@@ -74,15 +75,15 @@ final class StatementReview {
     }
 
     /// Whether there is still time to look; a fault if there is not.
-    func takeStep(_ line: Int) -> Bool {
-        stepCount += 1
+    ///
+    /// `count` tells how much is looked at next.
+    func takeStep(_ line: Int, count: Int = 1) -> Bool {
+        guard stepCount <= Self.stepCountMax else { return false }
+        stepCount += count
         guard stepCount > Self.stepCountMax else { return true }
-        if stepCount == Self.stepCountMax + 1 {
-            let wasReporting = isReporting
-            isReporting = true
-            report(line, "sql-form", "the statement is too involved; write several simple ones")
-            isReporting = wasReporting
-        }
+        problems.append(
+            (line, "sql-form", "the statement is too involved; write several simple ones")
+        )
         return false
     }
 
