@@ -85,6 +85,7 @@ extension DiarioError {
             case .newerFormat, .unknownType, .noSchema: .incompatible
             case .readOnly, .closed: .readOnly
             case .notAuthority, .isAuthority, .outOfOrder: .invalid
+            case .tooManyReplicas, .tooLarge: .tooLarge
             case .sealing: .busy
             case .waiting: .diverged
             }

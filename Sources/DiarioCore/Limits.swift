@@ -174,6 +174,10 @@ public enum Limits {
     ///
     /// Above: the push is refused.
     package static let holderReplicaCountMax = 10_000
+    /// Replicas of a space, all that ever wrote to it.
+    ///
+    /// Above: refused.
+    public static let spaceReplicaCountMax = 100_000
     /// Events of a space on a server, unless it has a quota of its own.
     ///
     /// Above: the push is refused.

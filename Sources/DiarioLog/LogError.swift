@@ -44,6 +44,10 @@ package enum LogError: Error, Equatable, Sendable {
     case waiting(SpaceID)
     /// A promotion or a canonical block that does not fit what is there.
     case outOfOrder(what: String)
+    /// Events of more replicas than a space may have.
+    case tooManyReplicas(countMax: Int)
+    /// More bytes than a frame may have, and nothing that could be cut.
+    case tooLarge(byteCount: Int, byteCountMax: Int)
     case unknownType(name: String, version: Int)
     /// The schema of events is not here, so they cannot be sealed.
     case noSchema(name: String, version: Int)
@@ -84,6 +88,12 @@ package enum LogError: Error, Equatable, Sendable {
             "This directory was restored from a backup or copied, and others may know events that "
                 + "it lacks, so it gives no positions. `diario authority resume` lets it go on."
         case .outOfOrder(let what): "The events do not fit the log: \(what)."
+        case .tooManyReplicas(let countMax):
+            "The events come from so many replicas that the space would have more than "
+                + "\(countMax) of them. Let devices keep the replica they have, or use another space."
+        case .tooLarge(let byteCount, let byteCountMax):
+            "\(byteCount) bytes would have to be written at once, and a frame of the log holds "
+                + "\(byteCountMax)."
         case .unknownType(let name, let version):
             "No adopted pack has the event type \(name), version \(version). "
                 + "Adopt one with `diario schema adopt`."

@@ -14,6 +14,8 @@ package struct LogSizes: Hashable, Sendable {
     package var quietMax = Limits.logQuietSizeMax
     /// Bytes of rows after which a space writes down its state.
     package var stateInterval = Limits.stateIntervalSizeMax
+    /// Replicas of one space, each of which its state names.
+    package var replicaCountMax = Limits.spaceReplicaCountMax
     /// Bytes that are set aside for a full disk.
     package var reserve = Limits.reserveSizeMax
 

@@ -281,6 +281,40 @@ import Testing
         #expect(try log.open(process: 2).root(of: space) == store.root(of: space))
     }
 
+    /// A state that names many replicas came in front of rows that nearly filled the frame, and the
+    /// program trapped: again after each restart.
+    @Test func theStateOfManyReplicasFitsInSomeFrame() throws {
+        let (log, _, space) = try make()
+        log.sizes = TestLog.small
+        let store = try log.open(process: 1)
+        var next: UInt64 = 1
+        for count in [150, 150, 150, 150, 150, 150, 150, 150] {
+            // Nearly as much as a frame takes, so that no state of so many fits in front of it.
+            let rows = (next..<next + UInt64(count)).map { ($0, UInt64(1), Int64?.none) }
+            _ = try store.append(append(preserved(log, rows, textSize: 100), to: space))
+            next += UInt64(count)
+        }
+        #expect(try store.status(of: space).head == next - 1)
+        let reopened = try log.open(process: 2)
+        #expect(try reopened.root(of: space) == store.root(of: space))
+    }
+
+    @Test func anAuthorityTakesEventsOfSoManyReplicas() throws {
+        let (log, _, space) = try make()
+        log.sizes.replicaCountMax = 5
+        let store = try log.open(process: 1)
+        _ = try store.append(append(preserved(log, (7...10).map { ($0, 1, nil) }), to: space))
+        _ = try store.append(log.append(1, to: space))
+        for rows in [[(UInt64(11), UInt64(1), Int64?.none)], [(7, 2, nil), (12, 1, nil)]] {
+            let error = #expect(throws: LogError.self) {
+                try store.append(append(preserved(log, rows), to: space))
+            }
+            #expect(error == .tooManyReplicas(countMax: 5))
+        }
+        _ = try store.append(append(preserved(log, [(7, 2, nil)]), to: space))
+        #expect(try store.status(of: space).head == 6)
+    }
+
     /// Behind a row with the highest clock there is, the next event had none left, and trapped.
     @Test func aRowWhoseClockLeavesNoneForLaterEventsIsRefused() throws {
         let (log, store, space) = try make()

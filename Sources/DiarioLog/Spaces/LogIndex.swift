@@ -33,6 +33,7 @@ struct LogIndex: Sendable {
         var acceptedAt = Int64.min
         var clock = HybridTime(rawValue: 0)
         var bytesSinceState = 0
+        var stateSizeMax = 0
         var released: UInt64 = 0
         /// Events of the longest lane that lie in blocks of the log.
         var unsealed: UInt64 = 0
@@ -47,6 +48,8 @@ struct LogIndex: Sendable {
     func lastSequence(of replica: ReplicaID, in space: SpaceID) -> UInt64 {
         spaces.read(space) { $0.lastSequence(of: replica) } ?? 0
     }
+
+    func replicaCount(of space: SpaceID) -> Int { spaces.read(space) { $0.tallies.count } ?? 0 }
 
     /// The spaces that keep something in a file alive, in order.
     func liveSpaces(in file: UInt64) -> [SpaceID] {

@@ -71,6 +71,11 @@ struct SpaceIndex: Sendable {
     /// Whether the log holds anything of the space.
     var isUsed: Bool { head > 0 || state != nil || !lanes.isEmpty || !tallies.isEmpty }
 
+    /// Bytes that a state of the space has at most.
+    var stateSizeMax: Int {
+        SpaceState.size(tallies: tallies.count, adoptions: adoptions.count, nodes: 64)
+    }
+
     var pendingCount: Int { lanes.reduce(0) { $0 + $1.runs.eventCount } }
 
     /// Bytes in the log and in row files that this space keeps alive.
@@ -96,6 +101,7 @@ struct SpaceIndex: Sendable {
             acceptedAt: acceptedAt,
             clock: clock,
             bytesSinceState: bytesSinceState,
+            stateSizeMax: stateSizeMax,
             released: released,
             unsealed: lanes.reduce(0) { max($0, $1.runs.unsealedCount) }
         )

@@ -77,7 +77,10 @@ struct FrameLog: ~Copyable {
         precondition(unsynced == nil, "W1: the frame before is synced first")
         if let stopped { throw .stopped(stopped) }
         let bodySize = frame.count - FrameHeader.size
-        precondition(bodySize <= sizes.frameMax, "a frame is cut before it grows too long")
+        // A reader refuses it, so it must never be on disk.
+        guard bodySize <= sizes.frameMax else {
+            throw .tooLarge(byteCount: bodySize, byteCountMax: sizes.frameMax)
+        }
         let frameSize = FrameHeader.frameSize(body: bodySize)
         frame.append(repeating: 0, count: frameSize - frame.count)
         if newest == nil || length + frameSize > sizes.fileMax {

@@ -53,7 +53,32 @@ extension Writer {
         }
         isCarried = isComplete && staged.isEmpty
         lastStaged?.1.bytesToState -= frame.count
+        if !lateStates.isEmpty { writeLateStates() }
         return outcomes
+    }
+
+    /// Writes states that did not fit into the frames of a commit, each in a frame that has room.
+    ///
+    /// What was committed does not depend on them: if they cannot be written now, a later commit
+    /// tries again.
+    private mutating func writeLateStates() {
+        let late = lateStates.sorted()
+        lateStates.removeAll()
+        do throws(LogError) {
+            try syncPrevious()
+            beginFrame()
+            for id in late {
+                let size = store.index.withLock { $0.brief(of: id).stateSizeMax }
+                // Of more replicas than there may be, as programs without that bound let in.
+                guard size + Record.headerSize <= store.sizes.frameMax else { continue }
+                let range = try store.hashes.range(of: id, in: store)
+                try makeRoom(size)
+                appendState(of: id, range, released: nil)
+            }
+            try finishFrame(isSynced: true)
+        } catch {
+            forgetStaged()
+        }
     }
 
     /// Syncs the frame that was written last, if it is not synced yet, and lets readers see it.

@@ -43,9 +43,4 @@ extension SpaceIndex {
         let start = canonical.firstIndex(endingFrom: first.first)
         return canonical.runs[start...].starts(with: runs)
     }
-
-    /// Bytes that a state of the space has at most.
-    fileprivate var stateSizeMax: Int {
-        SpaceState.size(tallies: tallies.count, adoptions: adoptions.count, nodes: 64)
-    }
 }

@@ -41,6 +41,7 @@ extension Writer {
                 preconditionFailure("the kinds were checked above")
             }
         }
+        try checkReplicas(append.space, sequences, isAuthority: space.isAuthority)
         space.take(sequences)
     }
 

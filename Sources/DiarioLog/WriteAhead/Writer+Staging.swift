@@ -83,7 +83,7 @@ extension Writer {
     /// Adds the events of one append to the frame; the frame is unchanged when it fails.
     mutating func stage(_ append: Append) -> Outcome {
         var space: Staged
-        do throws(LogError) { space = try takeStaged(append.space) } catch {
+        do throws(LogError) { space = try takeStaged(append.space, append.sizeEstimate) } catch {
             return .failure(error)
         }
         defer { lastStaged = (append.space, space) }
@@ -163,11 +163,34 @@ extension Writer {
                 try check(rows, in: append.space, &sequences, &acceptedAt, now: now)
             }
         }
+        try checkReplicas(append.space, sequences, isAuthority: space.isAuthority)
         space.take(sequences)
     }
 
+    /// The state names each replica, and is one record of one frame.
+    ///
+    /// A replica takes what its authority has: that one kept to the bound.
+    func checkReplicas(
+        _ id: SpaceID,
+        _ sequences: [ReplicaID: UInt64],
+        isAuthority: Bool
+    ) throws(LogError) {
+        let countMax = store.sizes.replicaCountMax
+        guard isAuthority else { return }
+        let isWithin = store.index.withLock { index in
+            let known = index.replicaCount(of: id)
+            // Mostly that is enough, and nothing has to be looked up.
+            if known + sequences.count <= countMax { return true }
+            let new = sequences.keys.count { index.lastSequence(of: $0, in: id) == 0 }
+            return new == 0 || known + new <= countMax
+        }
+        guard isWithin else { throw .tooManyReplicas(countMax: countMax) }
+    }
+
     /// The space as the frame under construction leaves it so far; the caller puts it back.
-    private mutating func takeStaged(_ id: SpaceID) throws(LogError) -> Staged {
+    ///
+    /// `size` are the bytes that the frame is to take next.
+    private mutating func takeStaged(_ id: SpaceID, _ size: Int) throws(LogError) -> Staged {
         if let (lastID, space) = lastStaged.take() {
             let wasCarried = isCarried
             isCarried = false
@@ -178,11 +201,17 @@ extension Writer {
         let home = try writableHome(id)
         guard !home.manifest.isWaiting else { throw .waiting(id) }
         let brief = store.index.withLock { $0.brief(of: id) }
-        var bytesToState = store.sizes.stateInterval - brief.bytesSinceState
+        // A long state comes after more rows, or the log would be states for the most part.
+        let interval = max(store.sizes.stateInterval, 4 * brief.stateSizeMax)
+        var bytesToState = interval - brief.bytesSinceState
         if bytesToState <= 0 {
-            // Waits for the hashes, which are a few frames behind at the most.
-            appendState(of: id, try store.hashes.range(of: id, in: store), released: nil)
-            bytesToState = store.sizes.stateInterval
+            if frame.count + builder.size + brief.stateSizeMax + size < store.sizes.frameMax {
+                // Waits for the hashes, which are a few frames behind at the most.
+                appendState(of: id, try store.hashes.range(of: id, in: store), released: nil)
+            } else {
+                lateStates.insert(id)
+            }
+            bytesToState = interval
         }
         return Staged(
             home: home,

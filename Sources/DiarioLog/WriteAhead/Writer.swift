@@ -38,6 +38,8 @@ struct Writer: ~Copyable {
     var time = Timestamp(milliseconds: 0)
     /// The rows of the frame under construction, as long as it holds nothing else.
     var ownRows: [OwnRows] = []
+    /// Spaces whose state is due, and did not fit in the frame in which it was.
+    var lateStates: Set<SpaceID> = []
     /// Bytes of frames after which it is looked whether the log holds too much.
     var bytesToLook = 0
     /// What reading the log found.
