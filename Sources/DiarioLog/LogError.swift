@@ -90,7 +90,8 @@ package enum LogError: Error, Equatable, Sendable {
         case .outOfOrder(let what): "The events do not fit the log: \(what)."
         case .tooManyReplicas(let countMax):
             "The events come from so many replicas that the space would have more than "
-                + "\(countMax) of them. Let devices keep the replica they have, or use another space."
+                + "\(countMax) of them. Let devices keep the replica they have, or use another "
+                + "space."
         case .tooLarge(let byteCount, let byteCountMax):
             "\(byteCount) bytes would have to be written at once, and a frame of the log holds "
                 + "\(byteCountMax)."

@@ -21,7 +21,7 @@ package struct SpaceStatus: Equatable, Sendable {
     package let pending: Int
     /// Those of them that are in private segments.
     package let sealedPending: Int
-    /// Canonical and pending events without those of an authority.
+    /// Canonical and pending events without those of an authority and those that were lost.
     package let events: Int
     /// Bytes of this space that are live in the write-ahead log.
     package let liveBytes: Int
@@ -178,13 +178,21 @@ extension LogStore {
             segmentCount: segments.count + home.manifest.lanes.count,
             pending: index.pendingCount,
             sealedPending: index.sealedPendingCount,
-            events: index.eventCount,
+            events: max(0, index.eventCount - Self.lostEvents(home.manifest, index.adoptions)),
             liveBytes: index.liveBytes,
             adoptions: index.adoptions,
             clock: index.clock,
             acceptedAt: index.head == 0 ? nil : Timestamp(milliseconds: index.acceptedAt),
             tallies: index.tallies
         )
+    }
+
+    /// Events that were lost; adoptions among them are an authority's, and known all the same.
+    private static func lostEvents(_ manifest: Manifest, _ adoptions: [Adoption]) -> Int {
+        manifest.lost.reduce(0) { count, lost in
+            count + Int(lost.count)
+                - adoptions.count { lost.positions.contains($0.position) }
+        }
     }
 
     /// What a space is and how far it goes; costs the same however many events it has in the log.

@@ -298,6 +298,12 @@ struct RepairSample {
             expectPart(after, of: before, what)
         } else {
             #expect(after == kept, "\(what)")
+            let status = try store.status(of: space)
+            #expect(status.events == after.count + Int(status.released), "\(what)")
+            let events = try store.manifests().reduce(0) {
+                $0 + (try store.status(of: $1.space).events)
+            }
+            #expect(report.events == events, "\(what)")
         }
         let batches = try store.append(log.append(3, to: space))
         let origin = try #require(batches.first).firstOrigin.text

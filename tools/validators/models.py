@@ -135,6 +135,11 @@ def undo(diario, space, expected):
     count = diario.good("-C", space, "sql", "SELECT count(*) AS n FROM weight WHERE day >= '2000'",
                         "--json").json[0]["n"]
     require(count >= 50, f"what went back goes on: {count}")
+    kinds = {"9": "integer", "9.5": "real", "'9'": "text", "nine": "text", "09": "text"}
+    for value, expected_kind in kinds.items():
+        kind = diario.good("-C", space, "sql", "SELECT typeof(:value) AS kind", "--param",
+                           f"value={value}", "--json").json[0]["kind"]
+        require(kind == expected_kind, f"--param value={value} is {kind}")
     check(diario, space)
     after = digests(diario, space)
     changed = {key for key in expected if after[key] != expected[key]}

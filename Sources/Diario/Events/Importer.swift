@@ -30,7 +30,8 @@ extension Space {
     /// Into a space without events of its packs they come as they are, with origins, positions and
     /// times, in a space of a new lineage that takes the place of this one. Into any other space
     /// they are recorded as new events of this replica, each origin once; so are CloudEvents that
-    /// other programs recorded, into any space.
+    /// other programs recorded, into any space. A space that has its authority elsewhere takes
+    /// none.
     ///
     /// `progress` is told how many bytes of the file were read, of how many to read in all.
     package func importEvents(
@@ -40,7 +41,13 @@ extension Space {
     ) throws(DiarioError) -> ImportSummary {
         let status = try logging { () throws(LogError) in try store.status(of: id) }
         guard status.manifest.authority != nil else {
-            throw DiarioError(LogError.notAuthority(id))
+            // What says that an origin was taken up is an event of the authority.
+            throw DiarioError(
+                .invalid,
+                "The space gets its positions from a server, so nothing can be imported here. "
+                    + "Import into the space before it is published, or record the events as new "
+                    + "ones with `diario record`."
+            )
         }
         let size: Int
         do throws(StorageError) { size = try file.size() } catch { throw DiarioError(error) }

@@ -7,7 +7,7 @@ import DiarioSchema
 /// What `verify` found.
 package struct SpaceVerification: Sendable {
     package let isOK: Bool
-    /// Canonical and pending events without those of an authority.
+    /// Canonical and pending events without those of an authority and those that were lost.
     package let events: Int
     /// Nil if a fault leaves it unknown.
     package let root: Hash32?

@@ -43,6 +43,9 @@ extension Command {
             "Sees the tables of all packs (at most 10 of them), each under its own name, and with "
                 + "that of its pack in front where two have the same: fish.report. It may only "
                 + "read: SQLite with all its functions, but no extensions.",
+            "A parameter, such as :least in the query, gets its value by --param least=3: a number "
+                + "where it is written as one, such as 3 or -1.5, else a text. A text of digits "
+                + "goes in quotes: --param \"phone='112'\".",
             "The answer is printed as `query` prints it.",
         ],
         options: answers,

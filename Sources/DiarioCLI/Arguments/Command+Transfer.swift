@@ -62,7 +62,8 @@ extension Command {
                 + "space without events of its packs they come as they are, with origins, "
                 + "positions and times; the space is then another one, of a new lineage. Into any "
                 + "other space they come as new events of this replica, each once, however often "
-                + "it is repeated.",
+                + "it is repeated. A space that gets its positions from a server takes no import: "
+                + "import first, then publish.",
             "CloudEvents of other programs are always recorded as new events, each once by its "
                 + "source and id: the type must be one of the space, data a JSON object that fits "
                 + "it, and time says when it happened. What else they tell is not recorded, and "

@@ -26,13 +26,30 @@ enum QueryCommand {
 
     static func sql(_ call: Invocation) throws(Failure) {
         let bounds = try bounds(call)
-        let values = try parameters(call).mapValues { Value.text($0) }
+        let values = try parameters(call).mapValues(value)
         try withModels(call) { (models) throws(Failure) in
             let sources = models.sources()
             try answer(call, call.arguments.operands[0], values, bounds) {
                 () throws(ProjectionError) in try ModelReader(sources)
             }
         }
+    }
+
+    /// A number where a text is written as one, for no table says here what a parameter is compared
+    /// with; a text in quotes as in SQL is that text.
+    private static func value(_ text: String) -> Value {
+        if let number = Int64(text), String(number) == text { return .integer(number) }
+        if text.count >= 2, text.hasPrefix("'"), text.hasSuffix("'") {
+            return .text(
+                text.dropFirst().dropLast().split(separator: "''", omittingEmptySubsequences: false)
+                    .joined(separator: "'")
+            )
+        }
+        let isDecimal = text.utf8.allSatisfy { (48...57).contains($0) || "-.".utf8.contains($0) }
+        if isDecimal, text.contains("."), let number = Double(text), number.isFinite {
+            return .real(number)
+        }
+        return .text(text)
     }
 
     /// Opens the space and brings its read models up to date.

@@ -55,6 +55,7 @@ enum StatsCommand {
         json.add("lineage", status.manifest.lineage.text)
         json.add("replica", status.replica.text)
         json.add("events", status.events)
+        json.add("lost", status.manifest.lost.reduce(0) { $0 + $1.count })
         json.add("head", status.head)
         json.add("pending", status.pending)
         json.add("inbox", stats.inboxCount)
@@ -70,7 +71,8 @@ enum StatsCommand {
     private static func print(_ stats: SpaceStats, _ output: Output) throws(Failure) {
         let status = stats.status
         func grouped(_ value: Int) -> String { ProgressLine.grouped(UInt64(max(0, value))) }
-        let lines = [
+        let lost = status.manifest.lost.reduce(0) { $0 + $1.count }
+        var lines = [
             ("space", status.manifest.space.text),
             ("lineage", status.manifest.lineage.text),
             ("replica", status.replica.text),
@@ -85,6 +87,8 @@ enum StatsCommand {
             ("events in the tail", grouped(stats.tailCount)),
             ("root", stats.root.text),
         ]
+        // Where all is well nobody need read of it.
+        if lost > 0 { lines.insert(("lost", ProgressLine.grouped(lost)), at: 4) }
         for (name, value) in lines {
             let pad = String(repeating: " ", count: 20 - name.utf8.count)
             try output.line("\(name)\(pad)\(value)")
