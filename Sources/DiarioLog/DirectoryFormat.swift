@@ -39,7 +39,14 @@ package struct DirectoryFormat: Equatable, Sendable {
             bytes = try directory.contents(of: LogPaths.format, sizeMax: 4096)
         } catch {
             switch error {
-            case .notFound, .notDirectory: throw .notALog
+            case .notFound, .notDirectory:
+                // Spaces are made behind it, so it was there.
+                guard let spaces = try? directory.list(LogPaths.spaces), !spaces.isEmpty else {
+                    throw .notALog
+                }
+                throw .corrupt(
+                    Fault(file: LogPaths.format, offset: 0, what: "the file is missing")
+                )
             default: throw .storage(error)
             }
         }

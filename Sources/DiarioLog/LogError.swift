@@ -64,6 +64,9 @@ package enum LogError: Error, Equatable, Sendable {
         switch self {
         case .storage(let error): error.message
         case .format(let error): error.message
+        case .corrupt(let fault) where !fault.file.hasPrefix(LogPaths.log + "/"):
+            "The data directory is damaged at \(fault.message). `diario repair` shows what can be "
+                + "mended and what would be lost; or restore a backup of the directory."
         case .corrupt(let fault):
             "The log is damaged at \(fault.message). It can be read up to there and takes no "
                 + "events. `diario repair` shows what can be mended and what would be lost; or "

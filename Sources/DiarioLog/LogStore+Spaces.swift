@@ -163,6 +163,19 @@ extension LogStore {
         return manifests.filter { !dead.contains($0.space) }
     }
 
+    /// A space of which the log has events and whose manifest is gone; nil if there is none.
+    package func missingManifest() throws(LogError) -> Fault? {
+        let used = shared.index.withLock { index in
+            index.spaces.ids.filter { index[$0].isUsed }
+        }
+        for id in used {
+            let isRemoved = try shared.directory.isRemoved(id)
+            guard !isRemoved, try !hasSpace(id) else { continue }
+            return Fault(file: LogPaths.manifest(id), offset: 0, what: "the file is missing")
+        }
+        return nil
+    }
+
     package func status(of space: SpaceID) throws(LogError) -> SpaceStatus {
         let index = shared.index.withLock { $0[space] }
         // Read after the index: what that says was released is in the manifest's segments by then.

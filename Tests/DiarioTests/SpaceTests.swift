@@ -5,6 +5,7 @@ import DiarioLog
 import DiarioSchema
 import DiarioStorage
 import DiarioTestSupport
+import Foundation
 import Testing
 
 @Suite struct SpaceTests {
@@ -16,6 +17,30 @@ import Testing
         #expect(stats.status.head > 5)
         #expect(stats.status.adoptions.count == 5)
         #expect(try space.verify { _ in }.isOK)
+    }
+
+    /// Without one of them it was said that there is no diary, and that one should be made.
+    @Test func aMissingFileIsToldAsDamage() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path + "/diary", packs: PackSource.builtIn())
+        let status = try space.stats().status
+        let pack = try #require(status.adoptions.first).fingerprint
+        try space.close()
+        let (id, files) = (status.manifest.space, FileManager.default)
+        for path in [
+            "format", LogPaths.manifest(id), LogPaths.replica(id), LogPaths.pack(pack),
+        ] {
+            let copy = folder.path + "/copy"
+            try? files.removeItem(atPath: copy)
+            try files.copyItem(atPath: folder.path + "/diary", toPath: copy)
+            try files.removeItem(atPath: copy + "/.diario/" + path)
+            let error = #expect(throws: DiarioError.self) {
+                try Space.open(at: copy, access: .readOnly)
+            }
+            #expect(error?.kind == .corrupt && error?.message.contains(path) == true, "\(path)")
+            #expect(error?.message.contains("is missing") == true)
+            #expect(error?.message.contains("diario repair") == true)
+        }
     }
 
     @Test func recordedLinesAreReadBackAsTheyWere() throws {

@@ -124,6 +124,9 @@ package final class Space: Sendable {
         store.remember(packs.wait())
         let manifests = try logging { () throws(LogError) in try store.manifests() }
         guard let manifest = manifests.first(where: { !$0.isStaging }) else {
+            if let fault = try logging({ () throws(LogError) in try store.missingManifest() }) {
+                throw DiarioError(LogError.corrupt(fault))
+            }
             throw Self.noSpace(at: path)
         }
         return try Space(

@@ -1,6 +1,7 @@
 package import DiarioCrypto
 import DiarioFormat
 package import DiarioSchema
+import DiarioStorage
 import Synchronization
 
 /// Packs of a data directory that were read: all spaces that adopted one have the same.
@@ -38,17 +39,18 @@ extension LogShared {
 extension LogStore {
     /// A pack that was kept, which is read once for all spaces.
     package func pack(_ fingerprint: Hash32) throws(LogError) -> Pack {
-        switch try shared.pack(fingerprint) {
+        func fault(_ what: String) -> LogError {
+            .corrupt(Fault(file: LogPaths.pack(fingerprint), offset: 0, what: what))
+        }
+        let found: Result<Pack, PackError>
+        do throws(LogError) { found = try shared.pack(fingerprint) } catch .storage(.notFound) {
+            throw fault("the pack is missing")
+        }
+        switch found {
         case .success(let pack): return pack
         case .failure(let error):
             let problem = error.problems.first?.description ?? "unknown"
-            throw .corrupt(
-                Fault(
-                    file: LogPaths.pack(fingerprint),
-                    offset: 0,
-                    what: "the pack cannot be read: \(problem)"
-                )
-            )
+            throw fault("the pack cannot be read: \(problem)")
         }
     }
 

@@ -18,7 +18,18 @@ struct SpaceHome: Equatable, Sendable {
         let manifest = try readManifest(space, in: directory)
         let path = LogPaths.replica(space)
         return try storing { () throws(StorageError) -> Result<SpaceHome, LogError> in
-            let bytes = try directory.contents(of: path, sizeMax: 4096)
+            let bytes: [UInt8]
+            do throws(StorageError) {
+                bytes = try directory.contents(of: path, sizeMax: 4096)
+            } catch .notFound {
+                // Who removes a space begins with the manifest.
+                guard try directory.exists(LogPaths.manifest(space)) else {
+                    return .failure(.unknownSpace(space))
+                }
+                return .failure(
+                    .corrupt(Fault(file: path, offset: 0, what: "the replica file is missing"))
+                )
+            }
             guard let content = ReplicaFile(bytes.span) else {
                 return .failure(
                     .corrupt(Fault(file: path, offset: 0, what: "the replica file is damaged"))
