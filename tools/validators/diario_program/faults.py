@@ -72,7 +72,7 @@ def check_foreign(checks, data):
     (data / "format").write_text("what is this\n")
     checks.failing("-C", checks.space, "log", has=["format"])
     (data / "format").unlink()
-    checks.failing("-C", checks.space, "log", has=["diario init"])
+    checks.failing("-C", checks.space, "log", has=["format", "missing", "diario repair"])
     (data / "format").write_text(line)
     manifest = next((data / "spaces").glob("*/manifest"))
     good = manifest.read_bytes()
