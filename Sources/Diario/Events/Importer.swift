@@ -46,7 +46,7 @@ extension Space {
                 .invalid,
                 "The space gets its positions from a server, so nothing can be imported here. "
                     + "Import into the space before it is published, or record the events as new "
-                    + "ones with `diario record`."
+                    + "ones with `diario record`, without the keys that only an export has."
             )
         }
         let size: Int
