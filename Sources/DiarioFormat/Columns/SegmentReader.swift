@@ -180,14 +180,34 @@ package struct SegmentReader: ~Copyable {
         opened.sidecar = source
         opened.sidecarHeader = own
         opened.sidecarBlocks = try checked(.sidecar) { () throws(FormatError) in
-            var reader = ByteReader(list.span.raw)
-            return try SegmentBlock.readList(
-                &reader,
-                offset: own.blocksOffset,
-                fileSize: own.fileSize
-            )
+            try blocks(ofSidecar: list, own)
         }
         return opened
+    }
+
+    /// The blocks that the index of a segment or a sidecar lists, whose header was parsed before.
+    static func blocks(
+        of source: inout any SegmentSource,
+        _ file: SegmentFile
+    ) throws(SegmentError) -> [SegmentBlock] {
+        var memory = try makeMemory()
+        let (header, bytes) = try readIndex(&source, file, .verified, &memory)
+        return try checked(file) { () throws(FormatError) in
+            guard file == .sidecar else { return try SegmentIndex.parse(bytes.span, header).blocks }
+            return try blocks(ofSidecar: bytes, header)
+        }
+    }
+
+    private static func blocks(
+        ofSidecar index: [UInt8],
+        _ header: SegmentHeader
+    ) throws(FormatError) -> [SegmentBlock] {
+        var reader = ByteReader(index.span.raw)
+        return try SegmentBlock.readList(
+            &reader,
+            offset: header.blocksOffset,
+            fileSize: header.fileSize
+        )
     }
 
     /// The bytes of header and index that a reader of this segment needs first.

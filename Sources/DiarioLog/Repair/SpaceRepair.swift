@@ -152,23 +152,23 @@ struct SpaceRepair {
 
     /// Tells segments that verify from damaged ones, and finds others on disk.
     private mutating func findSegments(_ report: inout RepairReport) throws(LogError) {
+        sources.lost = manifest.lost
         for entry in manifest.segments {
-            let faults = try store.damage(of: entry, in: space)
-            if faults.isEmpty {
-                sources.sealed.append(entry)
-            } else {
+            switch try look(at: entry, &report) {
+            case .whole: sources.sealed.append(entry)
+            case .mended(let mended):
+                sources.sealed.append(mended)
                 damaged.append(entry)
-                for fault in faults {
-                    report.found(fault, "set aside; what else holds its events takes its place")
-                }
+            case .damaged: damaged.append(entry)
             }
         }
-        sources.lost = manifest.lost
         for entry in manifest.lanes {
-            let faults = try store.damage(of: entry, in: space)
-            if faults.isEmpty { lanes.kept.append(entry) } else { lanes.damaged.append(entry) }
-            for fault in faults {
-                report.found(fault, "set aside; what else holds its events takes its place")
+            switch try look(at: entry, &report) {
+            case .whole: lanes.kept.append(entry)
+            case .mended(let mended):
+                lanes.kept.append(mended)
+                lanes.damaged.append(entry)
+            case .damaged: lanes.damaged.append(entry)
             }
         }
         let whole = Set((sources.sealed + lanes.kept).map(\.name))
@@ -188,6 +188,32 @@ struct SpaceRepair {
         for reader in readers where reader.replica == nil && !taken.contains(reader.name) {
             for positions in reader.readable() { sources.pairs.append((positions, reader)) }
         }
+    }
+
+    /// What a segment is like that the manifest names.
+    private enum Condition {
+        case whole
+        /// It was not; this one has its events.
+        case mended(SegmentEntry)
+        case damaged
+    }
+
+    private func look(
+        at entry: SegmentEntry,
+        _ report: inout RepairReport
+    ) throws(LogError) -> Condition {
+        let faults = try store.damage(of: entry, in: space)
+        guard !faults.isEmpty else { return .whole }
+        let mended = try mended(entry)
+        for fault in faults {
+            report.found(
+                fault,
+                mended == nil
+                    ? "set aside; what else holds its events takes its place"
+                    : "single bits had changed, and its checksums tell which: they are put right"
+            )
+        }
+        return mended.map { .mended($0) } ?? .damaged
     }
 
     /// The names of all pairs on disk of which there is a file.
