@@ -3,7 +3,9 @@ import DiarioStorage
 
 /// Which version of the format a data directory has, and who may read it.
 package struct DirectoryFormat: Equatable, Sendable {
-    package static let current = 10
+    package static let current = 11
+    /// What a directory has in which events were lost beside others of their segment.
+    static let hollow = 11
     /// What a directory has once a replica of it changed its id.
     static let parted = 10
     /// What a directory has once others pushed to a space of it.

@@ -160,10 +160,11 @@ package struct LogCursor: Sendable {
             let shared = store.shared
             let found = try shared.segments.entry(at: wanted, of: space, in: shared.directory)
             guard let entry = found else {
-                guard let lost = shared.segments.lost(at: wanted, of: space) else {
+                let lost = shared.segments.lost(around: wanted, of: space)
+                guard let run = lost?.run(at: wanted) else {
                     throw .released(position: wanted, released: released)
                 }
-                leave(lost.first..<lost.last + 1)
+                leave(run.lowerBound..<run.upperBound + 1)
                 return .empty
             }
             switch try SegmentWalk.open(entry, of: space, in: shared, filter, only: positions)

@@ -204,7 +204,7 @@ extension LogStore {
     private static func lostEvents(_ manifest: Manifest, _ adoptions: [Adoption]) -> Int {
         manifest.lost.reduce(0) { count, lost in
             count + Int(lost.count)
-                - adoptions.count { lost.positions.contains($0.position) }
+                - adoptions.count { lost.run(at: $0.position) != nil }
         }
     }
 

@@ -77,7 +77,7 @@ extension LogStore {
                 try read(space, next...positions.lowerBound - 1, &check, &result, visit)
             }
             switch stretch {
-            case .lost(let lost): try check.pass(lost, &result.faults)
+            case .lost(let positions): try check.pass(positions)
             case .damaged(let positions): check.skip(to: positions.upperBound)
             case .sealed(let entry, let last):
                 let faults = try verify(entry, through: last, of: space, &check, &result, visit)
@@ -108,7 +108,8 @@ extension LogStore {
 
     /// Positions that are not read as rows of the log.
     private enum Stretch {
-        case lost(LostPositions)
+        /// Those were lost, and are in no segment.
+        case lost(ClosedRange<UInt64>)
         /// A segment, and the last of its positions that was released: what follows is in the log
         /// as well, and read there.
         case sealed(SegmentEntry, last: UInt64)
@@ -117,7 +118,7 @@ extension LogStore {
 
         var positions: ClosedRange<UInt64> {
             switch self {
-            case .lost(let lost): lost.positions
+            case .lost(let positions): positions
             case .sealed(let entry, let last): entry.first...last
             case .damaged(let positions): positions
             }
@@ -137,7 +138,9 @@ extension LogStore {
         where entry.last >= positions.lowerBound && entry.first <= released {
             found.append(.sealed(entry, last: min(entry.last, released)))
         }
-        for lost in lost where positions ~= lost.first { found.append(.lost(lost)) }
+        var gaps = NumberRanges(lost.runs)
+        for entry in try segments(of: space) { gaps.remove(entry.first...entry.last) }
+        for gap in gaps.ranges where positions ~= gap.lowerBound { found.append(.lost(gap)) }
         let index = shared.index.withLock { $0[space] }
         for entry in lanes { found += index.positions(in: entry).map { .damaged($0) } }
         return found.sorted { $0.positions.lowerBound < $1.positions.lowerBound }
@@ -219,7 +222,7 @@ extension LogStore {
         do throws(LogError) {
             var segment = try opened(entry, of: space)
             let place = segment.place
-            let types = segment.reader.index.types.map(\.entry)
+            let types = segment.reader.index.types.map(\.entry).filter { $0 != LostRow.entry }
             let damaged = try damagedBlocks(of: &segment)
             guard damaged.isEmpty else { return damaged }
             let nodes = try place.reading { () throws(SegmentError) in
@@ -234,9 +237,9 @@ extension LogStore {
             var isKnown = true
             for start in stride(from: 0, to: events.count, by: Self.pieceCount) {
                 let piece = start..<min(start + Self.pieceCount, events.count)
-                try check.take(piece, of: &rows, at: place, salts)
-                result.rowCount += piece.count
-                if isKnown, let what = visit(.sealed(types: types, count: piece.count)) {
+                let count = try check.take(piece, of: &rows, at: place, salts)
+                result.rowCount += count
+                if isKnown, let what = visit(.sealed(types: types, count: count)) {
                     isKnown = false
                     if let fault = place.fault(.segment, what).fault {
                         result.faults.append(fault)

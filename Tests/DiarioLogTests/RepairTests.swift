@@ -273,18 +273,36 @@ struct RepairSample {
         try log.disk.syncDirectory(LogPaths.parent(of: path))
     }
 
+    /// Changes some bytes in the middle of a file, so that no checksum tells what they were.
+    func scramble(_ path: String, at offset: Int, count: Int) throws {
+        let file = try log.disk.open(path, .readWrite)
+        var bytes: [UInt8] = []
+        try file.read(at: offset, count: count, into: &bytes)
+        for index in bytes.indices { bytes[index] ^= UInt8(truncatingIfNeeded: 91 + index * 7) }
+        try file.write(bytes.span, at: offset)
+        try file.sync()
+    }
+
     func rowsNow() throws -> [RepairRow] {
         let store = try log.open(access: .readOnly)
         return try RepairRow.all(space, in: store)
     }
 
     /// What is not said to be lost is as it was; and the log goes on.
-    func expectWhole(_ before: [RepairRow], _ report: RepairReport, _ what: String) throws {
+    ///
+    /// `first` is the report of a repair before.
+    func expectWhole(
+        _ before: [RepairRow],
+        _ report: RepairReport,
+        _ what: String,
+        after first: RepairReport? = nil
+    ) throws {
         let store = try log.open()
         #expect(store.report.fault == nil, "\(what)")
         let after = try RepairRow.all(space, in: store)
-        let lost = report.losses.filter { $0.place == .positions }.map(\.numbers)
-        let lostPending = report.losses.flatMap { loss -> [String] in
+        let losses = (first?.losses ?? []) + report.losses
+        let lost = losses.filter { $0.place == .positions }.map(\.numbers)
+        let lostPending = losses.flatMap { loss -> [String] in
             guard case .sequences(let replica) = loss.place else { return [] }
             return loss.numbers.map { Origin(replica: replica, sequence: $0).text }
         }

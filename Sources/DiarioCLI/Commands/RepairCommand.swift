@@ -21,6 +21,9 @@ enum RepairCommand {
         guard report.isMended, report.isClean || isMeant else { throw .found }
     }
 
+    /// Losses that are told one by one.
+    private static let linesMax = 20
+
     private static func fill(_ json: inout JSONObjectWriter, _ report: RepairReport, isDone: Bool) {
         json.add("ok", report.isClean)
         json.add("repaired", isDone && report.isMended && !report.isClean)
@@ -82,7 +85,11 @@ enum RepairCommand {
             let remedy = finding.remedy ?? "cannot be mended; restore it from a backup"
             try output.line("       \(CellText.oneLine(remedy))")
         }
-        for loss in report.losses { try output.line(text(loss)) }
+        for loss in report.losses.prefix(linesMax) { try output.line(text(loss)) }
+        if report.losses.count > linesMax {
+            let rest = report.losses.dropFirst(linesMax).reduce(0) { $0 + $1.count }
+            try output.line("lost: \(Show.count(rest, "event")) besides these; --json lists all")
+        }
         for remark in report.remarks { try output.line("lost: \(CellText.oneLine(remark))") }
         for fault in report.remaining {
             try output.line("remains: \(CellText.oneLine(fault.message))")

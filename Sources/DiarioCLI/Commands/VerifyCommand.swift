@@ -27,6 +27,9 @@ enum VerifyCommand {
         }
     }
 
+    /// Ranges of lost positions that are told one by one.
+    private static let linesMax = 20
+
     private static func text(_ time: Timestamp) -> String {
         var bytes: [UInt8] = []
         CivilTime.appendDateTime(time, to: &bytes)
@@ -41,12 +44,14 @@ enum VerifyCommand {
         } else {
             json.addNull("root")
         }
-        let lost = result.lost.map { lost in
-            JSONObjectWriter.object { json in
-                json.add("first", lost.first)
-                json.add("last", lost.last)
-                json.add("count", lost.count)
-                json.add("since", text(lost.since))
+        let lost = result.lost.flatMap { lost in
+            lost.runs.map { run in
+                JSONObjectWriter.object { json in
+                    json.add("first", run.lowerBound)
+                    json.add("last", run.upperBound)
+                    json.add("count", run.upperBound - run.lowerBound + 1)
+                    json.add("since", text(lost.since))
+                }
             }
         }
         let pending = result.lostPending.map { lost in
@@ -77,8 +82,14 @@ enum VerifyCommand {
         for fault in result.faults {
             try call.output.line("fault: \(CellText.oneLine(fault.message))")
         }
-        for lost in result.lost {
+        for lost in result.lost.prefix(linesMax) {
             try call.output.line("lost: \(lost.message), as found at \(text(lost.since))")
+        }
+        if result.lost.count > linesMax {
+            let rest = result.lost.dropFirst(linesMax).reduce(0) { $0 + $1.count }
+            try call.output.line(
+                "lost: \(Show.count(rest, "event")) at positions behind these; --json lists all"
+            )
         }
         for lost in result.lostPending {
             try call.output.line("pending lost: \(lost.message), as found at \(text(lost.since))")

@@ -71,7 +71,11 @@ enum SmallFiles {
     static func lost(_ bytes: [UInt8]) -> [InspectLine] {
         read(bytes, size: nil, section: "7") { (reader) throws(InspectStop) in
             try reader.magic("DLST")
-            try reader.number("version", size: 4, problem: { $0 == 1 ? nil : "unknown version" })
+            try reader.number(
+                "version",
+                size: 4,
+                problem: { 1...2 ~= $0 ? nil : "unknown version" }
+            )
             let count = try reader.number("ranges", size: 4)
             try reader.zeros(4)
             for _ in 0..<count {
@@ -81,8 +85,12 @@ enum SmallFiles {
                 try reader.number("last position", size: 8)
                 try reader.number("since", size: 8, show: Show.time)
                 let hashes = try reader.number("hashes", size: 4)
-                try reader.zeros(4)
+                let runs = try reader.number("kept runs", size: 4)
                 for _ in 0..<hashes { try reader.raw("hash of a subtree", count: 32) }
+                for _ in 0..<runs {
+                    try reader.number("first kept position", size: 8)
+                    try reader.number("last kept position", size: 8)
+                }
             }
             try reader.zeros(4)
             try reader.checksum(of: 0..<reader.offset)

@@ -54,6 +54,8 @@ struct RowWindow {
     var nextSizeMax = 0
     /// The types whose rows are put together; nil for all.
     var wantedTypes: [Bool]?
+    /// Rows of which only the envelope is given.
+    var hollow: HollowRows?
     var nextErasure = 0
     var nextActor = 0
     var nextSubject = 0
@@ -82,11 +84,13 @@ struct RowWindow {
             personal[type] += flags[place] & RowFlags.personal.rawValue != 0 ? 1 : 0
         }
         for type in all.indices where !wants(type) { (all[type], personal[type]) = (0, 0) }
+        for type in hollow?.types ?? [] { (all[type], personal[type]) = (0, 0) }
+        for type in hollow?.personal ?? [] { personal[type] = 0 }
         (rowCounts, personalCounts) = (all, personal)
         var next = nextErasure
         while next < erasures.count, erasures[next].event < events.upperBound {
             let type = Int(envelope.types[erasures[next].event])
-            if wants(type) { personalCounts[type] -= 1 }
+            if personalCounts[type] > 0 { personalCounts[type] -= 1 }
             next += 1
         }
     }
@@ -122,12 +126,25 @@ struct RowWindow {
                     Self.leaveOut(event, flags, erasures, &texts)
                     continue
                 }
+                let isErased =
+                    texts.erasure < erasures.count && erasures[texts.erasure].event == event
+                if let hollow, hollow.holds(type, isErased ? [] : flags) {
+                    Self.leaveOut(event, flags, erasures, &texts)
+                    if !hollow.types.contains(type) { publicParts.skip(type) }
+                    Self.appendEnvelope(event, [], envelope, &texts, to: &output)
+                    let replica = replicas[Int(envelope.replicas[event])]
+                    let part = start..<output.count
+                    var row = Self.row(event, envelope, replica, header, part, .absent)
+                    row.typeIndex = index.types.count
+                    rows.append(row)
+                    continue
+                }
                 Self.appendEnvelope(event, flags, envelope, &texts, to: &output)
                 publicParts.append(type, of: publicPayloads, to: &output)
                 let publicPart = start..<output.count
                 var personal = BlockRow.Personal.absent
                 if flags.contains(.personal) {
-                    if texts.erasure < erasures.count, erasures[texts.erasure].event == event {
+                    if isErased {
                         output.append(erasures[texts.erasure].commitment)
                         texts.erasure += 1
                         personal = .erased(commitment: publicPart.upperBound..<output.count)
@@ -230,6 +247,9 @@ private struct AssembledPlaces {
             next += count > 0 ? count + 1 : 0
         }
     }
+
+    /// Goes past the next row of a type.
+    mutating func skip(_ type: Int) { places[type] += 1 }
 
     /// Appends the next row of a type.
     @inline(__always)

@@ -11,10 +11,10 @@ extension SegmentReader {
             return known
         }
         try readSchemas()
-        guard let range = cache.schemas?[type],
+        guard let schemas = cache.schemas, type < schemas.count,
             let made = try? EventType(
                 name: String(decoding: entry.name, as: UTF8.self),
-                canonicalSchema: Array(cache.schemaBytes[range])
+                canonicalSchema: Array(cache.schemaBytes[schemas[type]])
             ), made.version == entry.version, Fingerprint.schema(made) == entry.fingerprint
         else { throw .unknownType(entry) }
         cache.types[type] = made
@@ -39,8 +39,17 @@ extension SegmentReader {
     /// The canonical schema of a type, as it came along.
     package mutating func schema(_ type: Int) throws(SegmentError) -> [UInt8] {
         try readSchemas()
-        guard let range = cache.schemas?[type] else { return [] }
-        return Array(cache.schemaBytes[range])
+        guard let schemas = cache.schemas, type < schemas.count else { return [] }
+        return Array(cache.schemaBytes[schemas[type]])
+    }
+
+    /// Does without the block of schemas if that is damaged: types that are not known and texts
+    /// that name foreign replicas are refused then.
+    package mutating func forgoDamagedSchemas() {
+        do throws(SegmentError) { try readSchemas() } catch {
+            cache.schemas = []
+            cache.texts.replicas = index.replicas.map(\.replica)
+        }
     }
 
     mutating func readSchemas() throws(SegmentError) {

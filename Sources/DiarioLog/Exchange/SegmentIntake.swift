@@ -26,7 +26,6 @@ package struct SegmentIntake: ~Copyable {
             store.shared.engine,
             anchors: [],
             known: [],
-            trusts: false,
             tallies: [],
             adoptions: [],
             clock: HybridTime(rawValue: 0),
@@ -54,6 +53,10 @@ package struct SegmentIntake: ~Copyable {
         guard let entry = pair.entry() else {
             throw place.fault(.sidecar, "the segment or its sidecar cannot be read")
         }
+        guard pair.header.isPositioned, !pair.holdsLost else {
+            throw place.fault(.segment, "events of it were lost where it comes from")
+        }
+        if let damage = try pair.damage() { throw damage }
         var position = end
         try pair.read(pair.first...pair.last) { (events) throws(LogError) in
             for stored in events.rows {

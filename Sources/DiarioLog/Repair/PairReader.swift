@@ -1,10 +1,12 @@
 import DiarioCore
 import DiarioFormat
+import DiarioSchema
 import DiarioStorage
 
 /// Reads a segment and its sidecar whatever a manifest says of them, and as far as they verify.
 ///
-/// Of a private segment all numbers are sequences.
+/// Of a private segment all numbers are sequences. Events whose payloads cannot be read, or were
+/// lost before, come as rows of `LostRow`.
 final class PairReader {
     let name: SegmentName
     let header: SegmentHeader
@@ -17,7 +19,13 @@ final class PairReader {
     private let types: [TypeEntry]
     private let salts: SaltNodes
     private let sidecarHeader: SegmentHeader?
+    private let known: [TypeEntry: EventType]
     private var rows: SegmentRows
+    /// Events whose payloads cannot be read, as far as somebody asked.
+    private var hollow = HollowRows()
+    private var runs: [ClosedRange<UInt64>]?
+    /// Gives envelopes alone.
+    private var envelopes: PairReader?
 
     var first: UInt64 { name.first }
     var last: UInt64 { name.first + UInt64(header.eventCount) - 1 }
@@ -43,13 +51,14 @@ final class PairReader {
         self.name = name
         self.shared = shared
         place = SegmentPlace(name, of: space)
-        var reader = try Self.reader(place, shared, usesSidecar: usesSidecar)
+        known = try Self.knownTypes(of: place, shared)
+        var reader = try Self.reader(place, shared, known, usesSidecar: usesSidecar)
         header = reader.header
         guard LogNumber.isValid(name.first, count: UInt64(header.eventCount)) else {
             throw place.fault(.segment, "its numbers are out of all bounds")
         }
         sidecarHeader = reader.sidecarHeader
-        types = reader.index.types.map(\.entry)
+        types = reader.index.types.map(\.entry) + [LostRow.entry]
         firstClock = HybridTime(rawValue: reader.index.clocks.lowerBound)
         lastClock = HybridTime(rawValue: reader.index.clocks.upperBound)
         let run = SegmentRun(
@@ -68,9 +77,24 @@ final class PairReader {
         }
     }
 
+    /// Types of the segment that others know: its own schemas may be damaged.
+    private static func knownTypes(
+        of place: SegmentPlace,
+        _ shared: LogShared
+    ) throws(LogError) -> [TypeEntry: EventType] {
+        let index = try reader(place, shared, [:], usesSidecar: false).index
+        var types = SealedTypes(shared, place.space)
+        var known: [TypeEntry: EventType] = [:]
+        for type in index.types {
+            if let found = try? types.type(type.entry) { known[type.entry] = found }
+        }
+        return known
+    }
+
     private static func reader(
         _ place: SegmentPlace,
         _ shared: LogShared,
+        _ known: [TypeEntry: EventType],
         usesSidecar: Bool
     ) throws(LogError) -> SegmentReader {
         let directory = shared.directory
@@ -85,10 +109,13 @@ final class PairReader {
             sidecar = SegmentOnDisk(file: file, kind: .sidecar, failure: place.failure)
         }
         do throws(SegmentError) {
-            return try SegmentReader(
+            var reader = try SegmentReader(
                 SegmentOnDisk(file: segment, kind: .segment, failure: place.failure),
-                sidecar: sidecar
+                sidecar: sidecar,
+                known: known
             )
+            reader.forgoDamagedSchemas()
+            return reader
         } catch {
             throw place.error(error)
         }
@@ -114,12 +141,35 @@ final class PairReader {
         }
     }
 
+    /// Gives all events at positions of the segment as events that were lost.
+    func readEnvelopes(
+        _ positions: ClosedRange<UInt64>,
+        _ visit: (StoredEvents) throws(LogError) -> Void
+    ) throws(LogError) {
+        if envelopes == nil {
+            let other = try PairReader(name, place.space, shared, usesSidecar: false)
+            for type in types.indices.dropLast() {
+                other.hollow.insert(type: type, isPersonal: false)
+            }
+            try other.begin()
+            envelopes = other
+        }
+        try envelopes?.read(positions, visit)
+    }
+
     /// Begins to read anew.
     private func begin() throws(LogError) {
-        let reader = try Self.reader(place, shared, usesSidecar: sidecarHeader != nil)
-        do throws(SegmentError) { rows = try SegmentRows(reader) } catch {
+        let reader = try anew()
+        do throws(SegmentError) {
+            rows = try SegmentRows(reader)
+            rows.hollow(hollow)
+        } catch {
             throw place.error(error)
         }
+    }
+
+    private func anew() throws(LogError) -> SegmentReader {
+        try Self.reader(place, shared, known, usesSidecar: sidecarHeader != nil)
     }
 
     /// Gives all events at positions of the segment, piece by piece.
@@ -135,36 +185,59 @@ final class PairReader {
         }
     }
 
+    /// Whether events of it were lost before.
+    var holdsLost: Bool { types.dropLast().contains(LostRow.entry) }
+
     private static let pieceCount: UInt64 = 1024
-    /// Into so many parts a segment is cut at most to find what can be read of it.
-    private static let partCountMax: UInt64 = 128
 
     /// The positions whose events can be read, in order.
-    func readable() -> [ClosedRange<UInt64>] {
-        let count = UInt64(header.eventCount)
-        var found: [ClosedRange<UInt64>] = []
-        search(first...last, max(1, count / Self.partCountMax), &found)
-        return found
+    ///
+    /// From then on the others come as events that were lost.
+    func readable() throws(LogError) -> [ClosedRange<UInt64>] {
+        if let runs { return runs }
+        hollow = try unreadable()
+        try begin()
+        var found = NumberRanges()
+        do throws(LogError) {
+            try read(first...last) { events in
+                for stored in events.rows where !events.isLost(stored) {
+                    let number = stored.position ?? stored.row.sequence
+                    found.insert(number...number)
+                }
+            }
+        } catch {
+            // Its blocks contradict each other, whatever their checksums say.
+            guard case .corrupt = error else { throw error }
+            found = NumberRanges()
+        }
+        runs = found.ranges
+        return found.ranges
     }
 
-    private func search(
-        _ positions: ClosedRange<UInt64>,
-        _ smallest: UInt64,
-        _ found: inout [ClosedRange<UInt64>]
-    ) {
-        let count = positions.upperBound - positions.lowerBound + 1
-        if count <= Self.pieceCount, (try? events(positions)) != nil {
-            if let last = found.last, last.upperBound + 1 == positions.lowerBound {
-                found[found.count - 1] = last.lowerBound...positions.upperBound
-            } else {
-                found.append(positions)
+    /// The rows whose blocks of fields do not verify, or lack something that they need.
+    private func unreadable() throws(LogError) -> HollowRows {
+        var hollow = HollowRows()
+        var reader = try anew()
+        for type in types.indices.dropLast() {
+            if !reader.canRead(type: type, isPersonal: false) {
+                hollow.insert(type: type, isPersonal: false)
+                reader = try anew()
+            } else if !reader.canRead(type: type, isPersonal: true) {
+                hollow.insert(type: type, isPersonal: true)
+                reader = try anew()
             }
-            return
         }
-        guard count > smallest, count > 1 else { return }
-        let middle = positions.lowerBound + count / 2
-        search(positions.lowerBound...middle - 1, smallest, &found)
-        search(middle...positions.upperBound, smallest, &found)
+        return hollow
+    }
+
+    /// The first block that does not verify, whether events need it or not.
+    func damage() throws(LogError) -> LogError? {
+        var reader = try anew()
+        do throws(SegmentError) {
+            return try reader.damagedBlocks().first.map { place.error(.fault($0)) }
+        } catch {
+            throw place.error(error)
+        }
     }
 
     /// What a manifest says of the pair; nil if a part of it cannot be read.
@@ -189,4 +262,9 @@ final class PairReader {
             replica: replica
         )
     }
+}
+
+extension StoredEvents {
+    /// Whether a row stands for an event that was lost.
+    func isLost(_ stored: StoredRow) -> Bool { types[stored.row.typeIndex] == LostRow.entry }
 }

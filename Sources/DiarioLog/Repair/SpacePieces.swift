@@ -12,8 +12,8 @@ struct SpacePiece {
         case pair(PairReader)
         /// A private segment, whose events stand where the log says.
         case promoted(PairReader, PromotedRun)
-        /// Nowhere; true if that was known before.
-        case lost(wasKnown: Bool)
+        /// Nowhere; true if that was known before. A damaged segment may still have envelopes.
+        case lost(wasKnown: Bool, envelopes: PairReader?)
     }
 
     let positions: ClosedRange<UInt64>
@@ -21,6 +21,10 @@ struct SpacePiece {
 
     var isSealed: Bool { if case .sealed = source { true } else { false } }
     var isLost: Bool { if case .lost = source { true } else { false } }
+    /// Whether it was lost, and nobody knew.
+    var isFound: Bool {
+        if case .lost(wasKnown: false, _) = source { true } else { false }
+    }
     var isInLog: Bool { if case .log = source { true } else { false } }
 }
 
@@ -37,12 +41,12 @@ struct SpaceSources {
     var sealed: [SegmentEntry] = []
     /// Positions whose rows are in the log's files.
     var log: [ClosedRange<UInt64>] = []
-    /// Parts of other pairs that can be read.
-    var pairs: [(positions: ClosedRange<UInt64>, reader: PairReader)] = []
+    /// Other pairs, with the parts of each that can be read.
+    var pairs: [(reader: PairReader, parts: [ClosedRange<UInt64>])] = []
     /// In order of position, without overlap: of the log there may be very many.
     var promoted: [Promoted] = []
-    /// What was lost before.
-    var lost: [LostPositions] = []
+    /// What was lost before, in order.
+    var lost: [ClosedRange<UInt64>] = []
 
     /// Cuts positions into pieces that each come from one place.
     func pieces(_ positions: ClosedRange<UInt64>) -> [SpacePiece] {
@@ -57,32 +61,33 @@ struct SpaceSources {
     }
 
     private func piece(at position: UInt64, end: UInt64) -> SpacePiece {
-        if let entry = sealed.first(where: { $0.first <= position && position <= $0.last }) {
-            return SpacePiece(positions: position...entry.last, source: .sealed(entry))
-        }
-        if let known = lost.first(where: { $0.positions.contains(position) }) {
-            return SpacePiece(positions: position...known.last, source: .lost(wasKnown: true))
-        }
         var limit = end
-        if let entry = sealed.first(where: { $0.first > position }) {
-            limit = min(limit, entry.first - 1)
+        let next = sealed.sortedIndex(behindAll: { $0.last < position })
+        if next < sealed.count {
+            if sealed[next].first <= position {
+                return SpacePiece(
+                    positions: position...sealed[next].last,
+                    source: .sealed(sealed[next])
+                )
+            }
+            limit = min(limit, sealed[next].first - 1)
         }
-        if let known = lost.first(where: { $0.first > position }) {
-            limit = min(limit, known.first - 1)
+        switch lost.part(from: position) {
+        case .holds(let last): return lostPiece(position...min(last, limit), wasKnown: true)
+        case .begins(let first): limit = min(limit, first - 1)
+        case .none: break
         }
-        if let run = log.first(where: { $0.contains(position) }) {
-            return SpacePiece(positions: position...min(run.upperBound, limit), source: .log)
+        switch log.part(from: position) {
+        case .holds(let last):
+            return SpacePiece(positions: position...min(last, limit), source: .log)
+        case .begins(let first): limit = min(limit, first - 1)
+        case .none: break
         }
-        if let run = log.first(where: { $0.lowerBound > position }) {
-            limit = min(limit, run.lowerBound - 1)
-        }
-        let found = pairs.filter { $0.positions.contains(position) }
-            .max { $0.positions.upperBound < $1.positions.upperBound }
-        if let found {
-            return SpacePiece(
-                positions: position...min(found.positions.upperBound, limit),
-                source: .pair(found.reader)
-            )
+        let parts = pairs.map { ($0.reader, $0.parts.part(from: position)) }
+        let found = parts.compactMap { reader, part in part.last.map { (reader, $0) } }
+            .max { $0.1 < $1.1 }
+        if let (reader, last) = found {
+            return SpacePiece(positions: position...min(last, limit), source: .pair(reader))
         }
         let index = promoted.sortedIndex(behindAll: { $0.positions.upperBound < position })
         if index < promoted.count {
@@ -95,8 +100,45 @@ struct SpaceSources {
             }
             limit = min(limit, next.positions.lowerBound - 1)
         }
-        let starts = pairs.map(\.positions.lowerBound)
-        if let start = starts.filter({ $0 > position }).min() { limit = min(limit, start - 1) }
-        return SpacePiece(positions: position...limit, source: .lost(wasKnown: false))
+        for case .begins(let first) in parts.map(\.1) { limit = min(limit, first - 1) }
+        return lostPiece(position...limit, wasKnown: false)
+    }
+
+    /// The first of these positions, as far as they are alike in whether envelopes are left.
+    private func lostPiece(_ positions: ClosedRange<UInt64>, wasKnown: Bool) -> SpacePiece {
+        let (start, end) = (positions.lowerBound, positions.upperBound)
+        let around = pairs.filter { !$0.parts.isEmpty && $0.reader.last >= start }.map(\.reader)
+        if let reader = around.first(where: { $0.first <= start }) {
+            return SpacePiece(
+                positions: start...min(end, reader.last),
+                source: .lost(wasKnown: wasKnown, envelopes: reader)
+            )
+        }
+        let next = around.map(\.first).min() ?? .max
+        return SpacePiece(
+            positions: start...min(end, next - 1),
+            source: .lost(wasKnown: wasKnown, envelopes: nil)
+        )
+    }
+}
+
+/// What ranges in order say of a number.
+private enum RangePart {
+    /// One of them goes on to `last`.
+    case holds(last: UInt64)
+    /// The next one begins at `first`.
+    case begins(first: UInt64)
+    case none
+
+    var last: UInt64? { if case .holds(let last) = self { last } else { nil } }
+}
+
+extension [ClosedRange<UInt64>] {
+    fileprivate func part(from number: UInt64) -> RangePart {
+        let index = sortedIndex(behindAll: { $0.upperBound < number })
+        guard index < count else { return .none }
+        let range = self[index]
+        return range.lowerBound <= number
+            ? .holds(last: range.upperBound) : .begins(first: range.lowerBound)
     }
 }

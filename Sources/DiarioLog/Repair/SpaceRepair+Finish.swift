@@ -67,6 +67,10 @@ extension SpaceRepair {
 
     /// The version of the format that the directory needs from now on.
     private func version(_ walk: borrowing SpaceWalk, _ lanes: MendedLanes) -> Int {
+        // Also in front of segments with rows of lost events: those have ranges of this kind.
+        if walk.lost.contains(where: { !$0.kept.isEmpty }) || holdsLost {
+            return DirectoryFormat.hollow
+        }
         if !walk.refusals.isEmpty { return DirectoryFormat.refused }
         if !lanes.gone.isEmpty { return DirectoryFormat.gone }
         if !lanes.entries.isEmpty { return DirectoryFormat.lanes }

@@ -9,7 +9,7 @@ extension SpaceRepair {
     // MARK: Looking
 
     /// Looks at what can be read of private segments, if something is wrong with them.
-    mutating func findLanes(_ report: inout RepairReport) {
+    mutating func findLanes(_ report: inout RepairReport) throws(LogError) {
         let index = shared.index.withLock { $0[space] }
         let hasAny = !index.lanes.isEmpty || !lanes.kept.isEmpty || !lanes.others.isEmpty
         let isLacking = lacksSegments(index)
@@ -26,7 +26,7 @@ extension SpaceRepair {
         let kept = Set(lanes.kept.map(\.name))
         for reader in lanes.others where !kept.contains(reader.name) {
             guard let replica = reader.replica else { continue }
-            for sequences in reader.readable() {
+            for sequences in try reader.readable() {
                 lanes.parts.append(
                     LaneSources.Part(replica: replica, sequences: sequences, reader: reader)
                 )

@@ -29,6 +29,10 @@ struct SpaceRepair {
     var needsNewLineage = false
     /// Files of segments that were damaged.
     var damaged: [SegmentEntry] = []
+    /// Whether a new segment has rows of lost events.
+    var holdsLost = false
+    /// Positions that segments tell to be lost, and that the list of those lacks.
+    var forgotten: [ClosedRange<UInt64>] = []
     var sources = SpaceSources()
     var lanes = LaneSources()
     /// The last position whose row file does not give it any more; 0 if all do.
@@ -69,11 +73,11 @@ struct SpaceRepair {
         let work = first <= last ? sources.pieces(first...last) : []
         let seeds = try missingSeeds(work, &report)
         let sealedEnd = sealedEnd(work)
-        let hasLost = work.contains { if case .lost(false) = $0.source { true } else { false } }
+        let hasLost = work.contains(where: \.isFound)
         let isBroken = try needsState(sealedEnd) || damagedRowsEnd > 0
         let isChanged =
-            isManifestGone || !damaged.isEmpty || hasLost || !seeds.isEmpty || isBroken
-            || lanes.isBroken
+            isManifestGone || !damaged.isEmpty || hasLost || !forgotten.isEmpty
+            || !seeds.isEmpty || isBroken || lanes.isBroken
         if isChanged {
             guard first == 1 || work.isEmpty else {
                 throw .corrupt(
@@ -152,7 +156,6 @@ struct SpaceRepair {
 
     /// Tells segments that verify from damaged ones, and finds others on disk.
     private mutating func findSegments(_ report: inout RepairReport) throws(LogError) {
-        sources.lost = manifest.lost
         for entry in manifest.segments {
             switch try look(at: entry, &report) {
             case .whole: sources.sealed.append(entry)
@@ -179,14 +182,15 @@ struct SpaceRepair {
             try adopt(readers.filter { $0.replica == nil })
             try adoptLanes()
         }
-        findLanes(&report)
+        try findLanes(&report)
+        try findLost()
         let taken = Set(sources.sealed.map(\.name))
         // They cost a look at every row, and nobody needs them while all is well.
         guard !damaged.isEmpty || isManifestGone || hasLostFrames || !manifest.lost.isEmpty else {
             return
         }
         for reader in readers where reader.replica == nil && !taken.contains(reader.name) {
-            for positions in reader.readable() { sources.pairs.append((positions, reader)) }
+            sources.pairs.append((reader, try reader.readable()))
         }
     }
 
@@ -214,6 +218,20 @@ struct SpaceRepair {
             )
         }
         return mended.map { .mended($0) } ?? .damaged
+    }
+
+    /// Takes up which positions were lost before, whether it is written down or not.
+    private mutating func findLost() throws(LogError) {
+        sources.lost = manifest.lost.runs
+        for entry in sources.sealed {
+            guard let reader = PairReader.open(entry.name, of: space, in: shared),
+                reader.holdsLost
+            else { continue }
+            var rest = NumberRanges([entry.first...entry.last])
+            for run in try reader.readable() { rest.remove(run) }
+            for run in manifest.lost.runs { rest.remove(run) }
+            forgotten += rest.ranges
+        }
     }
 
     /// The names of all pairs on disk of which there is a file.
@@ -275,7 +293,7 @@ struct SpaceRepair {
         let old = salvage.shared.index.withLock { $0[space] }
         last = max(last, old.anchors.reduce(0) { max($0, $1.size) })
         last = max(last, old.placements.reduce(0) { max($0, $1.lastPosition) })
-        return sources.pairs.reduce(last) { max($0, $1.positions.upperBound) }
+        return sources.pairs.reduce(last) { max($0, $1.parts.last?.upperBound ?? 0) }
     }
 
     /// The lowest position that was not given away by hand.
@@ -339,12 +357,13 @@ struct SpaceRepair {
         if !seeds.isEmpty { needsNewLineage = true }
         try store.withWriter { (writer) throws(LogError) in try writer.write(seeds, of: space) }
         let made = try seal(pieces, upTo: sealedEnd)
+        holdsLost = pieces.contains { if case .lost(_, .some) = $0.source { true } else { false } }
         let segments = (sources.sealed + made).sorted { $0.first < $1.first }
-        let lost = lostRanges(pieces, &report)
-        var walk = try walk(segments, lost, pieces)
+        let lost = newlyLost(pieces, &report) + forgotten
+        var walk = try walk(segments, lost, pieces, sealedEnd)
         if !walk.isConfirmed, walk.lost.contains(where: { !$0.hashes.isEmpty }) {
             // What tiles say of lost positions is not what the log says of its root.
-            walk = try self.walk(segments, lost, pieces, trustsTiles: false)
+            walk = try self.walk(segments, lost, pieces, sealedEnd, trustsTiles: false)
         }
         let standsIn = walk.lost.contains { $0.hashes.isEmpty && !manifest.lost.contains($0) }
         if standsIn || !walk.isConfirmed { needsNewLineage = true }
@@ -360,8 +379,8 @@ struct SpaceRepair {
         var files = SegmentFiles(shared, space)
         for piece in pieces where piece.positions.lowerBound <= end {
             switch piece.source {
-            case .sealed, .lost: try files.finish()
-            case .log, .pair, .promoted:
+            case .sealed, .lost(_, .none): try files.finish()
+            case .log, .pair, .promoted, .lost:
                 let positions = piece.positions.lowerBound...min(piece.positions.upperBound, end)
                 try read(positions, piece.source) { (events) throws(LogError) in
                     try files.append(events)
@@ -379,7 +398,7 @@ struct SpaceRepair {
         _ visit: (StoredEvents) throws(LogError) -> Void
     ) throws(LogError) {
         switch source {
-        case .lost: return
+        case .lost(_, let reader): try reader?.readEnvelopes(positions, visit)
         case .log:
             var cursor = try salvage.cursor(space, positions: positions, .canonical)
             while let events = try cursor.next() { try visit(events) }
@@ -396,20 +415,17 @@ struct SpaceRepair {
         }
     }
 
-    /// What was lost before and what is found to be lost now.
-    private func lostRanges(
+    /// What is found to be lost now.
+    private func newlyLost(
         _ pieces: [SpacePiece],
         _ report: inout RepairReport
-    ) -> [LostPositions] {
-        var lost = manifest.lost
-        for piece in pieces {
-            guard case .lost(false) = piece.source else { continue }
-            lost.append(LostPositions(piece.positions, since: shared.time.now))
-            report.losses.append(
-                RepairReport.Loss(space: space, place: .positions, numbers: piece.positions)
-            )
+    ) -> [ClosedRange<UInt64>] {
+        var lost = NumberRanges()
+        for piece in pieces where piece.isFound { lost.insert(piece.positions) }
+        report.losses += lost.ranges.map {
+            RepairReport.Loss(space: space, place: .positions, numbers: $0)
         }
-        return lost.sorted { $0.first < $1.first }
+        return lost.ranges
     }
 
     /// Under which ids events are recorded here now.
@@ -427,8 +443,9 @@ struct SpaceRepair {
     /// Computes the tree over segments, gaps, and what stays in the log.
     private func walk(
         _ segments: [SegmentEntry],
-        _ lost: [LostPositions],
+        _ lost: [ClosedRange<UInt64>],
         _ pieces: [SpacePiece],
+        _ sealedEnd: UInt64,
         trustsTiles: Bool = true
     ) throws(LogError) -> SpaceWalk {
         let index = shared.index.withLock { $0[space] }
@@ -438,32 +455,29 @@ struct SpaceRepair {
             store,
             engine,
             anchors: old.anchors,
-            known: Set(manifest.lost),
-            trusts: trustsTiles,
+            known: manifest.lost,
             tallies: index.tallies,
             adoptions: index.adoptions,
             clock: index.clock,
             own: try ownIDs()
         )
-        var (segmentsLeft, lostLeft) = (segments[...], lost[...])
-        while true {
-            let next = min(segmentsLeft.first?.first ?? .max, lostLeft.first?.first ?? .max)
-            if let entry = segmentsLeft.first, entry.first == next {
-                segmentsLeft.removeFirst()
-                try read(entry.first...entry.last, .sealed(entry)) { (events) throws(LogError) in
-                    try walk.take(events)
-                }
-            } else if let gap = lostLeft.popFirst() {
-                try walk.pass(gap)
-            } else {
-                break
+        try walk.expect(
+            lost: NumberRanges(lost.sorted { $0.lowerBound < $1.lowerBound }).ranges,
+            upTo: sealedEnd,
+            since: shared.time.now,
+            trusts: trustsTiles
+        )
+        for entry in segments {
+            try read(entry.first...entry.last, .sealed(entry)) { (events) throws(LogError) in
+                try walk.take(events)
             }
         }
-        let end = max(segments.last?.last ?? 0, lost.last?.last ?? 0)
-        for piece in pieces where piece.positions.upperBound > end && piece.isInLog {
-            let positions = max(end + 1, piece.positions.lowerBound)...piece.positions.upperBound
+        for piece in pieces where piece.positions.upperBound > sealedEnd && piece.isInLog {
+            let start = max(sealedEnd + 1, piece.positions.lowerBound)
+            let positions = start...piece.positions.upperBound
             try read(positions, .log) { (events) throws(LogError) in try walk.take(events) }
         }
+        walk.finish()
         return walk
     }
 }

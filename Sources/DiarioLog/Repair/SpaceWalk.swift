@@ -13,6 +13,8 @@ struct SpaceWalk: ~Copyable {
     private(set) var range = CompactRange()
     /// All that was lost, with what is known of it.
     private(set) var lost: [LostPositions] = []
+    /// What was lost behind the events that were taken.
+    private var gaps: ArraySlice<LostPositions> = []
     private var tallies: [ReplicaID: ReplicaTally]
     private(set) var adoptions: [Adoption]
     /// The last sequence of each replica among those that were read.
@@ -23,6 +25,7 @@ struct SpaceWalk: ~Copyable {
     /// The ids under which events are recorded here now: their clocks count, whatever they are.
     private let own: Set<ReplicaID>
     private var acceptedAt: Int64 = 0
+    private var hasTaken = false
 
     /// Compact ranges that were written down before, by size.
     private var anchors: [UInt64: [CompactRange]] = [:]
@@ -32,17 +35,14 @@ struct SpaceWalk: ~Copyable {
     /// The last size at which the tree was what an anchor says.
     private var confirmedSize: UInt64 = 0
     /// What was known before this repair.
-    private let known: Set<LostPositions>
-    /// Whether what anchors and tiles say of lost positions is believed.
-    private let trusts: Bool
+    private let known: [LostPositions]
 
     init(
         _ space: SpaceID,
         _ store: LogStore,
         _ engine: EngineReader,
         anchors list: [CompactRange],
-        known: Set<LostPositions>,
-        trusts: Bool,
+        known: [LostPositions],
         tallies: [ReplicaTally],
         adoptions: [Adoption],
         clock: HybridTime,
@@ -51,7 +51,6 @@ struct SpaceWalk: ~Copyable {
         self.store = store
         self.engine = engine
         self.known = known
-        self.trusts = trusts
         self.adoptions = adoptions
         self.clock = clock
         self.own = own
@@ -66,26 +65,79 @@ struct SpaceWalk: ~Copyable {
 
     /// Whether what was taken for known of lost positions is what an anchor confirms.
     var isConfirmed: Bool {
-        let last = lost.last { !$0.hashes.isEmpty && !known.contains($0) }
+        let places = Set(known.map(\.place))
+        let last = lost.last { !$0.hashes.isEmpty && !places.contains($0.place) }
         return confirmedSize >= last?.last ?? 0
     }
 
-    /// Goes on behind a gap.
-    mutating func pass(_ gap: LostPositions) throws(LogError) {
-        var gap = gap
-        if gap.hashes.isEmpty, !known.contains(gap), trusts {
-            var hashes: [Hash32] = []
-            for node in gap.nodes {
-                guard let hash = try hash(node) else { break }
-                hashes.append(hash)
+    /// Says which positions are lost, before the first event is taken.
+    ///
+    /// All positions up to `end` are in segments, or lost. With `trusts`, what anchors and tiles
+    /// say of them is believed.
+    mutating func expect(
+        lost runs: [ClosedRange<UInt64>],
+        upTo end: UInt64,
+        since: Timestamp,
+        trusts: Bool
+    ) throws(LogError) {
+        var cover = LostCover(known)
+        for run in runs {
+            for part in cover.add(run) {
+                if trusts, let nodes = try nodes(around: part, upTo: end) {
+                    cover.cover(by: nodes, since: since)
+                } else {
+                    cover.coverByStandIns(part, since: since)
+                }
             }
-            if hashes.count == gap.nodes.count { gap.hashes = hashes }
         }
+        gaps = cover.list[...]
+    }
+
+    /// The smallest subtrees around lost positions of which something is known; nil if of some
+    /// position nothing is.
+    private mutating func nodes(
+        around run: ClosedRange<UInt64>,
+        upTo end: UInt64
+    ) throws(LogError) -> [LostCover.Node]? {
+        var found: [LostCover.Node] = []
+        for node in TreeNode.covering(run.lowerBound - 1..<run.upperBound) {
+            // The one before may be around it as well.
+            if let last = found.last?.node, last.leaves.overlaps(node.leaves) { continue }
+            var next = node
+            var hash = try hash(next)
+            while hash == nil {
+                guard let parent = next.parent, parent.level <= Self.levelMax,
+                    parent.leaves.upperBound <= end
+                else { return nil }
+                next = parent
+                hash = try self.hash(next)
+            }
+            if let hash { found.append((next, hash)) }
+        }
+        return found
+    }
+
+    /// No subtree is given up for an event in it that is larger than this.
+    private static let levelMax = 16
+
+    /// Goes on behind a gap.
+    private mutating func pass(_ gap: LostPositions) {
         precondition(range.size == gap.first - 1, "a walk leaves no position out")
         gap.append(to: &range, &hasher)
         lost.append(gap)
         confirm()
     }
+
+    /// Goes on behind what was lost before a position, or around it.
+    private mutating func passGaps(before position: UInt64) {
+        while let gap = gaps.first, gap.first <= position {
+            gaps.removeFirst()
+            pass(gap)
+        }
+    }
+
+    /// Goes on behind all that was lost, once all events were taken.
+    mutating func finish() { passGaps(before: .max) }
 
     /// What is known of a node from anchors and tiles.
     private mutating func hash(_ node: TreeNode) throws(LogError) -> Hash32? {
@@ -105,10 +157,24 @@ struct SpaceWalk: ~Copyable {
         seeds.segment = events.salts
         let block = events.bytes.span
         for stored in events.rows {
-            let type = events.types[stored.row.typeIndex]
-            do throws(FormatError) {
-                let part = try PublicPart.parse(block, stored.row)
-                note(part.envelope.clock, of: stored)
+            if let position = stored.position { passGaps(before: position) }
+            if !events.isLost(stored) { try take(stored, events, block) }
+            note(stored)
+        }
+    }
+
+    private mutating func take(
+        _ stored: StoredRow,
+        _ events: StoredEvents,
+        _ block: Span<UInt8>
+    ) throws(LogError) {
+        let type = events.types[stored.row.typeIndex]
+        do throws(FormatError) {
+            let part = try PublicPart.parse(block, stored.row)
+            note(part.envelope.clock, of: stored)
+            let time = stored.acceptedAt?.milliseconds ?? 0
+            // Of what is in a subtree with lost events the hash is known otherwise.
+            if range.size < stored.position ?? .max {
                 let name = type.name
                 let hash = hasher.eventHash(
                     typeName: name.span,
@@ -118,17 +184,16 @@ struct SpaceWalk: ~Copyable {
                     publicPart: block.raw.extracting(stored.row.publicPart),
                     commitment: try hasher.commitment(of: stored.row, in: block, seeds: &seeds)
                 )
-                let time = stored.acceptedAt?.milliseconds ?? 0
                 range.append(hasher.leaf(hash, acceptedAt: time), &hasher)
-                acceptedAt = max(time, range.size == 1 ? time : acceptedAt)
-                let facts = try engine.facts(of: stored, in: block, type)
-                for found in facts.adoptions { note(found) }
-                for found in facts.refusals { note(found) }
-            } catch {
-                throw .corrupt(Fault(file: events.file, offset: 0, what: error.message))
+                confirm()
             }
-            note(stored)
-            confirm()
+            acceptedAt = hasTaken ? max(time, acceptedAt) : time
+            hasTaken = true
+            let facts = try engine.facts(of: stored, in: block, type)
+            for found in facts.adoptions { note(found) }
+            for found in facts.refusals { note(found) }
+        } catch {
+            throw .corrupt(Fault(file: events.file, offset: 0, what: error.message))
         }
     }
 
@@ -179,7 +244,7 @@ struct SpaceWalk: ~Copyable {
         clock other: HybridTime
     ) -> SpaceState {
         var adoptions = adoptions
-        var places = lost.lazy.flatMap(\.positions).makeIterator()
+        var places = lost.lazy.flatMap { $0.runs.lazy.joined() }.makeIterator()
         for pack in packs {
             while let position = places.next() {
                 guard !adoptions.contains(where: { $0.position == position }) else { continue }

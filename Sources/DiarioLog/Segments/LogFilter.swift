@@ -65,8 +65,12 @@ package struct LogFilter: Sendable {
         }
         if let replica, !index.replicas.contains(where: { $0.replica == replica }) { return [] }
         if let sequences, !index.holds(sequences.range, of: sequences.replica) { return [] }
-        guard let wantsType else { return Set(index.types.indices) }
-        return Set(index.types.indices.filter { wantsType(index.types[$0].entry.name) })
+        let lost = index.lostType
+        return Set(
+            index.types.indices.filter { type in
+                type != lost && wantsType?(index.types[type].entry.name) ?? true
+            }
+        )
     }
 
     /// Those of `types` that may have events with the wanted subject; reads at most their filters.

@@ -40,6 +40,10 @@ struct SealedTypes {
     /// - Throws: `.noSchema` if its schema is nowhere here.
     mutating func type(_ entry: TypeEntry) throws(LogError) -> EventType {
         if let type = known[entry] { return type }
+        if entry == LostRow.entry {
+            known[entry] = LostRow.type
+            return LostRow.type
+        }
         if !hasOwn {
             hasOwn = true
             note(store.types)

@@ -52,9 +52,9 @@ final class SegmentShelf: Sendable {
     /// The positions of a space whose events were lost, as far as they are known.
     func lost(of space: SpaceID) -> [LostPositions] { state.withLock { $0.lost[space] } ?? [] }
 
-    /// The lost positions that one of them belongs to.
-    func lost(at position: UInt64, of space: SpaceID) -> LostPositions? {
-        lost(of: space).first { $0.positions.contains(position) }
+    /// The range of lost positions that one is in, whether its own event was lost or not.
+    func lost(around position: UInt64, of space: SpaceID) -> LostPositions? {
+        lost(of: space).around(position)
     }
 
     /// Reads the lists of a space from its manifest; a space that is gone has none.

@@ -37,8 +37,13 @@ struct LeafReader: ~Copyable {
         while next < range.upperBound {
             if try passLost(range, &hasher, visit) { continue }
             try fill()
-            guard let events else { throw missing(next) }
-            while row < events.rows.count, next < range.upperBound {
+            guard let events, row < events.rows.count, events.rows[row].position == next + 1 else {
+                throw missing(next)
+            }
+            // Where events were lost, there are none for their positions.
+            while row < events.rows.count, next < range.upperBound,
+                events.rows[row].position == next + 1
+            {
                 visit(try leaf(events.rows[row], events, &hasher), &hasher)
                 row += 1
                 next += 1
@@ -52,7 +57,9 @@ struct LeafReader: ~Copyable {
         _ hasher: inout EventHasher,
         _ visit: (Hash32, inout EventHasher) -> Void
     ) throws(LogError) -> Bool {
-        guard let lost = store.shared.segments.lost(at: next + 1, of: space) else { return false }
+        guard let lost = store.shared.segments.lost(around: next + 1, of: space) else {
+            return false
+        }
         guard lost.hashes.isEmpty else { throw .lost(lost) }
         while next < min(lost.last, range.upperBound) {
             visit(LostPositions.standIn(next + 1), &hasher)
@@ -67,7 +74,11 @@ struct LeafReader: ~Copyable {
         let rest = UInt64((events?.rows.count ?? 0) - row)
         let isNear = cursor != nil && index >= next && index - next <= rest
         if isNear, range.upperBound <= cursorEnd {
-            row += Int(index - next)
+            while let events, row < events.rows.count,
+                events.rows[row].position ?? 0 <= index
+            {
+                row += 1
+            }
         } else if index < end {
             // No further than to the end of the tile, since a segment is not read as a whole for
             // a few rows; but what is read bit by bit is read at once.
@@ -85,7 +96,6 @@ struct LeafReader: ~Copyable {
         if let events, row < events.rows.count { return }
         events = try cursor?.next()
         row = 0
-        if let first = events?.rows.first?.position, first != next + 1 { throw missing(next) }
     }
 
     private mutating func leaf(

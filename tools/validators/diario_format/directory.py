@@ -121,14 +121,23 @@ def manifest_reader(data):
 
 
 class LostRange:
-    """Positions whose events are gone, and the hashes of the subtrees they make up, if known."""
+    """Positions of which events are gone, and the hashes of the subtrees they make up, if known."""
 
-    def __init__(self, reader):
+    def __init__(self, reader, version):
         self.first, self.last = reader.u64(), reader.u64()
         self.since = reader.i64()
-        count = reader.u32()
-        reader.zeros(4)
+        count, kept = reader.u32(), reader.u32()
         self.hashes = [reader.raw(HASH_SIZE) for _ in range(count)]
+        self.kept = [(reader.u64(), reader.u64()) for _ in range(kept)]
+        self.lost = set(range(self.first, self.last + 1))
+        end = self.first - 2
+        for first, last in self.kept:
+            if not end + 2 <= first <= last <= self.last:
+                raise FormatError(f"kept positions {first} to {last} in a range of lost ones")
+            self.lost -= set(range(first, last + 1))
+            end = last
+        if kept and (version != 2 or not count) or not self.lost:
+            raise FormatError(f"{kept} kept runs of {self.first} to {self.last}")
         if not 1 <= self.first <= self.last:
             raise FormatError(f"lost positions {self.first} to {self.last}")
         if count not in (0, len(self.levels())):
@@ -149,11 +158,12 @@ class LostRange:
 def read_lost(data):
     if len(data) < 24:
         raise FormatError(f"{len(data)} bytes")
-    reader = sized_reader(data, len(data), b"DLST")
+    version = 2 if data[4] == 2 else 1
+    reader = sized_reader(data, len(data), b"DLST", version)
     reader.zeros(3)
     count = reader.u32()
     reader.zeros(4)
-    ranges = [LostRange(reader) for _ in range(count)]
+    ranges = [LostRange(reader, version) for _ in range(count)]
     reader.zeros(4)
     reader.raw(4)
     reader.end()
@@ -304,6 +314,8 @@ class Directory:
             if self.format_version < 3:
                 self.problems.append(f"spaces/{name}: lost positions below format 3")
             manifest.lost = read_lost(self.read("spaces", name, "lost"))
+            if self.format_version < 11 and any(lost.kept for lost in manifest.lost):
+                self.problems.append(f"spaces/{name}: kept runs below format 11")
         replica_file = ReplicaFile(self.read("spaces", name, "replica"))
         if replica_file.former and self.format_version < (7 + replica_file.version):
             self.problems.append(f"spaces/{name}: former ids, version {replica_file.version}, in a "

@@ -81,7 +81,8 @@ class Ledger:
         self.sealed_rows = []   # what sealed records say, in order
         self.gone = []          # what gone records say, in order
         self.refused = []       # what refusals at positions say
-        self.lost = []          # ranges of positions whose events are gone
+        self.lost = []          # ranges of positions of which events are gone
+        self.hollow = set()     # positions of which segments say that the event is gone
         self.has_condensed = False
 
     def problem(self, where, reason):
@@ -191,6 +192,9 @@ class Ledger:
         for index, event in enumerate(segment.events):
             key = (event.replica, event.sequence)
             position = segment.first_position + index
+            if event.type_name == "engine.lost":
+                self.hollow.add(position)
+                continue
             if self.positions.get(position, key) != key:
                 self.problem(where, f"another event than in the log at position {position}")
             if key in self.events and not self.is_same(self.events[key], event):
@@ -356,9 +360,13 @@ class Ledger:
         before = min(firsts + [lost.first for lost in self.lost], default=self.released + 1) - 1
         placed = {position for position in self.positions if position > before}
         for lost in self.lost:
-            if not placed.isdisjoint(range(lost.first, lost.last + 1)):
+            if not placed.isdisjoint(lost.lost):
                 self.problem("positions", f"W9: {lost.first} to {lost.last} are not all lost")
-            placed |= set(range(lost.first, lost.last + 1))
+            placed |= lost.lost
+        for position in sorted(self.hollow):
+            found = self.lost_at(position)
+            if found is None or position not in found.lost:
+                self.problem("positions", f"{position} is lost, and not listed")
         placed = sorted(placed)
         expected = list(range(before + 1, before + 1 + len(placed)))
         if placed != expected or self.head > before + len(placed):
