@@ -61,6 +61,7 @@ struct ImportRecorder {
             space: space,
             imported: imported,
             known: known,
+            missing: 0,
             ignoredNames: lines.ignoredNames
         )
     }

@@ -12,6 +12,8 @@ package struct ImportSummary: Sendable {
     package let imported: Int
     /// Events that were passed over, because they had been imported before.
     package let known: Int
+    /// Positions for which there was no event, so that those behind them moved up.
+    package let missing: UInt64
     /// Attributes of CloudEvents that Diario has no place for; at most 16 of them.
     package let ignoredNames: [String]
 }
@@ -33,10 +35,13 @@ extension Space {
     /// other programs recorded, into any space. A space that has its authority elsewhere takes
     /// none.
     ///
+    /// With `takesGaps`, positions may be missing: what was lost where the file was made.
+    ///
     /// `progress` is told how many bytes of the file were read, of how many to read in all.
     package func importEvents(
         of file: any LogFile,
         as form: EventForm,
+        takesGaps: Bool = false,
         progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
         let status = try logging { () throws(LogError) in try store.status(of: id) }
@@ -53,7 +58,7 @@ extension Space {
         do throws(StorageError) { size = try file.size() } catch { throw DiarioError(error) }
         if status.events == 0, try !beginsForeign(file, form) {
             var input = makeInput(file, form, takesForeign: false)
-            return try restore(&input, size, progress)
+            return try restore(&input, size, takesGaps: takesGaps, progress)
         }
         var recorder = try ImportRecorder(self)
         let input = { self.makeInput(file, form, takesForeign: true) }
@@ -89,6 +94,7 @@ extension Space {
     private func restore(
         _ input: inout any EventInput,
         _ size: Int,
+        takesGaps: Bool,
         _ progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
         try logging { () throws(LogError) in try store.removeRemains() }
@@ -100,7 +106,12 @@ extension Space {
         }
         do throws(DiarioError) {
             let target = try Space(store: store, id: manifest.space)
-            var restorer = Restorer(target, catalog, packs: try adoptedPacks())
+            var restorer = Restorer(
+                target,
+                catalog,
+                packs: try adoptedPacks(),
+                takesGaps: takesGaps
+            )
             let count = try restorer.restore(&input, size, progress)
             lock.release()
             guard count > 0 else {
@@ -110,6 +121,7 @@ extension Space {
                     space: self,
                     imported: 0,
                     known: 0,
+                    missing: 0,
                     ignoredNames: input.ignoredNames
                 )
             }
@@ -121,6 +133,7 @@ extension Space {
                 space: space,
                 imported: count,
                 known: 0,
+                missing: restorer.missing,
                 ignoredNames: input.ignoredNames
             )
         } catch {

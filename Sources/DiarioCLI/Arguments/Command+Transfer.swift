@@ -71,6 +71,7 @@ extension Command {
         ],
         options: [
             .flag("cloudevents", "take nothing but CloudEvents"),
+            .flag("gaps", "positions may be missing, as where events were lost; others move up"),
             .json,
             .noProgress,
             .help,

@@ -15,6 +15,12 @@ enum ExportCommand {
         try call.withSpace(.readOnly) { (space) throws(Failure) in
             try space.checkTypes(of: filter)
             let source = try ExportSource(space, filter, limit: limit, call)
+            if source.lost > 0 {
+                call.remark(
+                    "\(Show.count(source.lost, "event")) of this space were lost, and are not "
+                        + "exported; such an export is imported with --gaps"
+                )
+            }
             if let folder = call.arguments.value("csv-dir") {
                 let tables = TableFolder(folder, guardsFormulas: call.arguments.has("spreadsheet"))
                 return try tables.export(source, call)
@@ -130,6 +136,8 @@ struct ExportSource {
     private let call: Invocation
     /// How many events there are, if all of them are wanted.
     private let total: UInt64?
+    /// How many there were besides.
+    let lost: UInt64
 
     init(
         _ space: Space,
@@ -146,7 +154,8 @@ struct ExportSource {
         }
         let isAll = !call.arguments.choosesEvents && !call.arguments.has("csv")
         let all = status.head - status.released + UInt64(status.pending)
-        total = isAll ? min(all, self.limit) : nil
+        lost = status.manifest.lost.reduce(0) { $0 + $1.count }
+        total = isAll ? min(all - min(lost, all), self.limit) : nil
     }
 
     /// Reads the events that are wanted, or those of them with these types, in order.

@@ -16,7 +16,11 @@ enum ImportCommand {
             do throws(DiarioError) {
                 let form: EventForm =
                     call.arguments.has("cloudevents") ? .cloudEvents : try .detected(in: file)
-                result = try space.importEvents(of: file, as: form) { done, total in
+                result = try space.importEvents(
+                    of: file,
+                    as: form,
+                    takesGaps: call.arguments.has("gaps")
+                ) { done, total in
                     bar.update(done: UInt64(done), total: UInt64(total))
                 }
             } catch {
@@ -36,6 +40,7 @@ enum ImportCommand {
             try call.output.json { json in
                 json.add("imported", result.imported)
                 json.add("known", result.known)
+                json.add("missing", result.missing)
                 json.add("ignored", list: result.ignoredNames.map { JSONObjectWriter.string($0) })
             }
             return
@@ -46,6 +51,12 @@ enum ImportCommand {
         try call.output.line(
             "imported \(Show.count(UInt64(max(0, result.imported)), "event"))\(known)"
         )
+        if result.missing > 0 {
+            call.remark(
+                "\(Show.count(result.missing, "position")) had no event: those behind them have "
+                    + "lower positions here"
+            )
+        }
         guard !result.ignoredNames.isEmpty else { return }
         let names = CellText.oneLine(result.ignoredNames.joined(separator: ", "))
         call.remark("not recorded, because events here have none: the attributes \(names)")
