@@ -6,8 +6,9 @@ package import DiarioSchema
 /// Statements that SQLite accepts may still fail for every event, as where a text meets a column of
 /// integers; only an event shows that.
 package enum ExampleCheck {
-    /// Upcasts that make of an example what the newer schema refuses, and read models that take no
-    /// example of a type, though there are some.
+    /// Upcasts that make of an example what the newer schema refuses, read models that take no
+    /// example of a type, though there are some, and indexes that are not as they were once an
+    /// example is taken back.
     ///
     /// The pack and its examples must have no other problem.
     package static func problems(of pack: Pack) -> [PackProblem] {
@@ -23,11 +24,20 @@ package enum ExampleCheck {
                 .building
             )
             var run = Run(file)
+            let undoFile = try ModelFile(
+                path: ":memory:",
+                plan: PackPlan(pack),
+                space: space,
+                .building
+            )
+            var undo = try UndoCheck(undoFile)
             for example in pack.files where example.path.hasPrefix("examples/") {
-                run.take(example, catalog)
+                run.take(example, catalog) { undo.take($0, at: $1) }
                 guard !run.isOver else { break }
             }
-            return try run.problems()
+            let problems = try run.problems()
+            // What no read model takes is not taken back either.
+            return problems.isEmpty ? undo.problems : problems
         } catch {
             return [
                 PackProblem(file: "pack.json", line: nil, rule: "sql", message: error.message)
@@ -57,7 +67,11 @@ package enum ExampleCheck {
 
         init(_ file: ModelFile) { self.file = file }
 
-        mutating func take(_ example: PackFile, _ catalog: TypeCatalog) {
+        mutating func take(
+            _ example: PackFile,
+            _ catalog: TypeCatalog,
+            _ visit: (EventLine, (file: String, line: Int)) -> Void
+        ) {
             var reader = EventLineReader(catalog: catalog, options: .batchReferences)
             var line = EventLine()
             let lines = example.bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
@@ -70,6 +84,7 @@ package enum ExampleCheck {
                 upcast(line, at: (example.path, index + 1))
                 apply(line)
                 guard !isOver else { break }
+                visit(line, (example.path, index + 1))
             }
         }
 

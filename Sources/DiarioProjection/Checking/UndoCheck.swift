@@ -1,0 +1,120 @@
+import DiarioCore
+import DiarioSQLite
+import DiarioSchema
+
+/// Takes the effects of examples back, as those of pending events are, and looks whether indexes
+/// for text and places are as before.
+///
+/// Rows of plain tables are put back by the engine; what indexes them, by triggers of the pack.
+struct UndoCheck {
+    private let file: ModelFile
+    private let indexes: [Index]
+    private var counts: [String: Int] = [:]
+    /// The indexes of which something was said.
+    private var told: Set<String> = []
+    private(set) var problems: [PackProblem] = []
+
+    private struct Index {
+        let name: String
+        let isText: Bool
+    }
+
+    /// Examples of a type that are looked at.
+    private static let countMax = 16
+
+    init(_ file: ModelFile) throws(ProjectionError) {
+        self.file = file
+        indexes = try file.rows(
+            "SELECT name, sql LIKE '%using%fts5%' FROM sqlite_schema "
+                + "WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%' ORDER BY name"
+        ).compactMap { row in
+            row[0].text.map { Index(name: $0, isText: row[1] == .integer(1)) }
+        }
+    }
+
+    /// Lets the read models take an example, takes it back, and lets them take it for good.
+    mutating func take(_ line: EventLine, at place: (file: String, line: Int)) {
+        guard !indexes.isEmpty, let origin = line.origin else { return }
+        let name = line.type.name
+        counts[name, default: 0] += 1
+        if counts[name, default: 0] <= Self.countMax {
+            do throws(ProjectionError) {
+                var before: [[[Value]]] = []
+                for index in indexes { before.append(try contents(of: index)) }
+                try undo(line, origin)
+                for (index, old) in zip(indexes, before) where !told.contains(index.name) {
+                    guard try contents(of: index) != old else { continue }
+                    note(
+                        "the index \(index.name) is not as it was once this example is taken "
+                            + "back, as pending events are",
+                        index,
+                        place
+                    )
+                }
+            } catch {
+                note("this example cannot be taken back: \(error.message)", nil, place)
+            }
+        }
+        try? file.begin(.eachEvent)
+        try? file.apply(line, .eachEvent)
+        try? file.commit()
+    }
+
+    private mutating func note(
+        _ what: String,
+        _ index: Index?,
+        _ place: (file: String, line: Int)
+    ) {
+        guard told.insert(index?.name ?? "").inserted else { return }
+        problems.append(
+            PackProblem(
+                file: place.file,
+                line: place.line,
+                rule: "example-undo",
+                message: what + "; feed it by triggers AFTER INSERT, UPDATE and DELETE"
+            )
+        )
+    }
+
+    private func undo(_ line: EventLine, _ origin: Origin) throws(ProjectionError) {
+        var pending = line
+        pending.position = nil
+        try file.begin(.eachEvent)
+        try file.beginLane(of: origin.replica, at: origin.sequence)
+        try? file.apply(pending, .eachEvent)
+        file.settleLane(through: origin.sequence)
+        try file.endLane()
+        try file.commit()
+        try file.begin(.eachEvent)
+        try file.undoSections()
+        try file.commit()
+    }
+
+    /// What an index holds, and whether it is that of its table.
+    ///
+    /// Without the numbers of rows: a row that is put back may have another one.
+    private func contents(of index: Index) throws(ProjectionError) -> [[Value]] {
+        let name = index.name.quotedName
+        let rows = try file.rows("SELECT * FROM \(name)")
+        guard index.isText else { return rows.map { Array($0.dropFirst()) }.inOrder }
+        var found = rows.inOrder
+        do throws(ProjectionError) {
+            _ = try file.rows("INSERT INTO \(name) (\(name), rank) VALUES ('integrity-check', 1)")
+        } catch {
+            // It may never be: where only some rows are in it.
+            found.append([.text("differs")])
+        }
+        return found
+    }
+}
+
+extension [[Value]] {
+    /// The same whatever order they come in.
+    fileprivate var inOrder: [[Value]] {
+        map { row -> (key: [UInt8], row: [Value]) in
+            var key: [UInt8] = []
+            for value in row { key.append(value: value) }
+            return (key, row)
+        }.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.row)
+    }
+}
