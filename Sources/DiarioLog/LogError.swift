@@ -110,8 +110,8 @@ package enum LogError: Error, Equatable, Sendable {
         case .released(let position, let released):
             "Position \(position) is not in the log any more: up to \(released) were released."
         case .lost(let lost):
-            "The \(lost.message) and what depends on them cannot be shown. Restore a backup if "
-                + "there is one; `diario verify` lists all that was lost."
+            "What depends on it cannot be shown: \(lost.message). Restore a backup if there is "
+                + "one; `diario verify` lists all that was lost."
         }
     }
 }

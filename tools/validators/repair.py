@@ -134,6 +134,65 @@ def check_one(diario, template, space, path, damage):
     return len(before) - len(set(before) & set(after))
 
 
+def scramble(path, place):
+    """Changes some bytes, so that no checksum tells what they were."""
+    content = bytearray(path.read_bytes())
+    start = len(content) * place // 16
+    for index in range(start, min(len(content), start + 24)):
+        content[index] ^= 0x5a + index % 7
+    path.write_bytes(content)
+
+
+def check_parts(diario, template, space, path):
+    """Parts of the only copy of a segment are damaged: what is in other blocks is kept, and what
+    is left can be exported, and taken up by another space."""
+    before = events(diario, template)
+    data = space / ".diario"
+    runs, lost_counts = 0, []
+    for place in range(2, 17):
+        shutil.rmtree(space)
+        shutil.copytree(template, space)
+        if place < 16:
+            scramble(data / path, place)
+        else:
+            (data / path).with_suffix(".dper").unlink()
+        for file in (data / "wal").glob("*.dwal"):
+            file.unlink()
+        report = diario.good("-C", space, "repair", "--yes", "--json").json
+        lost, _ = lost_of(report)
+        lost_counts.append(len(lost))
+        runs += 1
+        after = events(diario, space)
+        require(all(after.get(origin) == (position, line)
+                    for origin, (position, line) in before.items()
+                    if position <= EVENTS and position not in lost),
+                f"{path} {place}: an event that was in another block is gone")
+        require(not lost & {position for position, _ in after.values()},
+                f"{path} {place}: a lost position is there")
+        diario.verify(space)
+        compare(diario, space)
+    require(min(lost_counts) < max(lost_counts), f"{path}: all or nothing: {lost_counts}")
+    check_import(diario, space, space.parent / "import")
+    return runs, sum(lost_counts)
+
+
+def check_import(diario, space, target):
+    """What is left of a space is taken up by another one, if that is meant."""
+    exported = target.with_suffix(".jsonl")
+    said = diario.good("-C", space, "export", "--output", exported)
+    require(b"--gaps" in said.err, "the export says what is missing", said)
+    diario.good("init", target)
+    refused = diario.run("-C", target, "import", exported)
+    require(refused.code == 1 and b"import --gaps" in refused.err, "a gap is refused", refused)
+    taken = diario.good("-C", target, "import", "--gaps", "--json", exported).json
+    lines = exported.read_text().splitlines()
+    require(taken["imported"] == len(lines) and taken["missing"] > 0, f"{taken}")
+    require(list(events(diario, target))[:len(lines)] == [json.loads(line)["origin"]
+                                                         for line in lines], "the same events")
+    diario.verify(target)
+    compare(diario, target)
+
+
 def check_last_copy(diario, template, space, path):
     """A segment is damaged and the log is gone: its events are lost, and the others are not."""
     shutil.rmtree(space)
@@ -203,6 +262,9 @@ def check(program, folder):
         if path.endswith(".dseg"):
             runs += 1
             lost += check_last_copy(diario, template, space, path)
+    path = next(path for path in paths if path.endswith(".dseg"))
+    part_runs, part_lost = check_parts(diario, template, space, path)
+    runs, lost = runs + part_runs, lost + part_lost
     lane_runs, lane_lost = check_lane(diario, folder / "lane", space)
     return (f"{runs + lane_runs} damages repaired, {lost + lane_lost} events lost by them, "
             "and said so")

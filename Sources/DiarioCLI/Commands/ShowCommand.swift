@@ -26,8 +26,7 @@ enum ShowCommand {
         }
         try call.withSpace(.readOnly) { (space) throws(Failure) in
             guard let (line, hash) = try find(origin, position, in: space) else {
-                let what = origin == nil ? "position" : "origin"
-                throw .failed("there is no event with the \(what) \(text). Look for it: diario log")
+                throw .failed(try missing(origin, position, in: space))
             }
             if call.arguments.has("json") {
                 try printJSON(line, hash, call.output)
@@ -35,6 +34,26 @@ enum ShowCommand {
                 try print(line, hash, call.output)
             }
         }
+    }
+
+    /// Why there is no such event.
+    private static func missing(
+        _ origin: Origin?,
+        _ position: UInt64?,
+        in space: Space
+    ) throws(Failure) -> String {
+        if let origin {
+            return "there is no event with the origin \(origin.text). Look for it: diario log"
+        }
+        let text = position.map { "\($0)" } ?? ""
+        let manifest = try reportingLog { () throws(LogError) in
+            try space.store.status(of: space.id).manifest
+        }
+        if let position, manifest.lost.runs.contains(where: { $0.contains(position) }) {
+            return "the event at position \(text) was lost to damage, as `diario repair` found. "
+                + "All that were: diario verify"
+        }
+        return "there is no event with the position \(text). Look for it: diario log"
     }
 
     private static func find(

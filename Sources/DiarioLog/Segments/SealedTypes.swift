@@ -1,11 +1,12 @@
 import DiarioCore
+import DiarioCrypto
 import DiarioFormat
 import DiarioSchema
 import DiarioStorage
 import Synchronization
 
 /// Finds the schemas that segments carry: those a program knows by itself, those of adopted packs,
-/// and those that earlier segments carry.
+/// those that earlier segments carry, and those of all packs that are here.
 struct SealedTypes {
     private let store: LogShared
     private let space: SpaceID
@@ -63,15 +64,29 @@ struct SealedTypes {
             if let type = known[entry] { return type }
         }
         packs = rest
-        if let type = try carried(entry) { return type }
+        if let type = carried(entry) { return type }
+        try noteAllPacks()
+        if let type = known[entry] { return type }
         throw .noSchema(
             name: String(decoding: entry.name, as: UTF8.self),
             version: entry.version
         )
     }
 
+    /// Reads all packs that lie here: what says that they were adopted may be lost.
+    private mutating func noteAllPacks() throws(LogError) {
+        let directory = store.directory
+        let names = try storing { () throws(StorageError) in
+            try directory.exists(LogPaths.packs) ? try directory.list(LogPaths.packs) : []
+        }
+        for fingerprint in names.compactMap({ Hash32(text: $0) }) {
+            guard case .success(let pack)? = try? store.pack(fingerprint) else { continue }
+            note(pack.types)
+        }
+    }
+
     /// The type as a segment carries it.
-    private mutating func carried(_ entry: TypeEntry) throws(LogError) -> EventType? {
+    private mutating func carried(_ entry: TypeEntry) -> EventType? {
         // A list or a segment that is damaged is no help; repair comes here too.
         guard let lists = try? store.segments.readLists(of: space, in: store.directory) else {
             return nil
@@ -80,14 +95,9 @@ struct SealedTypes {
             guard var open = try? OpenSegment.open(segment, of: space, in: store) else { continue }
             guard let index = open.reader.index.types.firstIndex(where: { $0.entry == entry })
             else { continue }
-            let place = open.place
-            do throws(SegmentError) {
-                let type = try open.reader.eventType(index)
-                known[entry] = type
-                return type
-            } catch {
-                throw place.error(error)
-            }
+            guard let type = try? open.reader.eventType(index) else { continue }
+            known[entry] = type
+            return type
         }
         return nil
     }

@@ -8,7 +8,7 @@ from .primitives import BLOCK_COUNT_MAX, MIB, U64_MAX, FormatError, Reader, id_t
 from .schemas import read_pack
 
 FORMAT_LINE = re.compile(r"diario format ([0-9]+) readable by ([0-9]+)\n?")
-FORMAT_VERSIONS = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
+FORMAT_VERSIONS = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11")
 MANIFEST_SIZE = 64
 MANIFEST_SIZE_MAX = 8 * MIB
 SEGMENT_SIZE = 72
