@@ -12,6 +12,7 @@ from .lane_records import GONE_LOST, GoneRows, SealedRows
 from .primitives import FormatError, Reader, id_text, origin_text
 from .row import check_subject, encode_public_part, event_hash
 from .row_files import MovedRows
+from .segment_envelope import LOST_TYPE
 
 KIND_ROWS = 1
 KIND_SEED = 2
@@ -192,7 +193,7 @@ class Ledger:
         for index, event in enumerate(segment.events):
             key = (event.replica, event.sequence)
             position = segment.first_position + index
-            if event.type_name == "engine.lost":
+            if event.type_name == LOST_TYPE:
                 self.hollow.add(position)
                 continue
             if self.positions.get(position, key) != key:
