@@ -111,6 +111,24 @@ import Testing
         try store.close()
     }
 
+    /// Segments that lie within a tile, or over the edge of one.
+    @Test func aBitOfAnySegmentIsPutRight() throws {
+        let sample = try RepairSample(
+            segmentCount: 100,
+            mergedCount: 100,
+            count: 1100,
+            quietMax: 0
+        )
+        for path in try sample.files() where path.hasSuffix("dseg") {
+            let log = sample.copy()
+            try log.log.disk.flipBit(1, at: 50, of: path)
+            let report = try log.run()
+            #expect(report.isMended, "\(path): \(report.findings) \(report.remaining)")
+            #expect(report.lostCount == 0, "\(path)")
+            try log.expectWhole(sample.rows, report, path)
+        }
+    }
+
     /// Of each sealed file the events are lost that it alone had, and no others.
     @Test(arguments: [RepairTests.Damage.zero, .delete])
     func aLastCopyIsLost(_ damage: RepairTests.Damage) throws {
@@ -208,6 +226,18 @@ import Testing
         }
         #expect(try store.inclusion(of: 257, in: log.space) != nil)
         #expect(try store.inclusion(of: 1000, in: log.space) != nil)
+        // Others get news up to what was lost, and behind it, but not over it.
+        for (position, end) in [(100, 128), (192, 1109), (300, 1109)] as [(UInt64, UInt64)] {
+            let news = try store.news(of: log.space, after: position, own: [:], countMax: 5000)
+            #expect(news.end == end)
+        }
+        for position: UInt64 in [128, 150, 191] {
+            let error = #expect(throws: LogError.self) {
+                try store.news(of: log.space, after: position, own: [:], countMax: 5000)
+            }
+            if case .lost = error { continue }
+            Issue.record("\(position): \(String(describing: error))")
+        }
         try store.close()
         try log.expectWhole(sample.rows, report, "in a tile")
         #expect(try log.run().isClean)

@@ -100,6 +100,8 @@ extension LogStore {
                     context?.append(stored, of: events)
                     continue
                 }
+                // News end where an event was lost: nobody can go on behind it.
+                guard stored.position == position + UInt64(wire.eventCount) + 1 else { break loop }
                 if let bytes = context.take()?.bytes() { try wire.use(context: bytes) }
                 if try wire.isFull(for: stored, of: events) { break loop }
                 let origin = stored.row.origin
@@ -114,6 +116,11 @@ extension LogStore {
             }
         }
         try wire.flush()
+        if wire.eventCount == 0, let lost = shared.segments.lost(around: position + 1, of: space),
+            lost.run(at: position + 1) != nil
+        {
+            throw .lost(lost)
+        }
         return (wire.pieces, position + UInt64(wire.eventCount))
     }
 

@@ -63,7 +63,9 @@ extension SpaceRepair {
         let tiles = try TileStore(directory, space: space)
         let width = UInt64(Tile.widthMax)
         var hasher = EventHasher()
-        for index in (entry.first - 1 + width - 1) / width..<max(1, entry.last / width) {
+        // Whole tiles alone: the first may begin before the segment.
+        let start = (entry.first - 1 + width - 1) / width
+        for index in start..<max(start, entry.last / width) {
             let node = TreeNode(level: Tile.height, index: index)
             guard let hash = try tiles.hash(node, &hasher) else { continue }
             let leaves = node.leaves
