@@ -74,6 +74,26 @@ extension LogStore {
         return (blocks, wire.eventCount)
     }
 
+    /// How far news may go: to where events were lost, since nobody can go on behind that, and the
+    /// root is not known within a subtree of which some were.
+    ///
+    /// - Throws: `.lost` if they do not get behind the position itself.
+    private func newsEnd(
+        of space: SpaceID,
+        after position: UInt64
+    ) throws(LogError) -> UInt64 {
+        let segments = shared.segments
+        if segments.known(of: space) == nil {
+            _ = try segments.readLists(of: space, in: shared.directory)
+        }
+        let gap = segments.lost(of: space).first { lost in
+            lost.runs.last.map { $0.upperBound > position } ?? false
+        }
+        guard let gap else { return .max }
+        guard gap.first > position + 1 else { throw .lost(gap) }
+        return gap.first - 1
+    }
+
     /// What follows a position, as much as one exchange takes.
     ///
     /// Events in `own`, sequences by replica, come as runs without rows, and many others that
@@ -88,7 +108,7 @@ extension LogStore {
         afterContext: Bool = false
     ) throws(LogError) -> (pieces: [WirePiece], end: UInt64) {
         var wire = try WireBlocks(shared, space, countMax: countMax, inColumns: inColumns)
-        let head = head(of: space)
+        let head = min(head(of: space), try newsEnd(of: space, after: position))
         guard position < head else { return ([], position) }
         var context = try afterContext ? self.context(of: space, position, head) : nil
         let first = context?.positions.lowerBound ?? position + 1
@@ -100,8 +120,6 @@ extension LogStore {
                     context?.append(stored, of: events)
                     continue
                 }
-                // News end where an event was lost: nobody can go on behind it.
-                guard stored.position == position + UInt64(wire.eventCount) + 1 else { break loop }
                 if let bytes = context.take()?.bytes() { try wire.use(context: bytes) }
                 if try wire.isFull(for: stored, of: events) { break loop }
                 let origin = stored.row.origin
@@ -116,11 +134,6 @@ extension LogStore {
             }
         }
         try wire.flush()
-        if wire.eventCount == 0, let lost = shared.segments.lost(around: position + 1, of: space),
-            lost.run(at: position + 1) != nil
-        {
-            throw .lost(lost)
-        }
         return (wire.pieces, position + UInt64(wire.eventCount))
     }
 

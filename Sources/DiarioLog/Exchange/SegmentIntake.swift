@@ -53,8 +53,12 @@ package struct SegmentIntake: ~Copyable {
         guard let entry = pair.entry() else {
             throw place.fault(.sidecar, "the segment or its sidecar cannot be read")
         }
-        guard pair.header.isPositioned, !pair.holdsLost else {
-            throw place.fault(.segment, "events of it were lost where it comes from")
+        guard !pair.holdsLost else {
+            throw .outOfOrder(
+                what: "events behind position \(end) were lost where the space is copied from, so "
+                    + "no copy can be made. A backup there may have them; else go on in a new "
+                    + "space: diario export there, and import --gaps"
+            )
         }
         if let damage = try pair.damage() { throw damage }
         var position = end
