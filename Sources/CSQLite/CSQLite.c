@@ -26,6 +26,9 @@ struct spare {
 };
 
 static _Thread_local int64_t thread_bytes;
+// No more than this is given to the thread, and whether it wanted more.
+static _Thread_local int64_t thread_bytes_max = INT64_MAX;
+static _Thread_local int is_over;
 static _Thread_local struct spare spare;
 // Its values are the spare pieces of threads, to be freed when these end.
 static pthread_key_t spares;
@@ -43,7 +46,15 @@ static unsigned class_of(int size) { return (unsigned)size / class_size; }
 
 static int64_t counted(unsigned class) { return (int64_t)class * class_size; }
 
+// Whether so many bytes more are too many.
+static int is_too_much(int64_t size) {
+    if (size <= thread_bytes_max - thread_bytes) return 0;
+    is_over = 1;
+    return 1;
+}
+
 static void *take(int size) {
+    if (is_too_much(size)) return NULL;
     unsigned class = class_of(size + class_size - 1);
     struct piece *piece = class < class_count ? spare.first[class] : NULL;
     if (piece != NULL) {
@@ -59,6 +70,7 @@ static void *take(int size) {
 
 static void *resize(void *memory, int size) {
     unsigned before = class_of(size_of(memory));
+    if (is_too_much(size - counted(before))) return NULL;
     void *resized = realloc(memory, (size_t)size);
     if (resized != NULL) thread_bytes += counted(class_of(size_of(resized))) - counted(before);
     return resized;
@@ -130,3 +142,14 @@ int diario_sqlite_count_by_thread(void) {
 }
 
 int64_t diario_sqlite_thread_bytes(void) { return thread_bytes; }
+
+int diario_sqlite_prepare(
+    sqlite3 *database, const char *text, int size, unsigned flags, int64_t bytes_max,
+    sqlite3_stmt **statement, const char **tail
+) {
+    is_over = 0;
+    thread_bytes_max = thread_bytes + bytes_max;
+    int code = sqlite3_prepare_v3(database, text, size, flags, statement, tail);
+    thread_bytes_max = INT64_MAX;
+    return code == SQLITE_NOMEM && is_over ? DIARIO_SQLITE_TOO_INVOLVED : code;
+}

@@ -82,10 +82,19 @@ public enum Limits {
     ///
     /// Above: the pack is refused.
     public static let sqlStatementSizeMax = 64 * 1024
+    /// Bytes of memory that SQLite may take to prepare a statement.
+    ///
+    /// Above: the pack is refused, or the query ended with an error.
+    public static let sqlPrepareMemorySizeMax = 64 * 1024 * 1024
     /// Bytes of one value in a read model.
     ///
     /// Above: the event is set aside.
     public static let sqlValueSizeMax = 1024 * 1024
+    /// Bytes of a pattern of `glob` or `like` in SQL.
+    ///
+    /// Above: the event is set aside, or the query ended with an error. A value is looked through
+    /// for each of them in one step, which nothing ends.
+    public static let sqlPatternSizeMax = 500
     /// Columns of one table or result.
     ///
     /// Above: the pack is refused.
@@ -98,6 +107,11 @@ public enum Limits {
     ///
     /// Above: the event goes to quarantine.
     public static let sqlEventStepCountMax = 20_000_000
+    /// Seconds that a read model may take for one event.
+    ///
+    /// Above: the event goes to quarantine. It is there for steps that each take a thousand times
+    /// what others take; an honest event takes less than a hundredth of a second.
+    public static let sqlEventSecondsMax = 30
     /// Bytes of rows as they were before that one pending event may make us keep.
     ///
     /// Above: the event goes to quarantine.
@@ -122,9 +136,9 @@ public enum Limits {
     ///
     /// Above: the query is ended with an error.
     public static let queryMemorySizeMax = 256 * 1024 * 1024
-    /// Packs whose read models one SQL query sees.
+    /// Packs whose read models one SQL query names.
     ///
-    /// Above: those that the query does not name are left out.
+    /// Above: the query is refused.
     public static let queryPackCountMax = 10
     /// A message of sync.
     ///

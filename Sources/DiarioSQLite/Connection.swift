@@ -153,11 +153,12 @@ import Synchronization
             let code = unsafe bytes[start...].withUnsafeBytes { rest in
                 var tail: UnsafePointer<CChar>?
                 let text = unsafe rest.assumingMemoryBound(to: CChar.self)
-                let code = unsafe sqlite3_prepare_v3(
+                let code = unsafe diario_sqlite_prepare(
                     handle,
                     text.baseAddress,
                     Int32(clamping: text.count),
                     flags,
+                    Int64(Limits.sqlPrepareMemorySizeMax),
                     &statement,
                     &tail
                 )
@@ -165,6 +166,14 @@ import Synchronization
                     offset = start + (unsafe stop - base)
                 }
                 return code
+            }
+            guard code != DIARIO_SQLITE_TOO_INVOLVED else {
+                throw SQLiteError(
+                    code: SQLITE_TOOBIG,
+                    message: "the statement is too involved: it takes more than "
+                        + "\(Limits.sqlPrepareMemorySizeMax / 1024 / 1024) MiB to prepare it",
+                    offset: start
+                )
             }
             if code != SQLITE_OK {
                 let error = unsafe SQLiteError(code: code, of: handle)
@@ -294,6 +303,14 @@ import Synchronization
         _ body: @escaping ([Value]) throws(FunctionError) -> Value
     ) throws(SQLiteError) {
         try check(unsafe Function(body).add(to: handle, name: name, argumentCount: argumentCount))
+    }
+
+    /// Has `instr`, `replace` and the functions that trim take a time that grows with the lengths
+    /// of their texts.
+    ///
+    /// The library's own take the product of two lengths, in one step that nothing ends.
+    package func addTextFunctions() throws(SQLiteError) {
+        try check(unsafe diario_sqlite_add_text_functions(handle))
     }
 }
 

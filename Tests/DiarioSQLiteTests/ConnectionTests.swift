@@ -50,6 +50,33 @@ import Testing
         withExtendedLifetime(reader) {}
     }
 
+    /// Each name is put in place of itself: every one of these doubles what there is.
+    ///
+    /// In a process of its own, since threads count their memory only from the first connection on.
+    @Test func aStatementThatGrowsWhileItIsPreparedIsRefused() async {
+        await #expect(processExitsWith: .success) {
+            Connection.countMemoryByThread()
+            let connection = try Connection(path: ":memory:", .create)
+            func count(_ depth: Int) throws(SQLiteError) -> Value? {
+                let names = (1...depth).map {
+                    ", t\($0) AS (SELECT a.x FROM t\($0 - 1) a, t\($0 - 1) b)"
+                }
+                return try connection.value(
+                    "WITH t0 AS (SELECT 1 AS x)\(names.joined()) SELECT count(*) FROM t\(depth)"
+                )
+            }
+            do throws(SQLiteError) {
+                _ = try count(24)
+                preconditionFailure("so much is prepared")
+            } catch {
+                precondition(error.kind == .tooLarge, error.message)
+                precondition(error.message.contains("too involved"), error.message)
+            }
+            let least = try count(3)
+            precondition(least == .integer(1))
+        }
+    }
+
     @Test func aMistakeInAStatementHasItsPlace() throws {
         let connection = try Connection(path: ":memory:", .create)
         let error = #expect(throws: SQLiteError.self) {

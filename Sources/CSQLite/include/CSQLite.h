@@ -25,10 +25,23 @@ int diario_sqlite_count_by_thread(void);
 // The bytes that this thread took and did not give back; below 0 if it gave back those of others.
 int64_t diario_sqlite_thread_bytes(void);
 
+// Prepares a statement for which no more than `bytes_max` may be taken; then the result is this
+// one, which is none of the library's. There is no such bound where memory is not counted by
+// thread.
+enum { DIARIO_SQLITE_TOO_INVOLVED = SQLITE_TOOBIG | 127 << 8 };
+int diario_sqlite_prepare(
+    sqlite3 *database, const char *text, int size, unsigned flags, int64_t bytes_max,
+    sqlite3_stmt **statement, const char **tail
+);
+
 // The name of a file system that writes each transaction to the write-ahead log in one piece; it is
 // there once it was registered.
 #define DIARIO_SQLITE_GATHERING "diario-gathering"
 int diario_sqlite_register_gathering(void);
+
+// Puts functions in the place of those of the library that search texts: they give the same, in a
+// time that grows with the lengths and not with their product. `trim` takes up to 256 characters.
+int diario_sqlite_add_text_functions(sqlite3 *database);
 
 static inline int diario_sqlite_bind_text(
     sqlite3_stmt *statement, int index, const void *bytes, int count

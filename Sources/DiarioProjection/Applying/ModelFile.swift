@@ -305,13 +305,15 @@ final class StepLimit {
     /// What all events have cost together.
     private(set) var total = 0
     private(set) var wasReached = false
+    /// When the event was looked at first.
+    private var start: ContinuousClock.Instant?
     /// What was kept of rows as they were when the event was looked at first.
     private var imageStart: Int?
 
     func begin() {
         count = 0
         wasReached = false
-        imageStart = nil
+        (start, imageStart) = (nil, nil)
     }
 
     func end() { count = nil }
@@ -321,11 +323,13 @@ final class StepLimit {
         guard let known = count else { return false }
         count = known + Self.interval
         total += Self.interval
-        let start = imageStart ?? imageSize
-        imageStart = start
+        let (now, sizeBefore) = (ContinuousClock.now, imageStart ?? imageSize)
+        let start = start ?? now
+        (self.start, imageStart) = (start, sizeBefore)
         guard
             known + Self.interval > Limits.sqlEventStepCountMax
-                || imageSize - start > Limits.sqlImageSizeMax
+                || imageSize - sizeBefore > Limits.sqlImageSizeMax
+                || now - start > .seconds(Limits.sqlEventSecondsMax)
         else { return false }
         wasReached = true
         return true

@@ -18,11 +18,13 @@ enum PackConnection {
                 argumentCount: function.argumentCount
             ) { (arguments) throws(FunctionError) in try function(arguments) }
         }
+        try connection.addTextFunctions()
         // A pack comes from others: what it asks for has bounds that no honest one comes near.
         connection.setLimit(.length, to: Limits.sqlValueSizeMax)
         connection.setLimit(.statementLength, to: Limits.sqlStatementSizeMax)
         connection.setLimit(.columnCount, to: Limits.sqlColumnCountMax)
         connection.setLimit(.expressionDepth, to: Limits.sqlExpressionDepthMax)
+        connection.setLimit(.patternLength, to: Limits.sqlPatternSizeMax)
         connection.setLimit(.compoundSelectCount, to: 32)
         connection.setLimit(.programLength, to: 1_000_000)
         connection.setLimit(.attachedCount, to: 0)

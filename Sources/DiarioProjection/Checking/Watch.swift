@@ -93,8 +93,13 @@ final class Watch {
 
     private func judge(function name: String) -> (rule: String, message: String)? {
         guard purpose != .query else {
-            return name == "load_extension"
-                ? ("sql-function", "load_extension is not for packs") : nil
+            return switch name.lowercased() {
+            case "load_extension": ("sql-function", "load_extension is not for packs")
+            // It takes the product of two lengths in one step, which no limit ends.
+            case "json_patch":
+                ("sql-function", "json_patch takes too long with large objects; use json_object")
+            default: nil
+            }
         }
         let name = name.lowercased()
         if EngineFunction(rawValue: name) != nil {
