@@ -138,12 +138,11 @@ extension Diary {
     struct Reading: Sendable {
         let answer: QueryAnswer
         let tables: Set<String>
-        /// Nil if all packs were asked.
-        let pack: String?
     }
 
     func answer(_ question: Question) throws(DiarioError) -> Reading {
-        let models = try followed()
+        let models = try models()
+        _ = try follow(question)
         switch question {
         case .named(let name, let texts):
             let (pack, query) = try models.query(name)
@@ -153,38 +152,47 @@ extension Diary {
             return try projecting { () throws(ProjectionError) in
                 let reader = try ModelReader(source)
                 let values = try query.values(texts)
-                return try Self.read(reader, query.statement.text, values, pack: pack.name)
+                return try Self.read(reader, query.statement.text, values)
             }
         case .sql(let query, let values):
-            let sources = models.sources()
+            let scope = try models.scope(of: query)
             return try projecting { () throws(ProjectionError) in
-                let reader = try ModelReader(sources)
-                return try Self.read(reader, query, values.mapValues { Value($0) }, pack: nil)
+                let reader = try models.reader(for: scope)
+                return try Self.read(reader, query, values.mapValues { Value($0) })
             }
         }
     }
 
-    /// The read models, with all that this and other processes recorded.
-    private func followed() throws(DiarioError) -> ReadModels {
+    /// Brings the read models that a question may read up to what this and other processes
+    /// recorded; gives their packs.
+    private func follow(_ question: Question) throws(DiarioError) -> [String] {
         let models = try models()
         try refresh()
-        try models.update()
-        return models
+        let packs =
+            switch question {
+            case .named(let name, _): [try models.query(name).0.name]
+            case .sql(let query, _): try models.scope(of: query).packs
+            }
+        try models.update(packs)
+        return packs
     }
 
     /// Whether one of these tables may have changed since somebody asked last.
     ///
     /// All that changed until then is noted for everybody who asks.
-    func hasChanged(_ tables: Set<String>, of pack: String?, since: inout UInt64) throws -> Bool {
-        let models = try followed()
-        let changed = models.takeChangedTables()
+    func hasChanged(
+        _ tables: Set<String>,
+        readBy question: Question,
+        since: inout UInt64
+    ) throws -> Bool {
+        let packs = try follow(question)
+        let changed = try models().takeChangedTables()
         for (pack, tables) in changed where !tables.isEmpty {
             changeNumber += 1
             for table in tables { changeNumbers["\(pack).\(table)"] = changeNumber }
         }
         let last = since
         since = changeNumber
-        let packs = pack.map { [$0] } ?? models.packs.map(\.name)
         return packs.contains { pack in
             tables.union(["*"]).contains { changeNumbers["\(pack).\($0)", default: 0] > last }
         }
@@ -193,8 +201,7 @@ extension Diary {
     private static func read(
         _ reader: ModelReader,
         _ sql: String,
-        _ values: [String: Value],
-        pack: String?
+        _ values: [String: Value]
     ) throws(ProjectionError) -> Reading {
         let end = ContinuousClock.now + .seconds(Limits.querySecondsMax)
         var bounds = ModelReader.Bounds()
@@ -204,8 +211,7 @@ extension Diary {
         while let row = try answer.next() { rows.append(row.map { SQLValue($0) }) }
         return Reading(
             answer: QueryAnswer(columns: answer.columns, rows: rows),
-            tables: reader.readTables,
-            pack: pack
+            tables: reader.readTables
         )
     }
 }
@@ -242,13 +248,13 @@ public struct LiveQuery: AsyncSequence, Sendable {
                 let version = diary.changes.version
                 if let last {
                     let isChanged: Bool
-                    (isChanged, seen) = try await diary.isChanged(last, since: seen)
+                    (isChanged, seen) = try await diary.isChanged(last, question, since: seen)
                     guard isChanged else {
                         await diary.changes.wait(after: version, atMost: Self.pause)
                         continue
                     }
                 } else {
-                    seen = try await diary.changeNumberNow()
+                    seen = try await diary.changeNumberNow(question)
                 }
                 let reading = try await diary.answer(question)
                 let isOther = reading.answer != last?.answer
@@ -263,16 +269,17 @@ public struct LiveQuery: AsyncSequence, Sendable {
 extension Diary {
     fileprivate func isChanged(
         _ reading: Reading,
+        _ question: Question,
         since number: UInt64
     ) throws -> (Bool, UInt64) {
         var seen = number
-        let isChanged = try hasChanged(reading.tables, of: reading.pack, since: &seen)
+        let isChanged = try hasChanged(reading.tables, readBy: question, since: &seen)
         return (isChanged, seen)
     }
 
-    fileprivate func changeNumberNow() throws -> UInt64 {
+    fileprivate func changeNumberNow(_ question: Question) throws -> UInt64 {
         var seen = changeNumber
-        _ = try hasChanged([], of: nil, since: &seen)
+        _ = try hasChanged([], readBy: question, since: &seen)
         return seen
     }
 }

@@ -6,6 +6,7 @@ import DiarioSQLite
 import DiarioSchema
 import DiarioStorage
 import DiarioTestSupport
+import Foundation
 import Testing
 
 @Suite struct ReadModelTests {
@@ -36,6 +37,39 @@ import Testing
         #expect(!told.isEmpty)
         for (pack, table) in try models.compare(models.packs) {
             #expect(table.isEmpty, "\(pack).\(table.name)")
+        }
+    }
+
+    /// A file that cannot be read stops the queries that read it, and no others.
+    @Test func aQueryNeedsOnlyThePacksThatItNames() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: PackSource.builtIn())
+        try SampleSpace.fill(space)
+        try ReadModels(space).update()
+        let models = try ReadModels(space)
+        let fish = try #require(models.source(of: "fish"))
+        var bytes = try #require(FileManager.default.contents(atPath: fish.path))
+        for place in 4096..<bytes.count { bytes[place] ^= 0x5a }
+        try bytes.write(to: URL(fileURLWithPath: fish.path))
+
+        let sql = "SELECT count(*) FROM music.diario_table"
+        let scope = try models.scope(of: sql)
+        #expect(scope.packs == ["music"])
+        try models.update(scope.packs)
+        let answer = try models.reader(for: scope).answer(sql)
+        #expect(try answer.next() != nil)
+        #expect(throws: (any Error).self) { try models.update() }
+    }
+
+    @Test func aTableIsEnoughToNameItsPack() throws {
+        let lane = try LaneSpace(TasksPack.make())
+        let models = try ReadModels(lane.space)
+        for isBuilt in [false, true] {
+            if isBuilt { try models.update() }
+            #expect(try models.scope(of: "SELECT 1").packs.isEmpty)
+            for sql in ["* FROM Task", "\"task\".id", "tasks.x", "* FROM diario_tables"] {
+                #expect(try models.scope(of: "SELECT \(sql)").packs == ["tasks"], "\(sql)")
+            }
         }
     }
 

@@ -290,6 +290,12 @@ package final class ReadModels {
         }
     }
 
+    /// The tables of the live generation; nil if there is none, or it is damaged.
+    func liveTables(of pack: String) throws(DiarioError) -> Set<String>? {
+        guard let live = folder.live(pack) else { return nil }
+        return try summary(folder.fullPath(live))?.tables
+    }
+
     // MARK: Building
 
     /// Builds generations, on any thread.

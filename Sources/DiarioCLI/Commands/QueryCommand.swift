@@ -11,7 +11,10 @@ enum QueryCommand {
         guard let name = call.arguments.operands.first else { return try list(call) }
         let bounds = try bounds(call)
         let texts = try parameters(call)
-        try withModels(call) { (models) throws(Failure) in
+        try withModels(
+            call,
+            follow: { (models) throws(DiarioError) in [try models.query(name).0.name] }
+        ) { (models) throws(Failure) in
             let (pack, query) = try reporting { () throws(DiarioError) in try models.query(name) }
             let values: [String: Value]
             do throws(ProjectionError) { values = try query.values(texts) } catch {
@@ -27,10 +30,14 @@ enum QueryCommand {
     static func sql(_ call: Invocation) throws(Failure) {
         let bounds = try bounds(call)
         let values = try parameters(call).mapValues(value)
-        try withModels(call) { (models) throws(Failure) in
-            let sources = models.sources()
-            try answer(call, call.arguments.operands[0], values, bounds) {
-                () throws(ProjectionError) in try ModelReader(sources)
+        let statement = call.arguments.operands[0]
+        try withModels(
+            call,
+            follow: { (models) throws(DiarioError) in try models.scope(of: statement).packs }
+        ) { (models) throws(Failure) in
+            let scope = try reporting { () throws(DiarioError) in try models.scope(of: statement) }
+            try answer(call, statement, values, bounds) { () throws(ProjectionError) in
+                try models.reader(for: scope)
             }
         }
     }
@@ -52,9 +59,11 @@ enum QueryCommand {
         return .text(text)
     }
 
-    /// Opens the space and brings its read models up to date.
+    /// Opens the space and brings its read models up to date: those of the packs that `follow`
+    /// gives, or all.
     static func withModels(
         _ call: Invocation,
+        follow: (ReadModels) throws(DiarioError) -> [String]? = { (_) in nil },
         _ body: (ReadModels) throws(Failure) -> Void
     ) throws(Failure) {
         try call.withSpace(.readOnly) { (space) throws(Failure) in
@@ -62,7 +71,9 @@ enum QueryCommand {
             let bar = call.progressBar("Following the log", unit: "events")
             defer { bar.finish() }
             try reporting { () throws(DiarioError) in
-                try models.update { _, done, total in bar.update(done: done, total: total) }
+                try models.update(try follow(models)) { _, done, total in
+                    bar.update(done: done, total: total)
+                }
             }
             bar.finish()
             for note in models.notes { call.remark(note) }

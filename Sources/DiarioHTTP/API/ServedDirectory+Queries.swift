@@ -10,7 +10,10 @@ extension ServedDirectory {
     func queries(_ question: Question) throws(Problem) -> HTTPAnswer {
         try question.allow([])
         try question.require(.read, "read")
-        let list = try withModels(of: question.space) { (models) throws(Problem) in
+        let list = try withModels(
+            of: question.space,
+            following: { (_) in [] }
+        ) { (models) throws(Problem) in
             models.packs.flatMap { pack in
                 pack.sql.queries.map { $0.description(in: pack) }
             }
@@ -25,7 +28,10 @@ extension ServedDirectory {
             texts[parameter.name] = try question.text(parameter.name)
         }
         let values = texts
-        return try withModels(of: question.space) { (models) throws(Problem) in
+        return try withModels(
+            of: question.space,
+            following: { (models) throws(Problem) in [try Self.find(name, models).0.name] }
+        ) { (models) throws(Problem) in
             let (pack, query) = try Self.find(name, models)
             guard let source = models.source(of: pack.name) else {
                 throw Problem(.unavailable, "The read models of \(pack.name) are not built.")

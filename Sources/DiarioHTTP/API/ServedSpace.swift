@@ -39,8 +39,10 @@ final class ServedSpace: Sendable {
         if isGrown { bell.ring() }
     }
 
-    /// Runs `body` with the read models, brought up to the head.
+    /// Runs `body` with the read models, those of the packs that `follow` gives brought up to the
+    /// head.
     func withModels<Value: Sendable>(
+        following follow: @Sendable (ReadModels) throws(Problem) -> [String],
         _ body: @Sendable (ReadModels) throws(Problem) -> Value
     ) throws(Problem) -> Value {
         // Carried out as a value, because the lock's closure is not generic over the error.
@@ -57,7 +59,10 @@ final class ServedSpace: Sendable {
                 }
                 try answering { () throws(DiarioError) in
                     try space.takeUpAdoptions()
-                    try models.update()
+                }
+                let packs = try follow(models)
+                if !packs.isEmpty {
+                    try answering { () throws(DiarioError) in try models.update(packs) }
                 }
                 outcome = .success(try body(models))
             } catch {

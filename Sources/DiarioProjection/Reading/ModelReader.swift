@@ -54,32 +54,61 @@ package final class ModelReader {
 
     /// Reads the tables of several packs; a table that two packs have is named with its pack, as
     /// in `fish.report`.
-    package init(_ sources: [Source]) throws(ProjectionError) {
+    ///
+    /// The table `diario_tables` names those of the packs in `list`.
+    package init(_ sources: [Source], listing list: [Source] = []) throws(ProjectionError) {
+        guard sources.count <= Limits.queryPackCountMax else {
+            throw .query(
+                QueryFault(
+                    .limit,
+                    "the query may read \(sources.count) packs, and one sees at most "
+                        + "\(Limits.queryPackCountMax); ask for less"
+                )
+            )
+        }
         paths = "the read models"
         var current = paths
         do throws(SQLiteError) {
             connection = try Connection(path: ":memory:", .create)
             try Self.prepare(connection, attachedCount: Limits.queryPackCountMax)
-            for source in sources.prefix(Limits.queryPackCountMax) {
-                current = source.path
-                try connection.attach(
-                    source.path,
-                    as: source.pack,
-                    source.isImmutable ? .immutable : .readOnly
-                )
-            }
-            let lists = sources.prefix(Limits.queryPackCountMax).map {
-                "SELECT '\($0.pack)' AS pack, name AS name, model AS model "
-                    + "FROM \($0.pack.quotedName).diario_table"
-            }
-            let none = "SELECT NULL AS pack, NULL AS name, NULL AS model WHERE 0"
             try connection.execute(
-                "CREATE TEMP VIEW diario_tables AS "
-                    + (lists.isEmpty ? none : lists.joined(separator: " UNION ALL "))
+                "CREATE TEMP TABLE diario_tables (pack TEXT, name TEXT, model TEXT)"
             )
+            for source in list {
+                current = source.path
+                try Self.list(source, in: connection)
+            }
+            for source in sources {
+                current = source.path
+                try Self.attach(source, to: connection)
+            }
         } catch {
             throw .file(path: current, error)
         }
+    }
+
+    /// One after the other, for fewer can be attached at once than there may be.
+    private static func list(
+        _ source: Source,
+        in connection: borrowing Connection
+    ) throws(SQLiteError) {
+        try attach(source, to: connection)
+        let pack = source.pack.quotedName
+        try connection.execute(
+            "INSERT INTO temp.diario_tables SELECT '\(source.pack)', name, model "
+                + "FROM \(pack).diario_table; DETACH \(pack)"
+        )
+    }
+
+    private static func attach(
+        _ source: Source,
+        to connection: borrowing Connection
+    ) throws(SQLiteError) {
+        try connection.attach(
+            source.path,
+            as: source.pack,
+            source.isImmutable ? .immutable : .readOnly
+        )
     }
 
     private static func prepare(

@@ -10,6 +10,8 @@ package struct ModelSummary: Hashable, Sendable {
     package let isHeld: Bool
     /// Fingerprints of the read models, by name.
     package let models: [String: String]
+    /// The tables of all of them.
+    package let tables: Set<String>
     /// Whether it was left before its read models had come as far as the log.
     package let isPartial: Bool
 
@@ -24,6 +26,9 @@ package struct ModelSummary: Hashable, Sendable {
             for row in try connection.rows("SELECT name, fingerprint FROM diario_model") {
                 if let name = row[0].text { models[name] = row[1].text }
             }
+            tables = Set(
+                try connection.rows("SELECT name FROM diario_table").compactMap { $0[0].text }
+            )
             space = state["space"] ?? ""
             fingerprint = state["fingerprint"] ?? ""
             isHeld = state["held"] == "1"

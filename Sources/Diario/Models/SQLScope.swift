@@ -1,0 +1,72 @@
+package import DiarioProjection
+import DiarioSchema
+
+/// What a statement of SQL may read: the packs of which it has a name.
+///
+/// The others need not be there, nor whole, nor followed up for its answer.
+package struct SQLScope: Hashable, Sendable {
+    /// Those whose tables it may name.
+    let named: [String]
+    /// Those that have to be brought up to date for it.
+    package let packs: [String]
+    /// Whether it asks for the list of all tables.
+    let listsTables: Bool
+}
+
+extension ReadModels {
+    /// What `sql` may read, by the words in it: too much rather than too little.
+    package func scope(of sql: String) throws(DiarioError) -> SQLScope {
+        let words = Self.words(in: sql)
+        let mayNameAll = words.contains { $0.hasPrefix("pragma_") }
+        var named: [String] = []
+        for pack in packs {
+            let isNamed = mayNameAll || words.contains(pack.name)
+            guard try isNamed ? true : hasTable(in: words, pack) else { continue }
+            named.append(pack.name)
+        }
+        let listsTables = words.contains("diario_tables")
+        return SQLScope(
+            named: named,
+            packs: listsTables ? packs.map(\.name) : named,
+            listsTables: listsTables
+        )
+    }
+
+    private func hasTable(in words: Set<String>, _ pack: Pack) throws(DiarioError) -> Bool {
+        if let tables = try liveTables(of: pack.name) {
+            return tables.contains { words.contains($0.lowercased()) }
+        }
+        // Not built yet, or damaged: the words with which its definitions begin.
+        return pack.sql.readModels.flatMap(\.definitions).contains { definition in
+            let start = definition.text.prefix { $0 != "(" }
+            return !Self.words(in: String(start)).subtracting(Self.definingWords)
+                .isDisjoint(with: words)
+        }
+    }
+
+    private static let definingWords: Set<String> = [
+        "create", "table", "virtual", "if", "not", "exists", "using", "fts5", "rtree", "rtree_i32",
+        "unique", "index", "on", "trigger", "after", "before", "insert", "update", "delete", "of",
+        "begin", "into", "for", "each", "row", "when", "as", "old", "new",
+    ]
+
+    /// Runs of bytes that a name may have, with small letters.
+    private static func words(in sql: String) -> Set<String> {
+        let words = sql.utf8.split { byte in
+            switch byte {
+            case 0x24, 0x30...0x39, 0x41...0x5a, 0x5f, 0x61...0x7a, 0x80...: false
+            default: true
+            }
+        }
+        return Set(words.map { String(Substring($0)).lowercased() })
+    }
+
+    /// Opens what a statement may read.
+    package func reader(for scope: SQLScope) throws(ProjectionError) -> ModelReader {
+        let all = sources()
+        return try ModelReader(
+            all.filter { scope.named.contains($0.pack) },
+            listing: scope.listsTables ? all : []
+        )
+    }
+}
