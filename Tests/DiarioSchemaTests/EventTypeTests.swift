@@ -218,6 +218,19 @@ import Testing
         #expect(problems(ofSchema: schema).map(\.rule) == ["required-twice"])
     }
 
+    /// The paths of what is in it carried the whole name: a file of 350 KB took half a minute.
+    @Test func aNameThatIsNoNameIsToldShortly() {
+        let name = String(repeating: "a", count: 200_000)
+        let members = (0..<200).map { #""m\#($0)":{"type":"stringy"}"# }.joined(separator: ",")
+        let object = #"{"type":"object","additionalProperties":false,"properties":{\#(members)}}"#
+        let schema = schema(withField: #"{"type":"boolean"},"\#(name)":\#(object)"#)
+        let problems = problems(ofSchema: schema)
+        #expect(problems.count == 100)
+        #expect(problems.first?.rule == "field-name")
+        #expect(problems.first?.message.contains("aaa... (200000 bytes)") == true)
+        #expect(problems.allSatisfy { $0.message.utf8.count < 300 })
+    }
+
     @Test func allProblemsAreToldAtOnceWithTheirLines() {
         let problems = problems(
             ofSchema: """

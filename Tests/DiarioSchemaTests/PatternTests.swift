@@ -81,6 +81,16 @@ import Testing
         #expect(1..<1000 ~= count)
     }
 
+    /// Each of many sets holds all of many intervals but one.
+    @Test func setsThatTellTooMuchApartAreRefused() {
+        func pattern(_ count: UInt32) -> String {
+            (0..<count).map { "[^\\u{\(String(0x4e00 + 2 * $0, radix: 16))}]" }.joined()
+        }
+        let error = #expect(throws: PatternError.self) { _ = try Pattern(pattern(2000)) }
+        #expect(error?.message.contains("too many characters apart") == true)
+        #expect(throws: Never.self) { _ = try Pattern(pattern(100)) }
+    }
+
     /// Random patterns on random texts against a matcher that tries everything.
     @Test(arguments: UInt64(0)..<64) func patternsMatchAsAnOracleSays(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)

@@ -28,6 +28,13 @@ package final class Pattern: Sendable {
                     + "use smaller counts, or maxLength"
             )
         }
+        guard budget.takeClasses(of: program.sets) else {
+            throw PatternError(
+                position: 1,
+                message: "the patterns of this pack tell too many characters apart; "
+                    + "use fewer sets of them, or ranges"
+            )
+        }
         simulation = PatternSimulation(program)
         automaton = PatternAutomaton(simulation, budget: &budget)
         asciiClasses = simulation.classes.asciiClasses

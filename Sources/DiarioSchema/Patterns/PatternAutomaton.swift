@@ -67,7 +67,19 @@ package struct PatternBudget {
     /// Above: the program is run instead.
     private var stepCount = 4_000_000
 
+    /// Sets times intervals of telling characters apart.
+    ///
+    /// Above: the pattern is refused.
+    private var classCount = 16_000_000
+
     package init() {}
+
+    mutating func takeClasses(of sets: [ScalarSet]) -> Bool {
+        let count = sets.count * (1 + 2 * sets.reduce(0) { $0 + $1.ranges.count })
+        guard classCount >= count else { return false }
+        classCount -= count
+        return true
+    }
 
     mutating func takeStates(_ count: Int) -> Bool {
         guard stateCount >= count else { return false }

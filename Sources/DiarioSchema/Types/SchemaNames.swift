@@ -36,6 +36,13 @@ enum SchemaNames {
             }
     }
 
+    /// A name as errors tell it: one that is too long to be one only by its start.
+    static func told(_ name: String) -> String {
+        guard name.utf8.count > Limits.typeNameSizeMax else { return name }
+        return "\(String(String.UnicodeScalarView(name.unicodeScalars.prefix(32))))... "
+            + "(\(name.utf8.count) bytes)"
+    }
+
     private static func isLower(_ byte: UInt8?) -> Bool { byte.map { 0x61...0x7a ~= $0 } ?? false }
 
     private static func isLetter(_ byte: UInt8?) -> Bool {

@@ -100,13 +100,14 @@ extension SchemaReader {
             problem(member.line, "required", "required must be an array of names")
             return []
         }
+        let known = Set(names)
         var required: Set<String> = []
         for item in items {
             guard case .string(let name) = item.value else {
                 problem(item.line, "required", "required must be an array of names")
                 continue
             }
-            if !names.contains(name) {
+            if !known.contains(name) {
                 problems.add(
                     item.line,
                     "required-unknown",
@@ -125,7 +126,10 @@ extension SchemaReader {
 
     private mutating func readProperty(_ member: JSON.Member, at index: Int, path: String) {
         let name = member.key
-        let path = path.isEmpty ? name : "\(path).\(name)"
+        // Everything below carries it.
+        let told = SchemaNames.told(name)
+        let isTop = path.isEmpty
+        let path = isTop ? told : "\(path).\(told)"
         if !SchemaNames.isField(name) {
             problem(
                 member.line,
@@ -136,11 +140,12 @@ extension SchemaReader {
         let token = Array("\"\(name)\":".utf8)
         rules.nodes[index].token = SchemaRange(start: rules.names.count, count: token.count)
         rules.names += token
-        readForm(member.item, at: index, path: path)
+        readForm(member.item, at: index, path: path, isTop: isTop)
     }
 
-    /// Reads the rules for one value: of a field, a nested member or an item.
-    mutating func readForm(_ item: JSON.Item, at index: Int, path: String) {
+    /// Reads the rules for one value: of a field of the payload itself (`isTop`), a nested member
+    /// or an item.
+    mutating func readForm(_ item: JSON.Item, at index: Int, path: String, isTop: Bool) {
         guard case .object(let members) = item.value else {
             problem(
                 item.line,
@@ -149,8 +154,6 @@ extension SchemaReader {
             )
             return
         }
-        // A path without a dot or bracket is that of a field of the payload itself.
-        let isTop = !path.contains { $0 == "." || $0 == "[" }
         let (kind, keywords) = readKind(item, path: path)
         if let kind {
             rules.nodes[index].kind = kind

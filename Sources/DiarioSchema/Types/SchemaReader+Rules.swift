@@ -198,7 +198,7 @@ extension SchemaReader {
         let child = rules.nodes.count
         rules.nodes.append(SchemaNode(kind: .boolean))
         rules.nodes[index].children = SchemaRange(start: child, count: 1)
-        readForm(items.item, at: child, path: "\(path)[]")
+        readForm(items.item, at: child, path: "\(path)[]", isTop: false)
     }
 
     /// Makes the field that a node of the payload itself stands for.
