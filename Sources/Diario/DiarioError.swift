@@ -17,6 +17,8 @@ public struct DiarioError: Error, Sendable {
     public let rule: String?
     /// Where in the event the rule was broken, if it is known.
     public let field: String?
+    /// The place in the data directory, where files are damaged.
+    package private(set) var fault: Fault?
 
     /// The kinds of failures.
     @nonexhaustive
@@ -90,6 +92,7 @@ extension DiarioError {
             case .waiting: .diverged
             }
         self.init(kind, error.message)
+        if case .corrupt(let fault) = error { self.fault = fault }
     }
 
     package init(_ error: ProjectionError) {

@@ -1,7 +1,11 @@
+package import DiarioLog
+
 /// Why a command ends without having done its work.
 package enum Failure: Error, Equatable, Sendable {
     /// It could not be done; a message with the place and the remedy.
     case failed(String)
+    /// Files are damaged: where, and a message as above.
+    case damaged(Fault, String)
     /// It was asked for in a way that has no meaning.
     case usage(String)
     /// Who reads the output has gone: nobody is there to be told.
@@ -13,7 +17,7 @@ package enum Failure: Error, Equatable, Sendable {
 
     package var exitCode: ExitCode {
         switch self {
-        case .failed, .found: .failed
+        case .failed, .damaged, .found: .failed
         case .usage: .usage
         case .outputClosed: .done
         }
@@ -22,7 +26,7 @@ package enum Failure: Error, Equatable, Sendable {
     /// What is printed on stderr behind `diario: `.
     package var message: String? {
         switch self {
-        case .failed(let message), .usage(let message): message
+        case .failed(let message), .damaged(_, let message), .usage(let message): message
         case .outputClosed, .found: nil
         }
     }

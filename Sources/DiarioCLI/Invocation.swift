@@ -123,7 +123,10 @@ struct Invocation {
 func reporting<Value: ~Copyable>(
     _ body: () throws(DiarioError) -> Value
 ) throws(Failure) -> Value {
-    do { return try body() } catch { throw .failed(error.message) }
+    do { return try body() } catch {
+        if let fault = error.fault { throw .damaged(fault, error.message) }
+        throw .failed(error.message)
+    }
 }
 
 /// Runs calls of the log and turns their errors into ours.

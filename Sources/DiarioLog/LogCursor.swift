@@ -60,6 +60,8 @@ package struct LogCursor: Sendable {
     let filter: LogFilter
     /// The segment of canonical events that is being read.
     private var walk: SegmentWalk?
+    /// A segment whose files were not there, because others took their place or they are lost.
+    private var missing: SegmentEntry?
     private var sealedRuns: SealedRunReader
     /// The positions that are still to be read.
     private(set) var positions: Range<UInt64>
@@ -169,7 +171,13 @@ package struct LogCursor: Sendable {
             }
             switch try SegmentWalk.open(entry, of: space, in: shared, filter, only: positions)
             {
-            case .none: return nil
+            case .none:
+                // The list is read anew in between, and tells of others if these were replaced.
+                guard missing != entry else {
+                    throw SegmentPlace(entry, of: space).missingFault
+                }
+                missing = entry
+                return nil
             case .nothingWanted:
                 leave(entry.first..<entry.last + 1)
                 return .empty

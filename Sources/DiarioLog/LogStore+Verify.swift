@@ -272,8 +272,7 @@ extension LogStore {
         of space: SpaceID
     ) throws(LogError) -> OpenSegment {
         guard let segment = try OpenSegment.open(entry, of: space, in: shared) else {
-            let place = SegmentPlace(entry, of: space)
-            throw place.fault(.segment, "the segment or its sidecar is missing")
+            throw SegmentPlace(entry, of: space).missingFault
         }
         return segment
     }

@@ -32,6 +32,24 @@ import Testing
         return (positions, sealed.store.segmentCounters.since(before))
     }
 
+    /// It was told as one that others had replaced, to be read again, for ever.
+    @Test(arguments: [true, false]) func aSegmentThatIsGoneIsDamage(isSidecar: Bool) throws {
+        let sealed = try SealedLog(mergedCount: 8)
+        try sealed.append(.note, 0..<20)
+        _ = try sealed.store.seal(sealed.space, all: false)
+        let folder = LogPaths.segments(sealed.space)
+        let disk = sealed.log.disk.process(1)
+        let files = try disk.list(folder)
+        let name = try #require(files.first { $0.hasSuffix(isSidecar ? ".dper" : ".dseg") })
+        try disk.remove("\(folder)/\(name)")
+        let error = #expect(throws: LogError.self) { _ = try sealed.positions(filter: LogFilter()) }
+        guard case .corrupt(let fault) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(fault.what.contains("is missing"))
+    }
+
     @Test func aRareTypeReadsOnlyTheBlocksThatHoldIt() throws {
         let sealed = try makeSample()
         var filter = LogFilter()

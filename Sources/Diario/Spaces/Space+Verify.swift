@@ -20,6 +20,21 @@ package struct SpaceVerification: Sendable {
     package let faults: [Fault]
 }
 
+extension SpaceVerification {
+    /// Of a space that cannot be opened because of a fault.
+    package init(unopened fault: Fault) {
+        self.init(
+            isOK: false,
+            events: 0,
+            root: nil,
+            lost: [],
+            lostPending: [],
+            cuts: [],
+            faults: [fault]
+        )
+    }
+}
+
 extension Space {
     /// Reads and checks everything that the space holds: every checksum, rule, hash and payload.
     ///

@@ -7,6 +7,18 @@ import DiarioLog
 /// The command `diario verify`.
 enum VerifyCommand {
     static func run(_ call: Invocation) throws(Failure) {
+        do throws(Failure) { try verify(call) } catch {
+            guard case .damaged(let fault, _) = error, call.arguments.has("json") else {
+                throw error
+            }
+            // It cannot be opened, so that this is all that is known of it.
+            let result = SpaceVerification(unopened: fault)
+            try call.output.json { fill(&$0, result) }
+            throw error
+        }
+    }
+
+    private static func verify(_ call: Invocation) throws(Failure) {
         try call.withSpace(.readOnly) { (space) throws(Failure) in
             let status = try reportingLog { () throws(LogError) in
                 try space.store.status(of: space.id)

@@ -147,6 +147,8 @@ struct SegmentPlace {
         )
     }
 
+    var missingFault: LogError { fault(.segment, "the segment or its sidecar is missing") }
+
     func error(_ error: SegmentError) -> LogError {
         switch error {
         case .fault(let fault): self.fault(fault.file, at: fault.offset, fault.message)

@@ -69,12 +69,15 @@ struct SealedRunReader: Sendable {
         by replica: ReplicaID
     ) throws(LogError) -> (entry: SegmentEntry, SegmentWalk.Opened)? {
         let (list, directory) = (shared.segments, shared.directory)
+        var missing: SegmentEntry?
         for _ in 0..<2 {
             guard let entry = try list.entry(at: number, by: replica, of: space, in: directory)
             else { return nil }
             if let opened = try SegmentWalk.open(entry, of: space, in: shared, filter) {
                 return (entry, opened)
             }
+            guard missing != entry else { throw SegmentPlace(entry, of: space).missingFault }
+            missing = entry
             list.forget(space)
         }
         return nil
