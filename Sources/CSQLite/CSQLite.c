@@ -48,7 +48,8 @@ static int64_t counted(unsigned class) { return (int64_t)class * class_size; }
 
 // Whether so many bytes more are too many.
 static int is_too_much(int64_t size) {
-    if (size <= thread_bytes_max - thread_bytes) return 0;
+    // What the thread has may be below 0, and the bound without end.
+    if (thread_bytes + size <= thread_bytes_max) return 0;
     is_over = 1;
     return 1;
 }

@@ -246,6 +246,14 @@ import Synchronization
         try other.check(end)
     }
 
+    /// Looks at every page of the file, and throws if one is damaged.
+    package func checkPages() throws(SQLiteError) {
+        guard case .text(let found)? = try value("PRAGMA quick_check(1)"), found != "ok" else {
+            return
+        }
+        throw SQLiteError(code: SQLITE_CORRUPT, message: found)
+    }
+
     // MARK: Memory
 
     private static let isCountedByThread = Atomic(false)

@@ -77,6 +77,17 @@ import Testing
         }
     }
 
+    /// A thread that gave back what others took has less than nothing, and may take all the same.
+    @Test func memoryOfAnotherThreadMayBeGivenBack() async {
+        await #expect(processExitsWith: .success) {
+            Connection.countMemoryByThread()
+            KeptConnection.makeElsewhereAndClose()
+            precondition(Connection.memoryUsed < 0)
+            let answer = try Connection(path: ":memory:", .create).value("SELECT 1")
+            precondition(answer == .integer(1))
+        }
+    }
+
     @Test func aMistakeInAStatementHasItsPlace() throws {
         let connection = try Connection(path: ":memory:", .create)
         let error = #expect(throws: SQLiteError.self) {
@@ -157,5 +168,25 @@ import Testing
         let hasRow = try statement.step()
         let value = statement.integer(at: 0)
         #expect(hasRow && value == 7)
+    }
+}
+
+/// A connection that one thread makes and another one closes.
+// Sendable because they do so one after the other.
+private final class KeptConnection: @unchecked Sendable {
+    let connection: Connection
+
+    init() throws(SQLiteError) { connection = try Connection(path: ":memory:", .create) }
+
+    static func makeElsewhereAndClose() {
+        let kept = Mutex<KeptConnection?>(nil)
+        let isMade = Signal()
+        let maker = WorkerThread(name: "maker") {
+            kept.withLock { $0 = try? KeptConnection() }
+            isMade.raise()
+        }
+        isMade.wait()
+        kept.withLock { $0 = nil }
+        withExtendedLifetime(maker) {}
     }
 }

@@ -282,4 +282,9 @@ extension String {
         "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
             + "\""
     }
+
+    /// The text as SQL writes it, whatever is in it.
+    var quotedText: String {
+        "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    }
 }

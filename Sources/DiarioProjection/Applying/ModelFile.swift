@@ -102,11 +102,14 @@ package final class ModelFile {
     package var applied: UInt64 { models.map(\.applied).min() ?? 0 }
 
     /// Makes a new generation that holds what another one holds, to be built on from there.
+    ///
+    /// Damage is copied as it is, so that the copy is looked through.
     package static func copy(_ path: String, to new: String) throws(ProjectionError) {
         do throws(SQLiteError) {
             let source = try Connection(path: path, .readOnly)
             let target = try Connection(path: new, .create)
             try source.copy(to: target)
+            try target.checkPages()
         } catch {
             throw .file(path: path, error)
         }

@@ -234,6 +234,20 @@ package final class ModelAnswer {
         self.rowCountMax = rowCountMax
     }
 
+    /// Throws if two columns have one name: as an object, a row would lose one of them.
+    package func checkNames() throws(ProjectionError) {
+        var known: Set<String> = []
+        for name in columns where !known.insert(name).inserted {
+            throw .query(
+                QueryFault(
+                    .invalid,
+                    "two columns of the answer are named \(name); give one of them another name "
+                        + "with AS"
+                )
+            )
+        }
+    }
+
     /// The next row; nil behind the last one.
     package func next() throws(ProjectionError) -> [Value]? {
         // What is taken for one row counts: the next may be asked for by another thread.

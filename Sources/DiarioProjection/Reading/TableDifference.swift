@@ -1,6 +1,6 @@
 import DiarioSQLite
 
-/// How a table differs from the same one of another generation.
+/// How a table, or an index for text or places, differs from the same one of another generation.
 package struct TableDifference: Hashable, Sendable {
     package let name: String
     /// Rows whose keys the other one does not have.
@@ -17,7 +17,7 @@ package struct TableDifference: Hashable, Sendable {
 }
 
 extension ModelFile {
-    /// Compares its plain tables with those of the generation at `path`, or with none.
+    /// Compares its tables and indexes with those of the generation at `path`, or with none.
     package func differences(from path: String?) throws(ProjectionError) -> [TableDifference] {
         do throws(SQLiteError) {
             connection.setLimit(.attachedCount, to: 1)
@@ -28,10 +28,16 @@ extension ModelFile {
             }
             defer { try? connection.execute("DETACH other") }
             var known: [String: [String]] = [:]
-            if path != nil {
-                let other = try Connection(path: path ?? "", .readOnly)
-                for shape in try TableShape.all(other) where !shape.isVirtual {
-                    known[shape.name] = shape.columns.map(\.name)
+            var knownIndexes: [String: [String]] = [:]
+            if let path {
+                let other = try Connection(path: path, .readOnly)
+                for shape in try TableShape.all(other) {
+                    let columns = shape.columns.map(\.name)
+                    if shape.isVirtual {
+                        knownIndexes[shape.name] = columns
+                    } else {
+                        known[shape.name] = columns
+                    }
                 }
             }
             var found: [TableDifference] = []
@@ -52,6 +58,10 @@ extension ModelFile {
                     )
                 )
             }
+            for shape in try TableShape.all(connection) where shape.isVirtual {
+                guard let columns = knownIndexes[shape.name] else { continue }
+                found.append(try indexDifference(shape, columns))
+            }
             return found
         } catch {
             throw .file(path: path ?? self.path, error)
@@ -61,6 +71,55 @@ extension ModelFile {
     private func count(_ sql: String) throws(SQLiteError) -> Int {
         guard case .integer(let count)? = try connection.value(sql) else { return 0 }
         return Int(clamping: count)
+    }
+
+    /// Compares an index with one of the same name by what it finds, whatever numbers its rows
+    /// have: a row that was put back may have another one.
+    private func indexDifference(
+        _ shape: TableShape,
+        _ columns: [String]
+    ) throws(SQLiteError) -> TableDifference {
+        let isText =
+            try connection.value(
+                "SELECT count(*) FROM main.sqlite_schema WHERE name = \(shape.name.quotedText) "
+                    + "AND sql LIKE '%using%fts5%'"
+            ) == .integer(1)
+        let isReshaped = shape.columns.map(\.name) != columns
+        var (own, other) = ("main.\(shape.name.quotedName)", "other.\(shape.name.quotedName)")
+        var compared = columns.dropFirst().map(\.quotedName)
+        if isText {
+            // Of each word in each column, in how many rows and how often it is.
+            for schema in ["main", "other"] {
+                try connection.execute(
+                    "CREATE VIRTUAL TABLE temp.diario_\(schema)_words USING "
+                        + "fts5vocab(\(schema), \(shape.name.quotedName), col)"
+                )
+            }
+            (own, other) = ("temp.diario_main_words", "temp.diario_other_words")
+            compared = ["term", "col", "doc", "cnt"]
+        }
+        defer {
+            if isText {
+                try? connection.execute(
+                    "DROP TABLE temp.diario_main_words; DROP TABLE temp.diario_other_words"
+                )
+            }
+        }
+        let list = compared.joined(separator: ", ")
+        func missing(_ from: String, _ there: String) throws(SQLiteError) -> Int {
+            guard !isReshaped else { return 0 }
+            func rows(_ table: String) -> String {
+                "SELECT \(list), count(*) FROM \(table) GROUP BY \(list)"
+            }
+            return try count("SELECT count(*) FROM (\(rows(from)) EXCEPT \(rows(there)))")
+        }
+        return TableDifference(
+            name: shape.name,
+            added: try missing(own, other),
+            removed: try missing(other, own),
+            changed: 0,
+            isReshaped: isReshaped
+        )
     }
 
     private func difference(
