@@ -21,6 +21,8 @@ struct InboxReader {
 
     private let space: Space
     private(set) var batches: [Batch] = []
+    /// Indices of the batches of each replica, by their first sequence.
+    private var places: [ReplicaID: [Int]] = [:]
     /// What became of the ids of batches that were recorded again and are not here any more.
     private(set) var ids = RewrittenIDs()
     /// What is wrong with files that cannot be read.
@@ -36,14 +38,19 @@ struct InboxReader {
         }
         faults = damaged + damagedNotes
         let catalog = space.catalog
+        let noted = Dictionary(notes.map { ($0.old, $0) }) { first, _ in first }
         for entry in entries {
+            places[entry.replica, default: []].append(batches.count)
             var batch = Batch(entry: entry, lines: try Self.lines(of: entry, catalog))
-            batch.note = notes.first { $0.old == entry.origin }
+            batch.note = noted[entry.origin]
             batches.append(batch)
         }
-        for note in notes where !batches.contains(where: { $0.entry.origin == note.old }) {
-            ids.add(note)
+        for (replica, indices) in places {
+            places[replica] = indices.sorted {
+                batches[$0].entry.sequences.lowerBound < batches[$1].entry.sequences.lowerBound
+            }
         }
+        for note in notes where index(ofBatchFrom: note.old) == nil { ids.add(note) }
         guard !batches.isEmpty else { return }
         try findRefusals()
         for index in batches.indices {
@@ -52,6 +59,28 @@ struct InboxReader {
             else { continue }
             batches[index].recordedAgain = note.new
         }
+    }
+
+    /// The batch that an event is in; nil if it is in none.
+    func batch(with origin: Origin) -> Batch? { index(of: origin).map { batches[$0] } }
+
+    private func index(of origin: Origin) -> Int? {
+        guard let indices = places[origin.replica] else { return nil }
+        var (low, high) = (0, indices.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if batches[indices[middle]].entry.sequences.upperBound < origin.sequence {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        guard low < indices.count, batches[indices[low]].contains(origin) else { return nil }
+        return indices[low]
+    }
+
+    private func index(ofBatchFrom origin: Origin) -> Int? {
+        index(of: origin).flatMap { batches[$0].entry.origin == origin ? $0 : nil }
     }
 
     // MARK: Events
@@ -117,18 +146,18 @@ struct InboxReader {
                 let first = line.integer("first"), let position = line.position
             else { continue }
             let origin = Origin(replica: replica, sequence: first)
-            for index in batches.indices
-            where batches[index].entry.origin == origin && batches[index].refusal == nil {
-                missing -= 1
-                batches[index].refusal = InboxBatch.Refusal(
-                    position: position,
-                    refusedAt: line.acceptedAt ?? Timestamp(milliseconds: 0),
-                    rule: line.text("rule") ?? "",
-                    message: line.text("message") ?? "",
-                    origin: line.integer("sequence").map { Origin(replica: replica, sequence: $0) },
-                    conflict: line.integer("position")
-                )
+            guard let index = index(ofBatchFrom: origin), batches[index].refusal == nil else {
+                continue
             }
+            missing -= 1
+            batches[index].refusal = InboxBatch.Refusal(
+                position: position,
+                refusedAt: line.acceptedAt ?? Timestamp(milliseconds: 0),
+                rule: line.text("rule") ?? "",
+                message: line.text("message") ?? "",
+                origin: line.integer("sequence").map { Origin(replica: replica, sequence: $0) },
+                conflict: line.integer("position")
+            )
         }
     }
 
@@ -138,7 +167,7 @@ struct InboxReader {
         guard note.count == batch.lines.count,
             space.store.lastSequence(of: note.new.replica, in: space.id) >= last
         else { return false }
-        var new = batches.first { $0.entry.origin == note.new }?.lines
+        var new = index(ofBatchFrom: note.new).map { batches[$0].lines }
         if new == nil { new = try recorded(note.new.sequence...last, of: note.new.replica) }
         guard let new, new.count == batch.lines.count else { return false }
         var ids = ids

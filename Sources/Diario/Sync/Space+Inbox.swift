@@ -30,7 +30,7 @@ extension Space {
 
     /// The events of a batch of the inbox, as an export tells them.
     package func inboxLines(of batch: InboxBatch) throws(DiarioError) -> [EventLine] {
-        try inboxReader().batches.first { $0.entry.origin == batch.origin }?.lines ?? []
+        try inboxReader().batch(with: batch.origin)?.lines ?? []
     }
 
     /// How many events are in the inbox.
@@ -85,7 +85,7 @@ extension Space {
         with origin: Origin,
         in reader: InboxReader
     ) throws(DiarioError) -> InboxReader.Batch {
-        if let batch = reader.batches.first(where: { $0.contains(origin) }) { return batch }
+        if let batch = reader.batch(with: origin) { return batch }
         if let fault = reader.faults.first { throw DiarioError(inbox: fault) }
         throw DiarioError(.notFound, "No event \(origin.text) is in the inbox.")
     }
@@ -143,9 +143,7 @@ extension Space {
     ) throws(DiarioError) {
         for line in batch.lines {
             for named in line.namedOrigins where !batch.contains(named) {
-                guard let other = reader.batches.first(where: { $0.contains(named) }) else {
-                    continue
-                }
+                guard let other = reader.batch(with: named) else { continue }
                 throw DiarioError(
                     .invalid,
                     "\(batch.entry.origin.text) is about \(named.text), which is in the inbox too. "
