@@ -99,7 +99,9 @@ import Testing
         #expect(try arguments.time("since") == Timestamp(milliseconds: milliseconds))
     }
 
-    @Test(arguments: ["2026-02-30", "yesterday", "2026-05-04T07:30:00", "99999999999999999"])
+    @Test(arguments: [
+        "2026-02-30", "yesterday", "2026-05-04T07:30:00", "99999999999999999", "2026",
+    ])
     func whatIsNoTimeIsRefused(text: String) throws {
         let arguments = try parse("--since", text, of: .log)
         #expect(throws: UsageError.self) { try arguments.time("since") }

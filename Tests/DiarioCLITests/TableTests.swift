@@ -42,6 +42,8 @@ import Testing
         let text = CellText.oneLine("a\u{1b}[31mb\n\t\u{7f}\u{9b}\u{202e}z")
         #expect(text == "a\\u{1b}[31mb\\n\\t\\u{7f}\\u{9b}\\u{202e}z")
         #expect(CellText.oneLine("plain \u{e8}") == "plain \u{e8}")
+        // In JSON it stays JSON.
+        #expect(CellText.json(#"{"a":"\#u{9b}\#u{202e}z"}"#) == #"{"a":"\u009b\u202ez"}"#)
     }
 
     @Test(arguments: [

@@ -40,7 +40,7 @@ struct EventFields {
     var payload: String {
         var bytes: [UInt8] = []
         PayloadWriter.append(line.payload, of: line.type, to: &bytes)
-        return text(bytes[...])
+        return CellText.json(String(decoding: bytes, as: UTF8.self))
     }
 
     /// The value of a field as JSON; nil if it is absent.
@@ -50,7 +50,7 @@ struct EventFields {
         guard let item = try? JSON.parse(bytes).value.member(name)?.item else { return nil }
         bytes.removeAll()
         item.value.appendCanonical(to: &bytes)
-        return text(bytes[...])
+        return CellText.json(String(decoding: bytes, as: UTF8.self))
     }
 
     private func text(_ bytes: ArraySlice<UInt8>) -> String {

@@ -2,6 +2,7 @@ import Diario
 import DiarioCore
 import DiarioLog
 import DiarioSchema
+import DiarioStorage
 
 /// The command `diario log`.
 enum LogCommand {
@@ -109,7 +110,8 @@ enum LogCommand {
         return pending - count
     }
 
-    /// Prints what is recorded from now on, here or by other processes, until a signal comes.
+    /// Prints what is recorded from now on, here or by other processes, until a signal comes or
+    /// nothing more can be wanted.
     private static func follow(
         _ space: Space,
         _ filter: EventFilter,
@@ -119,7 +121,7 @@ enum LogCommand {
     ) throws(Failure) {
         Interrupt.catchSignals()
         var followed = Followed(space: space, next: start)
-        while true {
+        while !isOver(filter, next: followed.next) {
             let ready = SystemCall.wait(
                 readable: [Interrupt.descriptor],
                 milliseconds: pollMilliseconds
@@ -142,6 +144,14 @@ enum LogCommand {
             }
             try printer.flush()
         }
+    }
+
+    /// Whether all that comes is behind what is wanted: by its position, or by the time at which it
+    /// is accepted.
+    private static func isOver(_ filter: EventFilter, next: UInt64) -> Bool {
+        if let last = filter.positions?.upperBound, next > last { return true }
+        guard let end = filter.until else { return false }
+        return SystemClock().now >= end
     }
 
     /// A space that others write to.

@@ -153,6 +153,7 @@ enum QueryCommand {
         do throws(ProjectionError) {
             let reader = try open()
             let answer = try reader.answer(sql, values, bounds)
+            if call.arguments.has("json") { try answer.checkNames() }
             try printing { () throws(Failure) in try printer.begin(answer.columns) }
             while let row = try answer.next() {
                 try printing { () throws(Failure) in try printer.add(row) }

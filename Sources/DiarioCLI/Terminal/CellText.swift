@@ -17,6 +17,21 @@ package enum CellText {
         return result
     }
 
+    /// JSON with the same characters escaped as JSON does: they stand only within its strings.
+    package static func json(_ text: some StringProtocol) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return String(text) }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if isControl(scalar) {
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
     /// C0 and C1 controls, DEL, and the marks that turn the direction of text around.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {

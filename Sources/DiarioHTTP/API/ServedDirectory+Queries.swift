@@ -69,6 +69,7 @@ extension ServedDirectory {
         let end = ContinuousClock.now + .seconds(Limits.querySecondsMax)
         bounds.isOver = { ContinuousClock.now > end }
         let answer = try reader.answer(query.statement.text, values, bounds)
+        try answer.checkNames()
         var bytes = Array("[".utf8)
         var isFirst = true
         while let row = try answer.next() {

@@ -247,6 +247,9 @@ def check_follow(checks):
     checks.equal(process.wait(timeout=10), 0, "the end without a reader")
     process.stderr.close()
     process.stdin.close()
+    # It ends by itself where nothing more can be wanted.
+    checks.run("log", "--follow", "--to", "3")
+    checks.run("log", "--follow", "--until", "2026-01-02")
 
 
 def check_inspect(checks, space):

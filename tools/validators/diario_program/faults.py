@@ -73,6 +73,10 @@ def check_foreign(checks, data):
     checks.failing("-C", checks.space, "log", has=["format"])
     (data / "format").unlink()
     checks.failing("-C", checks.space, "log", has=["format", "missing", "diario repair"])
+    result = checks.diario.run("-C", checks.space, "verify", "--json")
+    checks.true(result.code == 1 and not result.json["ok"]
+                and result.json["faults"][0]["file"] == "format",
+                "verify --json tells what keeps a space from being opened", result)
     (data / "format").write_text(line)
     manifest = next((data / "spaces").glob("*/manifest"))
     good = manifest.read_bytes()
