@@ -55,6 +55,18 @@ import Testing
         #expect(try run.file.digest(of: "things").rows == 1)
     }
 
+    /// Its events would all be set aside.
+    @Test func aVersionWithoutAnUpcastIsTold() throws {
+        var files = Self.files("1 AS grams")
+        #expect(try ExampleCheck.problems(of: PackSample.pack(files)) == [])
+        files["events/thing.made.1-2.sql"] = nil
+        files["examples/a.jsonl"] = ""
+        let problems = try ExampleCheck.problems(of: PackSample.pack(files))
+        #expect(problems.map(\.rule) == ["upcast-missing"])
+        #expect(problems.first?.file == "events/thing.made.1.json")
+        #expect(problems.first?.message.contains("events/thing.made.1-2.sql") == true)
+    }
+
     @Test(arguments: [
         ":size AS grams, 'a' AS kind", "'x' AS yes", "x'00' AS short", ":count AS short",
         "nothing(:count) AS grams", "CAST(:size AS TEXT) AS short", ":note AS short",

@@ -63,6 +63,17 @@ package enum PackSource {
                 var found =
                     nameProblems(pack) + pack.checkExamples() + PackCheck.problems(of: pack)
                 if found.isEmpty { found = ExampleCheck.problems(of: pack) }
+                if pack.types.isEmpty {
+                    found.append(
+                        PackProblem(
+                            file: "events",
+                            line: nil,
+                            rule: "no-types",
+                            message: "the pack has no type of event, so nothing can be recorded; "
+                                + "write a schema, as in events/report.filed.1.json"
+                        )
+                    )
+                }
                 problems += found.map { group.placing($0) }
                 packs.append(pack)
             } catch {

@@ -232,6 +232,7 @@ extension SegmentInspector {
             ? [
                 "schemas", "types", "origins", "clocks", "times", "accepted", "batches", "bases",
                 "flags", "actors", "subjects", "pool", "fields", "filter", "heads",
+                "shared",
             ]
             : ["salts", "erased", "personal fields"]
         return kind >= 1 && kind <= UInt64(names.count) ? names[Int(kind) - 1] : "unknown kind"

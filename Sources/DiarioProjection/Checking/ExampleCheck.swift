@@ -6,9 +6,9 @@ package import DiarioSchema
 /// Statements that SQLite accepts may still fail for every event, as where a text meets a column of
 /// integers; only an event shows that.
 package enum ExampleCheck {
-    /// Upcasts that make of an example what the newer schema refuses, read models that take no
-    /// example of a type, though there are some, and indexes that are not as they were once an
-    /// example is taken back.
+    /// Upcasts that are missing, or that make of an example what the newer schema refuses, read
+    /// models that take no example of a type, though there are some, and indexes that are not as
+    /// they were once an example is taken back.
     ///
     /// The pack and its examples must have no other problem.
     package static func problems(of pack: Pack) -> [PackProblem] {
@@ -35,7 +35,7 @@ package enum ExampleCheck {
                 run.take(example, catalog) { undo.take($0, at: $1) }
                 guard !run.isOver else { break }
             }
-            let problems = try run.problems()
+            let problems = missingUpcasts(of: pack, file.plan) + (try run.problems())
             // What no read model takes is not taken back either.
             return problems.isEmpty ? undo.problems : problems
         } catch {
@@ -43,6 +43,31 @@ package enum ExampleCheck {
                 PackProblem(file: "pack.json", line: nil, rule: "sql", message: error.message)
             ]
         }
+    }
+
+    /// Versions of a type from which no way leads to the one that read models take.
+    private static func missingUpcasts(of pack: Pack, _ plan: PackPlan) -> [PackProblem] {
+        var found: [PackProblem] = []
+        var known: Set<String> = []
+        for (name, type) in plan.models.flatMap(\.types) where known.insert(name).inserted {
+            for old in pack.types where old.name == name && old.version < type.type.version {
+                guard type.upcasts[old.version] == nil else { continue }
+                let short = name.dropFirst(pack.name.utf8.count + 1)
+                let versions = pack.types.lazy.filter { $0.name == name }.map(\.version)
+                let next = versions.filter { $0 > old.version }.min() ?? type.type.version
+                found.append(
+                    PackProblem(
+                        file: "events/\(short).\(old.version).json",
+                        line: nil,
+                        rule: "upcast-missing",
+                        message: "no read model can take events of version \(old.version) of "
+                            + "\(name); say how they are read in "
+                            + "events/\(short).\(old.version)-\(next).sql"
+                    )
+                )
+            }
+        }
+        return found.sorted { $0.file < $1.file }
     }
 
     /// The examples as one replica would record them, one after the other.
