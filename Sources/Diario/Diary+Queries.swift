@@ -155,7 +155,7 @@ extension Diary {
                 return try Self.read(reader, query.statement.text, values)
             }
         case .sql(let query, let values):
-            let scope = try models.scope(of: query)
+            let scope = models.scope(of: query)
             return try projecting { () throws(ProjectionError) in
                 let reader = try models.reader(for: scope)
                 return try Self.read(reader, query, values.mapValues { Value($0) })
@@ -171,7 +171,7 @@ extension Diary {
         let packs =
             switch question {
             case .named(let name, _): [try models.query(name).0.name]
-            case .sql(let query, _): try models.scope(of: query).packs
+            case .sql(let query, _): models.scope(of: query).packs
             }
         try models.update(packs)
         return packs

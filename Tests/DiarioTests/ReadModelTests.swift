@@ -78,7 +78,7 @@ import Testing
         try bytes.write(to: URL(fileURLWithPath: fish.path))
 
         let sql = "SELECT count(*) FROM music.diario_table"
-        let scope = try models.scope(of: sql)
+        let scope = models.scope(of: sql)
         #expect(scope.packs == ["music"])
         try models.update(scope.packs)
         let answer = try models.reader(for: scope).answer(sql)
@@ -94,9 +94,9 @@ import Testing
         let models = try ReadModels(lane.space)
         for isBuilt in [false, true] {
             if isBuilt { try models.update() }
-            #expect(try models.scope(of: "SELECT 1").packs.isEmpty)
+            #expect(models.scope(of: "SELECT 1").packs.isEmpty)
             for sql in ["* FROM Task", "\"task\".id", "tasks.x", "* FROM diario_tables"] {
-                #expect(try models.scope(of: "SELECT \(sql)").packs == ["tasks"], "\(sql)")
+                #expect(models.scope(of: "SELECT \(sql)").packs == ["tasks"], "\(sql)")
             }
         }
     }

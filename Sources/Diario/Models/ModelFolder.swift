@@ -75,6 +75,11 @@ struct ModelFolder: Sendable {
         return generation
     }
 
+    /// Which file a generation is; nil if nobody can say.
+    func identity(_ generation: Generation) -> FileIdentity? {
+        try? directory.identity(of: path + "/" + generation.name)
+    }
+
     /// Bytes of a generation; 0 if nobody can say.
     func size(_ generation: Generation) -> Int {
         let file = try? directory.open(path + "/" + generation.name, .read)

@@ -22,6 +22,8 @@ package final class ReadModels {
     private var plans: [Hash32: PackPlan] = [:]
     /// Opened when something is to be changed for the first time.
     private var lock: (any DirectoryLock)?
+    /// The tables of live generations.
+    private var tables: [String: (file: FileIdentity, names: Set<String>)] = [:]
     /// Packs of which another generation is live since somebody asked what changed.
     private var replaced: Set<String> = []
 
@@ -290,10 +292,14 @@ package final class ReadModels {
         }
     }
 
-    /// The tables of the live generation; nil if there is none, or it is damaged.
-    func liveTables(of pack: String) throws(DiarioError) -> Set<String>? {
-        guard let live = folder.live(pack) else { return nil }
-        return try summary(folder.fullPath(live))?.tables
+    /// The tables of the live generation, which has the same ones for ever; nil if there is none,
+    /// or it is damaged.
+    func liveTables(of pack: String) -> Set<String>? {
+        guard let live = folder.live(pack), let identity = folder.identity(live) else { return nil }
+        if let known = tables[pack], known.file == identity { return known.names }
+        guard let names = try? ModelSummary(path: folder.fullPath(live)).tables else { return nil }
+        tables[pack] = (identity, names)
+        return names
     }
 
     // MARK: Building

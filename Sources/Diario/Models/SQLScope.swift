@@ -15,14 +15,13 @@ package struct SQLScope: Hashable, Sendable {
 
 extension ReadModels {
     /// What `sql` may read, by the words in it: too much rather than too little.
-    package func scope(of sql: String) throws(DiarioError) -> SQLScope {
+    package func scope(of sql: String) -> SQLScope {
         let words = Self.words(in: sql)
         let mayNameAll = words.contains { $0.hasPrefix("pragma_") }
         var named: [String] = []
         for pack in packs {
             let isNamed = mayNameAll || words.contains(pack.name)
-            guard try isNamed ? true : hasTable(in: words, pack) else { continue }
-            named.append(pack.name)
+            if isNamed || hasTable(in: words, pack) { named.append(pack.name) }
         }
         let listsTables = words.contains("diario_tables")
         return SQLScope(
@@ -32,8 +31,8 @@ extension ReadModels {
         )
     }
 
-    private func hasTable(in words: Set<String>, _ pack: Pack) throws(DiarioError) -> Bool {
-        if let tables = try liveTables(of: pack.name) {
+    private func hasTable(in words: Set<String>, _ pack: Pack) -> Bool {
+        if let tables = liveTables(of: pack.name) {
             return tables.contains { words.contains($0.lowercased()) }
         }
         // Not built yet, or damaged: the words with which its definitions begin.

@@ -33,9 +33,9 @@ enum QueryCommand {
         let statement = call.arguments.operands[0]
         try withModels(
             call,
-            follow: { (models) throws(DiarioError) in try models.scope(of: statement).packs }
+            follow: { (models) in models.scope(of: statement).packs }
         ) { (models) throws(Failure) in
-            let scope = try reporting { () throws(DiarioError) in try models.scope(of: statement) }
+            let scope = models.scope(of: statement)
             try answer(call, statement, values, bounds) { () throws(ProjectionError) in
                 try models.reader(for: scope)
             }
