@@ -84,7 +84,9 @@ public enum Limits {
     public static let sqlStatementSizeMax = 64 * 1024
     /// Bytes of memory that SQLite may take to prepare a statement.
     ///
-    /// Above: the pack is refused, or the query ended with an error.
+    /// Above: the pack is refused, or the query ended with an error. This holds in the program
+    /// `diario`, where SQLite's memory is counted by thread; an app that links the library has no
+    /// such bound.
     public static let sqlPrepareMemorySizeMax = 64 * 1024 * 1024
     /// Bytes of one value in a read model.
     ///

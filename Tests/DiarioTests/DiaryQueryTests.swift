@@ -84,6 +84,8 @@ import Testing
         "DELETE FROM task", "SELECT * FROM nothing", "SELECT 1; SELECT 2",
         "PRAGMA user_version = 1",
         "ATTACH 'x' AS x", "SELECT load_extension('x')", "CREATE TABLE x (y)", "",
+        "SELECT json_patch('{}', '{}')",
+        "SELECT snippet(task_text, 0, '', '', '', 8) FROM task_text",
     ])
     func whatIsNoReadingIsRefused(sql: String) async throws {
         let diary = try Diary(path: folder.path)

@@ -33,7 +33,11 @@ extension ReadModels {
 
     private func hasTable(in words: Set<String>, _ pack: Pack) -> Bool {
         if let tables = liveTables(of: pack.name) {
-            return tables.contains { words.contains($0.lowercased()) }
+            return tables.contains { name in
+                let name = name.lowercased()
+                // An index for text or places keeps more beside itself.
+                return words.contains { $0 == name || $0.hasPrefix(name + "_") }
+            }
         }
         // Not built yet, or damaged: the words with which its definitions begin.
         return pack.sql.readModels.flatMap(\.definitions).contains { definition in

@@ -95,9 +95,11 @@ final class Watch {
         guard purpose != .query else {
             return switch name.lowercased() {
             case "load_extension": ("sql-function", "load_extension is not for packs")
-            // It takes the product of two lengths in one step, which no limit ends.
+            // These take the product of two lengths in one step, which no limit ends.
             case "json_patch":
                 ("sql-function", "json_patch takes too long with large objects; use json_object")
+            case "snippet":
+                ("sql-function", "snippet takes too long with long texts; use highlight or substr")
             default: nil
             }
         }
