@@ -17,9 +17,9 @@ extension Command {
         operandCount: 0...1,
         summary: "answer a named query of a pack",
         details: [
-            "Brings the read models up to date with the log first, and builds those that are "
-                + "missing or changed. Without NAME it lists the queries. If several packs have a "
-                + "query of that name, say PACK.NAME.",
+            "Brings the read models of the pack up to date with the log first, and builds them if "
+                + "they are missing or changed; --timeout counts from then on. Without NAME it "
+                + "lists the queries. If several packs have a query of that name, say PACK.NAME.",
             "On a terminal the answer is a table; in a pipe each row is a line with tabs between "
                 + "the columns, and - for NULL. With --json it is a list of objects; bytes are "
                 + "base64.",
@@ -40,12 +40,13 @@ extension Command {
         operandCount: 1...1,
         summary: "ask the read models anything, in SQL",
         details: [
-            "Sees the tables of all packs (at most 10 of them), each under its own name, and with "
-                + "that of its pack in front where two have the same: fish.report. It may only "
-                + "read: SQLite with all its functions, but no extensions.",
+            "Sees the tables of all packs (of at most 10 in one query), each under its own name, "
+                + "and with that of its pack in front where two have the same: fish.report. It may "
+                + "only read: SQLite with its functions, but for json_patch, snippet and "
+                + "extensions.",
             "A parameter, such as :least in the query, gets its value by --param least=3: a number "
-                + "where it is written as one, such as 3 or -1.5, else a text. A text of digits "
-                + "goes in quotes: --param \"phone='112'\".",
+                + "where it is written as one, such as 3 or -1.5; NULL; bytes as in x'00ff'; else "
+                + "a text. What would be one of these goes in quotes: --param \"phone='112'\".",
             "The answer is printed as `query` prints it.",
         ],
         options: answers,

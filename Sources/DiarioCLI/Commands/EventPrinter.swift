@@ -68,7 +68,7 @@ struct EventPrinter {
     private var columns: [Table.Column] {
         [
             Table.Column(namesOrigins ? "ORIGIN" : "POSITION", isRight: !namesOrigins, widthMin: 8),
-            Table.Column("AT", widthMin: 19),
+            Table.Column("AT (UTC)", widthMin: 19),
             Table.Column("TYPE", widthMin: 17),
             Table.Column("SUBJECT", widthMin: 8),
             Table.Column("ACTOR", widthMin: 5),

@@ -43,8 +43,14 @@ enum QueryCommand {
     }
 
     /// A number where a text is written as one, for no table says here what a parameter is compared
-    /// with; a text in quotes as in SQL is that text.
+    /// with; NULL and bytes as SQL writes them; a text in quotes as in SQL is that text.
     private static func value(_ text: String) -> Value {
+        if text == "NULL" { return .null }
+        if text.lowercased().hasPrefix("x'"), text.hasSuffix("'"),
+            case .blob(let bytes)? = PackQuery.Kind.blob.value(String(text.dropFirst(2).dropLast()))
+        {
+            return .blob(bytes)
+        }
         if let number = Int64(text), String(number) == text { return .integer(number) }
         if text.count >= 2, text.hasPrefix("'"), text.hasSuffix("'") {
             return .text(
@@ -173,6 +179,8 @@ enum QueryCommand {
 
     private static func bounds(_ call: Invocation) throws(Failure) -> ModelReader.Bounds {
         var bounds = ModelReader.Bounds()
+        bounds.rowRemedy += ", or allow more with --limit"
+        bounds.timeRemedy += ", or allow more with --timeout"
         let (rows, seconds) = try checkingUsage { () throws(UsageError) in
             (
                 try call.arguments.count("limit", from: 1),

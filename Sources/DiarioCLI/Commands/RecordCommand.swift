@@ -118,10 +118,11 @@ private struct RecordStream: ~Copyable {
         Interrupt.catchSignals()
         defer { progress.finish() }
         var source = LineSource(descriptor: 0, name: "the input")
-        while try source.fill() {
-            try takeLines(of: &source)
-            try commit(source.byteCount)
-            guard !Interrupt.isRaised else { break }
+        do throws(Failure) { try takeAll(of: &source) } catch {
+            progress.finish()
+            // What came before it is recorded, and stays so.
+            try? summarize()
+            throw error
         }
         guard !Interrupt.isRaised else {
             progress.finish()
@@ -132,6 +133,14 @@ private struct RecordStream: ~Copyable {
         try commit(source.byteCount)
         progress.finish()
         try summarize()
+    }
+
+    private mutating func takeAll(of source: inout LineSource) throws(Failure) {
+        while try source.fill() {
+            try takeLines(of: &source)
+            try commit(source.byteCount)
+            guard !Interrupt.isRaised else { return }
+        }
     }
 
     /// Takes in all lines that are there; records what is complete before a bad one.

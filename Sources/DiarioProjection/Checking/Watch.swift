@@ -75,15 +75,33 @@ final class Watch {
             return judge(reading: table)
         case .insert, .update, .delete: return judge(writing: access)
         case .transaction, .savepoint:
-            return ("sql-transaction", "an event is taken as a whole; remove it")
+            return (
+                "sql-transaction",
+                purpose == .query
+                    ? "a query needs no transaction; remove it"
+                    : "an event is taken as a whole; remove it"
+            )
         case .pragma:
             // Virtual tables ask for some by themselves.
             if purpose == .definition, access.second == nil { return nil }
             if purpose == .query, Self.readingPragmas.contains(access.first ?? "") { return nil }
-            return ("sql-pragma", "settings are not the pack's; remove it")
+            return (
+                "sql-pragma",
+                purpose == .query
+                    ? "a query may change no settings; remove it"
+                    : "settings are not the pack's; remove it"
+            )
         case .attach, .detach:
-            return ("sql-attach", "a pack sees no other file; remove it")
+            return (
+                "sql-attach",
+                purpose == .query
+                    ? "a query sees no other file; remove it"
+                    : "a pack sees no other file; remove it"
+            )
         default:
+            guard purpose != .query else {
+                return ("sql-statement", "a query may only read; SELECT what it answers")
+            }
             guard purpose == .definition else {
                 return ("sql-definition", "tables are made above the first -- on line")
             }
@@ -94,7 +112,7 @@ final class Watch {
     private func judge(function name: String) -> (rule: String, message: String)? {
         guard purpose != .query else {
             return switch name.lowercased() {
-            case "load_extension": ("sql-function", "load_extension is not for packs")
+            case "load_extension": ("sql-function", "load_extension is not for queries")
             // These take the product of two lengths in one step, which no limit ends.
             case "json_patch":
                 ("sql-function", "json_patch takes too long with large objects; use json_object")

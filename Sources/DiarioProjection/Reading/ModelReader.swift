@@ -9,6 +9,7 @@ package final class ModelReader {
     private let paths: String
     /// Whether the time of the query that runs is over.
     private var isOver = false
+    private var timeRemedy = ""
     /// The most that the library may have taken until the next row is there.
     fileprivate var memoryMax = 0
     /// Whether it has taken more memory than it may.
@@ -34,6 +35,9 @@ package final class ModelReader {
         package var rowCountMax = Limits.queryRowCountMax
         /// Asked now and then: whether the time is over.
         package var isOver: () -> Bool = { false }
+        /// What to do about an answer of too many rows, or one that takes too long.
+        package var rowRemedy = "ask for fewer with LIMIT"
+        package var timeRemedy = "ask for less"
 
         package init() {}
     }
@@ -134,7 +138,7 @@ package final class ModelReader {
         _ parameters: [String: Value] = [:],
         _ bounds: Bounds = Bounds()
     ) throws(ProjectionError) -> ModelAnswer {
-        (isOver, isTooLarge) = (false, false)
+        (isOver, isTooLarge, timeRemedy) = (false, false, bounds.timeRemedy)
         connection.setAuthorizer { [watch] in watch.answer($0) }
         // Some functions gather all values of a query in one text and look at its size at the end.
         // A few hundred rows lie between two looks, each as large as a value may be.
@@ -144,7 +148,7 @@ package final class ModelReader {
             return isOver || isTooLarge
         }
         watch.begin(.query)
-        let answer = ModelAnswer(try prepare(sql), self, rowCountMax: bounds.rowCountMax)
+        let answer = ModelAnswer(try prepare(sql), self, bounds)
         guard answer.statement.isReadOnly else {
             throw .query(QueryFault(.refused, "a query may only read"))
         }
@@ -187,7 +191,7 @@ package final class ModelReader {
         case .interrupted where isTooLarge:
             .query(QueryFault(.limit, "the query took more memory than it may; ask for less"))
         case .interrupted where isOver:
-            .query(QueryFault(.limit, "the query took longer than it may; ask for less"))
+            .query(QueryFault(.limit, "the query took longer than it may; \(timeRemedy)"))
         case .refused:
             .query(QueryFault(.refused, watch.refusal?.message ?? error.message))
         case .busy, .full, .damaged, .unavailable, .noMemory, .tooOld:
@@ -224,14 +228,19 @@ package final class ModelAnswer {
     let statement: Statement
     private let reader: ModelReader
     private let rowCountMax: Int
+    private let rowRemedy: String
     private var count = 0
     package let columns: [String]
 
-    fileprivate init(_ statement: consuming Statement, _ reader: ModelReader, rowCountMax: Int) {
+    fileprivate init(
+        _ statement: consuming Statement,
+        _ reader: ModelReader,
+        _ bounds: ModelReader.Bounds
+    ) {
         columns = (0..<statement.columnCount).map { statement.columnName(at: $0) }
         self.statement = statement
         self.reader = reader
-        self.rowCountMax = rowCountMax
+        (rowCountMax, rowRemedy) = (bounds.rowCountMax, bounds.rowRemedy)
     }
 
     /// Throws if two columns have one name: as an object, a row would lose one of them.
@@ -262,7 +271,7 @@ package final class ModelAnswer {
             throw .query(
                 QueryFault(
                     .limit,
-                    "the answer has more than \(rowCountMax) rows; ask for fewer with LIMIT"
+                    "the answer has more than \(rowCountMax) rows; \(rowRemedy)"
                 )
             )
         }
@@ -335,7 +344,8 @@ extension PackQuery.Kind {
         }
     }
 
-    func value(_ text: String) -> Value? {
+    /// The value that a text stands for; nil if it is none of this kind.
+    package func value(_ text: String) -> Value? {
         switch self {
         case .integer: Int64(text).map { .integer($0) }
         case .real: Double(text).flatMap { $0.isFinite ? .real($0) : nil }

@@ -91,6 +91,10 @@ def check_stream(checks):
         checks.equal(len(result.lines), 2, "origins in front of the bad line")
         checks.equal(len(checks.diario.origins(checks.space)), before + 2,
                      "events in front of the bad line")
+    result = checks.bad("record", "-", "--quiet", stdin=f"{good}\n{good}\n{{\n", has=["line 3"],
+                        is_unchanged=False)
+    checks.true(len(result.lines) == 1 and "2 events" in result.lines[0],
+                "the summary of what came before a bad line", result)
     checks.bad("record", "-", stdin=b'{"type":"\xff"}\n', has=["line 1", "UTF-8"])
     checks.bad("record", "-", stdin=b"{" * (2 << 20), has=["line 1", "more than 1048576 bytes"])
     checks.bad("record", "-", stdin=b"\0\0\0\n", has=["line 1"])
