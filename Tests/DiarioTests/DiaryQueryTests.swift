@@ -98,6 +98,10 @@ import Testing
             try await diary.sql("SELECT * FROM tusk")
         }
         #expect(error?.message == "no such table: tusk; all are in the table diario_tables")
+        let pattern = await #expect(throws: DiarioError.self) {
+            try await diary.sql("SELECT 'a' LIKE hex(zeroblob(251))")
+        }
+        #expect(pattern?.message == "LIKE or GLOB pattern too complex; one may have 500 bytes")
         let all = try await diary.sql("SELECT name FROM diario_tables WHERE pack = 'tasks'")
         #expect(all.rows.contains([.text("task")]))
     }

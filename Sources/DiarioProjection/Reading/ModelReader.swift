@@ -202,9 +202,11 @@ package final class ModelReader {
         }
     }
 
-    /// What to do about a name that SQLite does not know.
+    /// What to do about a name that SQLite does not know, or a pattern that is too long.
     private static func remedy(_ message: String) -> String {
-        message.hasPrefix("no such table") ? "; all are in the table diario_tables" : ""
+        if message.hasPrefix("no such table") { return "; all are in the table diario_tables" }
+        return message.hasPrefix("LIKE or GLOB pattern")
+            ? "; one may have \(Limits.sqlPatternSizeMax) bytes" : ""
     }
 
     /// How far the read models of a generation are.
