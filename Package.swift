@@ -118,7 +118,10 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     ("DiarioSimulationTests", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),
     (
         "DiarioCLITests",
-        ["DiarioCore", "DiarioSchema", "DiarioFormat", "DiarioLog", "Diario", "DiarioCLI"]
+        [
+            "DiarioCore", "DiarioCrypto", "DiarioSchema", "DiarioFormat", "DiarioLog", "Diario",
+            "DiarioCLI",
+        ]
     ),
     ("TidyTests", []),
 ]

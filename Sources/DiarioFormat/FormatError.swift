@@ -110,4 +110,5 @@ package enum FormatPart: String, Sendable {
     case verdict
     case news
     case inbox
+    case imports = "note of an import"
 }

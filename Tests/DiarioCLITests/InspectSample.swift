@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioCrypto
 import DiarioFormat
 import DiarioLog
 import DiarioSchema
@@ -40,13 +41,21 @@ enum InspectSample {
         return bytes + rest
     }
 
-    /// A file of an inbox about one event without a payload, and its name.
+    /// A file of an inbox, or a note of an import, about one event, and its name.
     static func inboxFile(_ suffix: String) throws(FormatError) -> (name: String, bytes: [UInt8]) {
         guard let replica = ReplicaID(rawValue: 7), let other = ReplicaID(rawValue: 9) else {
             preconditionFailure("these are not zero")
         }
         let first = Origin(replica: replica, sequence: 0x1f)
         let name = "\(replica.text)-000000000000001f.\(suffix)"
+        if suffix == "dimp" {
+            let there = Origin(replica: other, sequence: 5)
+            let note = ImportNote(
+                group: .init(first: first, count: 1, digest: .zero),
+                runs: [ImportedRun(first: there, count: 1, newFirst: first)]
+            )
+            return (name, note.encoded())
+        }
         guard suffix == "dbox" else {
             let new = Origin(replica: other, sequence: 2)
             return (name, InboxNote(old: first, count: 1, new: new).encoded())

@@ -149,8 +149,9 @@ import Testing
         #expect(lines.first?.offset == 8192)
     }
 
-    /// As `diario inbox retry` leaves them when a crash comes in between.
-    @Test(arguments: ["dbox", "dnew"]) func theFilesOfAnInboxAreKnown(suffix: String) throws {
+    /// As `diario inbox retry` and `diario import` leave them when a crash comes in between.
+    @Test(arguments: ["dbox", "dnew", "dimp"])
+    func filesAboutOwnEventsAreKnown(suffix: String) throws {
         let (name, bytes) = try InspectSample.inboxFile(suffix)
         let inspector = FileInspector(bytes, name: name, showsRows: true)
         #expect(inspector.kind != nil)

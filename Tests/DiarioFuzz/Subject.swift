@@ -32,6 +32,7 @@ enum Subject: String, CaseIterable {
     case message
     case inbox
     case inboxNote = "inbox-note"
+    case importNote = "import-note"
     case remote
     case lastSync = "last-sync"
     case address
@@ -69,6 +70,7 @@ enum Subject: String, CaseIterable {
         case .message: SyncSubject.message(bytes)
         case .inbox: SyncSubject.inbox(bytes)
         case .inboxNote: SyncSubject.note(bytes)
+        case .importNote: SyncSubject.importNote(bytes)
         case .remote: FileSubject.remote(bytes)
         case .lastSync: FileSubject.lastSync(bytes)
         case .address: ReplySubject.address(bytes)

@@ -48,4 +48,13 @@ enum SyncSubject {
         guard let note = try? InboxNote(bytes.span) else { return }
         precondition(note.encoded() == bytes, "a note has one form")
     }
+
+    static func importNote(_ input: [UInt8]) {
+        var bytes = Array("DIMP".utf8) + [1, 0, 0, 0] + input.prefix(56)
+        bytes += [UInt8](repeating: 0, count: 64 - bytes.count)
+        bytes += input.dropFirst(56) + [0, 0, 0, 0]
+        bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
+        guard let note = try? ImportNote(bytes.span) else { return }
+        precondition(note.encoded() == bytes, "a note has one form")
+    }
 }

@@ -86,16 +86,6 @@ import Testing
         #expect(try summary.space.verify { _ in }.isOK)
     }
 
-    /// Only an authority can note what was taken up; what to do instead was not said.
-    @Test func aSpaceWithItsAuthorityElsewhereTakesNoImport() throws {
-        let lane = try LaneSpace(TasksPack.make())
-        let file = try SampleSpace.file([], in: lane.folder)
-        let error = #expect(throws: DiarioError.self) {
-            try lane.space.importLines(of: file) { _, _ in }
-        }
-        #expect(error?.message.contains("before it is published") == true)
-    }
-
     /// Numbers that no replica reaches, in files that people make.
     @Test(arguments: ["18446744073709551615", "18446744073709551614", "4611686018427387905"])
     func originsOutOfAllBoundsAreRefused(number: String) throws {
@@ -243,7 +233,7 @@ import Testing
         }
     }
 
-    private static let linkedLines = [
+    static let linkedLines = [
         ##"{"type":"music.playlist.created","payload":{"mode":"playlist"},"batch":"x"}"##,
         ##"{"type":"music.playlist.track.added","payload":{"playlistId":"#1","##
             + ##""trackId":"0123456789abcdef0123456789abcdef"},"batch":"x"}"##,

@@ -55,6 +55,32 @@ def check_reading(checks, folder, vector):
     return first, second
 
 
+def check_importing(checks, program, folder):
+    """An import where another server gives positions: its events are pending, each once."""
+    made = [line for line in checks.run("export").text.splitlines() if '"text"' in line][:2]
+    lines = [json.loads(line) for line in made]
+    for number, line in enumerate(lines, 1):
+        line["origin"] = f"7zk3m9q2c1f4a-{2 * number}"
+    source = folder.parent / "others.jsonl"
+    source.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    before = checks.run("stats", "--json").json["pending"]
+    for counts in ((len(lines), 0), (0, len(lines))):
+        done = checks.run("import", str(source), "--json").json
+        checks.equal((done["imported"], done["known"]), counts, "import into a replica")
+        agree(checks, program, folder, "events of another space were imported")
+    after = checks.run("stats", "--json").json["pending"]
+    checks.equal(after, before + len(lines), "what was imported is pending")
+    known, = (space_of(folder) / "imports").glob("*.dimp")
+    checks.true("2 events of other spaces" in checks.run("inspect", str(known)).text, "inspect")
+    whole = known.read_bytes()
+    known.write_bytes(whole[:-1])
+    verified = Diario(program, folder.parent).run("-C", str(folder), "verify", "--json")
+    checks.true([fault["file"].endswith(known.name) for fault in verified.json["faults"]] == [True],
+                "verify names the file", verified)
+    checks.bad("import", str(source), has=["diario repair"])
+    known.write_bytes(whole)
+
+
 def check_changing(checks, program, folder, first, second):
     checks.bad("inbox", "drop", second, has=["--yes"])
     checks.equal(len(checks.run("inbox", "list", "--json").json), 2, "nothing was dropped")
@@ -110,6 +136,7 @@ def check(path, folder):
     agree(checks, program.program, space, "events were refused")
     first, second = check_reading(checks, space, vector)
     check_changing(checks, program.program, space, first, second)
+    check_importing(checks, program.program, space)
     check_damage(checks, program, vector, other)
     return f"{checks.count} checks"
 

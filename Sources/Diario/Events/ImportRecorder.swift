@@ -8,7 +8,7 @@ struct ImportRecorder {
     private let space: Space
     private var reader: EventLineReader
     private var line = EventLine()
-    private var origins: ImportedOrigins
+    private var ledger: ImportLedger
     /// The last sequence that each replica had here before: their events need no taking up.
     private let own: [ReplicaID: UInt64]
     /// Who wrote events of the engine in the lines: what they wrote is not recorded again.
@@ -30,11 +30,11 @@ struct ImportRecorder {
     /// Where lines stand that were found good before.
     private static let nowhere = InputPlace(line: 0)
 
-    init(_ space: Space) throws(DiarioError) {
+    /// The caller holds the imports of the space.
+    init(_ space: Space, _ status: SpaceStatus) throws(DiarioError) {
         self.space = space
         reader = EventLineReader(catalog: space.catalog, options: [.exportKeys])
-        origins = try ImportedOrigins(of: space)
-        let status = try logging { () throws(LogError) in try space.store.status(of: space.id) }
+        ledger = try ImportLedger(space, isAuthority: status.manifest.authority != nil)
         own = Dictionary(
             status.tallies.map { ($0.replica, $0.lastSequence) },
             uniquingKeysWith: { max($0, $1) }
@@ -57,6 +57,7 @@ struct ImportRecorder {
             if lines.number % 4096 == 0 { progress(fileSize + lines.offset, 2 * fileSize) }
         }
         try recordGroup()
+        try ledger.settle()
         return ImportSummary(
             space: space,
             imported: imported,
@@ -107,7 +108,7 @@ struct ImportRecorder {
         if let origin = line.origin {
             guard !authorities.contains(origin.replica) else { return }
             // Twice in one file is once here as well.
-            guard origins[origin] == nil, origin.sequence > own[origin.replica] ?? 0,
+            guard ledger.origins[origin] == nil, origin.sequence > own[origin.replica] ?? 0,
                 !group.origins.contains(origin)
             else {
                 known += 1
@@ -139,15 +140,17 @@ struct ImportRecorder {
                 try space.store.author(of: space.id)
             }
             let first = Origin(replica: replica, sequence: last + 1)
-            let (append, newOrigins) = try build(lines, from: first)
+            let (append, note) = try build(lines, from: first)
+            if !ledger.isAuthority { try ledger.note(note) }
             do throws(LogError) {
                 _ = try space.store.append(append)
             } catch {
+                if !ledger.isAuthority { try ledger.remove([note]) }
                 // Another process recorded something meanwhile: the ids are others now.
                 if case .outOfOrder = error { continue }
                 throw DiarioError(error)
             }
-            origins.add(newOrigins)
+            try ledger.wasRecorded(note)
             imported += lines.count
             return
         }
@@ -157,48 +160,49 @@ struct ImportRecorder {
         )
     }
 
-    /// The append of a group whose first event gets the origin `first`.
+    /// The append of a group whose first event gets the origin `first`, and what is noted of it.
     private mutating func build(
         _ lines: [[UInt8]],
         from first: Origin
-    ) throws(DiarioError) -> (Append, [ImportedRun]) {
+    ) throws(DiarioError) -> (Append, ImportNote) {
         var runs: [ImportedRun] = []
-        var mapping = origins
-        var next = first
-        for text in lines {
+        for (index, text) in lines.enumerated() {
             try read(text.span, Self.nowhere)
-            if let origin = line.origin {
-                let run = ImportedRun(first: origin, count: 1, newFirst: next)
-                runs.appendMerging(run)
-                mapping.add([run])
-            }
-            next = Origin(replica: next.replica, sequence: next.sequence + 1)
+            guard let origin = line.origin else { continue }
+            let new = first.advanced(by: index)
+            runs.appendMerging(ImportedRun(first: origin, count: 1, newFirst: new))
+            ledger.add(origin, as: new)
         }
         var batches: [DraftBatch] = []
         var name: [UInt8]?
-        for text in lines {
+        var digest = ImportDigest()
+        for (index, text) in lines.enumerated() {
             try read(text.span, Self.nowhere)
-            rewrite(mapping)
+            rewrite()
             let batch = line.batch.map { Array(line.arena[$0]) }
             if batch == nil || batch != name { batches.append(DraftBatch()) }
             name = batch
             do throws(FormatError) { try batches[batches.count - 1].append(line) } catch {
                 throw DiarioError(error)
             }
+            if !ledger.isAuthority { digest.add(line, as: first.advanced(by: index)) }
         }
         var contents = [Append.Content.batches(batches)]
-        if !runs.isEmpty { contents.append(.authority([try ImportedOrigins.note(runs, space)])) }
+        if ledger.isAuthority, !runs.isEmpty {
+            contents.append(.authority(try ImportedOrigins.notes(runs, space)))
+        }
         let append = Append(
             space: space.id,
             contents: contents,
             durability: .synced,
             firstSequence: first.sequence
         )
-        return (append, runs)
+        let group = ImportNote.Group(first: first, count: lines.count, digest: digest.value)
+        return (append, ImportNote(group: group, runs: runs))
     }
 
     /// Gives references to events that were imported their new ids.
-    private mutating func rewrite(_ mapping: ImportedOrigins) {
+    private mutating func rewrite() {
         for (index, field) in line.type.fields.enumerated()
         where field.isNewID || field.referenceKind != nil {
             guard let bytes = line.payload.bytes(at: index),
@@ -207,13 +211,13 @@ struct ImportRecorder {
             if field.isNewID, origin == line.origin {
                 // It was derived from the old origin, and now is from the new one.
                 line.payload.slots[index] = .absent
-            } else if let new = mapping[origin] {
+            } else if let new = ledger.origins[origin] {
                 line.payload.setBytes(Array(new.text.utf8).span, at: index)
             }
         }
         if let range = line.subject,
             let origin = Origin(text: String(decoding: line.arena[range], as: UTF8.self)),
-            let new = mapping[origin]
+            let new = ledger.origins[origin]
         {
             line.subject = line.keep(Array(new.text.utf8).span)
         }

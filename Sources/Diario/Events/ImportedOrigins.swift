@@ -3,35 +3,21 @@ import DiarioFormat
 import DiarioLog
 import DiarioSchema
 
-/// Events of another space that were recorded here, in a row there and here.
-struct ImportedRun: Sendable {
-    let first: Origin
-    var count: UInt64
-    let newFirst: Origin
-}
-
-extension [ImportedRun] {
-    /// Adds a run, to the last one if it goes on with that.
-    mutating func appendMerging(_ run: ImportedRun) {
-        if let last = self.last, last.first.replica == run.first.replica,
-            last.newFirst.replica == run.newFirst.replica,
-            last.first.sequence + last.count == run.first.sequence,
-            last.newFirst.sequence + last.count == run.newFirst.sequence
-        {
-            self[count - 1].count += run.count
-        } else {
-            append(run)
-        }
-    }
-}
-
 /// Which origins of other spaces were recorded here, and what their origins here are.
 ///
-/// Kept in the space's own history, as events `engine.events.imported`.
+/// An authority keeps it in the space's own history, as events `engine.events.imported`; where the
+/// authority is elsewhere it stands beside the log: schema/format/sync.md, section 12.
 struct ImportedOrigins: Sendable {
-    /// For each replica its runs in order of sequence.
+    /// For each replica its runs in order of sequence, without overlap.
     private var runs: [ReplicaID: [ImportedRun]] = [:]
+    private var runCount = 0
+    /// What came since the runs were put in order.
+    private var recent: [Origin: Origin] = [:]
+
     private static let typeName = "engine.events.imported"
+    /// Runs that an event takes: with the longest numbers they take 144 bytes each.
+    private static let noteRunCountMax = 400
+    private static let recentCountMin = 65_536
 
     init(of space: Space) throws(DiarioError) {
         var reader = try EventReader(space, EventFilter(types: [Self.typeName]))
@@ -44,39 +30,61 @@ struct ImportedOrigins: Sendable {
                 throw DiarioError(error)
             }
             guard case .array(let items) = item.value else { continue }
-            add(items.compactMap { Self.run($0.value) })
+            for run in items.compactMap({ Self.run($0.value) }) {
+                runs[run.first.replica, default: []].append(run)
+            }
         }
+        settle()
     }
 
     /// The origin here of an event of another space; nil if it was not recorded here.
     subscript(origin: Origin) -> Origin? {
+        if let new = recent[origin] { return new }
         guard let runs = runs[origin.replica] else { return nil }
-        let index = runs.sortedIndex(behindAll: {
-            $0.first.sequence + $0.count <= origin.sequence
-        })
+        let index = runs.sortedIndex(behindAll: { $0.end <= origin.sequence })
         guard index < runs.count, runs[index].first.sequence <= origin.sequence else { return nil }
-        return Origin(
-            replica: runs[index].newFirst.replica,
-            sequence: runs[index].newFirst.sequence + origin.sequence - runs[index].first.sequence
-        )
+        return runs[index].dropFirst(origin.sequence - runs[index].first.sequence).newFirst
     }
+
+    /// All that is known, in order of origin.
+    var all: [ImportedRun] { runs.keys.sorted().flatMap { runs[$0] ?? [] } }
+
+    /// Whether so much came since the runs were put in order that it is time to do so again.
+    var isUnsettled: Bool { recent.count >= Self.recentCountMin + runCount / 4 }
+
+    mutating func add(_ origin: Origin, as new: Origin) { recent[origin] = new }
 
     mutating func add(_ new: [ImportedRun]) {
-        // Changed where they are: a replica may have a run for each of its events.
-        for run in new { Self.add(run, to: &runs[run.first.replica, default: []]) }
+        for run in new { runs[run.first.replica, default: []].append(run) }
+        settle()
     }
 
-    private static func add(_ run: ImportedRun, to list: inout [ImportedRun]) {
-        if list.last.map({ $0.first.sequence < run.first.sequence }) ?? true {
-            list.appendMerging(run)
-        } else {
-            let index = list.sortedIndex(behindAll: { $0.first.sequence <= run.first.sequence })
-            list.insert(run, at: index)
+    /// Puts all in order.
+    mutating func settle() {
+        for (origin, new) in recent {
+            runs[origin.replica, default: []].append(
+                ImportedRun(first: origin, count: 1, newFirst: new)
+            )
         }
+        recent.removeAll()
+        for replica in runs.keys { runs[replica] = runs[replica]?.inOrder() }
+        runCount = runs.values.reduce(0) { $0 + $1.count }
     }
 
-    /// The event that says that these runs were recorded.
-    static func note(_ runs: [ImportedRun], _ space: Space) throws(DiarioError) -> DraftBatch {
+    /// The events that say that these runs were recorded.
+    static func notes(_ runs: [ImportedRun], _ space: Space) throws(DiarioError) -> [DraftBatch] {
+        var batches: [DraftBatch] = []
+        for start in stride(from: 0, to: runs.count, by: noteRunCountMax) {
+            let end = min(runs.count, start + noteRunCountMax)
+            batches.append(try note(runs[start..<end], space))
+        }
+        return batches
+    }
+
+    private static func note(
+        _ runs: ArraySlice<ImportedRun>,
+        _ space: Space
+    ) throws(DiarioError) -> DraftBatch {
         guard let type = space.catalog.type(typeName, version: 1),
             let index = type.fields.firstIndex(where: { $0.name == "runs" })
         else { preconditionFailure("the engine's types are in every catalog") }
@@ -109,7 +117,7 @@ struct ImportedOrigins: Sendable {
         }
         guard let replica = text("replica").flatMap({ ReplicaID(text: $0) }),
             let newReplica = text("newReplica").flatMap({ ReplicaID(text: $0) }),
-            let first = number("first"), let count = number("count"),
+            let first = number("first"), let count = number("count"), count > 0,
             let newFirst = number("newFirst"), LogNumber.isValid(first, count: count),
             LogNumber.isValid(newFirst, count: count)
         else { return nil }

@@ -32,8 +32,7 @@ extension Space {
     /// Into a space without events of its packs they come as they are, with origins, positions and
     /// times, in a space of a new lineage that takes the place of this one. Into any other space
     /// they are recorded as new events of this replica, each origin once; so are CloudEvents that
-    /// other programs recorded, into any space. A space that has its authority elsewhere takes
-    /// none.
+    /// other programs recorded, into any space.
     ///
     /// With `takesGaps`, positions may be missing: what was lost where the file was made.
     ///
@@ -44,23 +43,21 @@ extension Space {
         takesGaps: Bool = false,
         progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
-        let status = try logging { () throws(LogError) in try store.status(of: id) }
-        guard status.manifest.authority != nil else {
-            // What says that an origin was taken up is an event of the authority.
-            throw DiarioError(
-                .invalid,
-                "The space gets its positions from a server, so nothing can be imported here. "
-                    + "Import into the space before it is published, or record the events as new "
-                    + "ones with `diario record`, without the keys that only an export has."
-            )
+        let hold = try logging { () throws(LogError) in
+            let hold = try store.holdImports(of: id)
+            _ = try store.refresh()
+            return hold
         }
+        defer { hold.release() }
+        try takeUpAdoptions()
+        let status = try logging { () throws(LogError) in try store.status(of: id) }
         let size: Int
         do throws(StorageError) { size = try file.size() } catch { throw DiarioError(error) }
-        if status.events == 0, try !beginsForeign(file, form) {
+        if status.manifest.authority != nil, status.events == 0, try !beginsForeign(file, form) {
             var input = makeInput(file, form, takesForeign: false)
             return try restore(&input, size, takesGaps: takesGaps, progress)
         }
-        var recorder = try ImportRecorder(self)
+        var recorder = try ImportRecorder(self, status)
         let input = { self.makeInput(file, form, takesForeign: true) }
         return try recorder.record(input, size, progress)
     }

@@ -168,32 +168,11 @@ struct InboxReader {
             space.store.lastSequence(of: note.new.replica, in: space.id) >= last
         else { return false }
         var new = index(ofBatchFrom: note.new).map { batches[$0].lines }
-        if new == nil { new = try recorded(note.new.sequence...last, of: note.new.replica) }
+        if new == nil { new = try space.lines(note.new.sequence...last, of: note.new.replica) }
         guard let new, new.count == batch.lines.count else { return false }
         var ids = ids
         ids.add(note)
         return zip(batch.lines, new).allSatisfy { ids.isSame($0, as: $1) }
-    }
-
-    /// The events of a replica with these sequences that are in the log.
-    private func recorded(
-        _ sequences: ClosedRange<UInt64>,
-        of replica: ReplicaID
-    ) throws(DiarioError) -> [EventLine] {
-        var filter = LogFilter()
-        filter.sequences = LogFilter.Sequences(sequences, of: replica)
-        let cursor = try logging { () throws(LogError) in
-            try space.store.cursor(space.id, filter: filter)
-        }
-        var reader = EventReader(space, cursor, types: [])
-        var found: [EventLine] = []
-        while found.count < sequences.count, try reader.advance() {
-            guard let origin = reader.line.origin, origin.replica == replica,
-                sequences.contains(origin.sequence)
-            else { continue }
-            found.append(reader.line)
-        }
-        return found
     }
 }
 

@@ -62,8 +62,9 @@ extension Command {
                 + "space without events of its packs they come as they are, with origins, "
                 + "positions and times; the space is then another one, of a new lineage. Into any "
                 + "other space they come as new events of this replica, each once, however often "
-                + "it is repeated. A space that gets its positions from a server takes no import: "
-                + "import first, then publish.",
+                + "it is repeated; they get new ids, and what names them follows. Where positions "
+                + "come from a server, this replica remembers what it took over, and other "
+                + "replicas do not know: import there from one of them.",
             "CloudEvents of other programs are always recorded as new events, each once by its "
                 + "source and id: the type must be one of the space, data a JSON object that fits "
                 + "it, and time says when it happened. What else they tell is not recorded, and "

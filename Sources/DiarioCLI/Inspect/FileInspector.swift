@@ -42,6 +42,7 @@ package struct FileInspector {
         case "DLST": return "list of lost positions"
         case "DBOX": return "refused batch"
         case "DNEW": return "note of a batch that is recorded again"
+        case "DIMP": return "note of an import"
         default: break
         }
         if name.hasSuffix(".dwal") { return "file of the write-ahead log" }
@@ -50,6 +51,7 @@ package struct FileInspector {
         if name.hasSuffix(".dper") { return "sidecar of a segment" }
         if name.hasSuffix(".dbox") { return "refused batch" }
         if name.hasSuffix(".dnew") { return "note of a batch that is recorded again" }
+        if name.hasSuffix(".dimp") { return "note of an import" }
         if let named = namedLines { return named.kind }
         if let level = Int(name), 1...Tile.levelMax ~= level { return "hashes of tiles" }
         switch name {
@@ -100,6 +102,8 @@ package struct FileInspector {
             try take(InboxInspector(bytes: bytes, name: name, showsRows: showsRows).batch())
         case "note of a batch that is recorded again":
             try take(InboxInspector(bytes: bytes, name: name, showsRows: showsRows).note())
+        case "note of an import":
+            try take(InboxInspector(bytes: bytes, name: name, showsRows: showsRows).imports())
         case "mark of the tiles": try take(SmallFiles.tileMark(bytes))
         case "hashes of tiles": try take(SmallFiles.tileHashes(bytes))
         case "lock": try take(SmallFiles.lock(bytes))

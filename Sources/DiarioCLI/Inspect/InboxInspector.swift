@@ -2,10 +2,11 @@ import DiarioCore
 import DiarioFormat
 import DiarioLog
 
-/// Tells what the files of an inbox say: schema/format/sync.md, section 8.
+/// Tells what the files of an inbox say, and notes of imports: schema/format/sync.md, sections 8
+/// and 12.
 struct InboxInspector {
     let bytes: [UInt8]
-    /// The file's own name, which is made of the origin of the batch.
+    /// The file's own name, which is made of the origin of the first event.
     let name: String
     let showsRows: Bool
 
@@ -13,7 +14,7 @@ struct InboxInspector {
 
     /// A refused batch: a header, and a block as in a push.
     func batch() -> [InspectLine] {
-        inspect("refused batch", ".dbox") { (reader) throws(InspectStop) in
+        inspect("refused batch", "Y8") { (reader) throws(InspectStop) in
             try reader.magic("DBOX")
             try SmallFiles.version(&reader)
             try reader.zeros(3)
@@ -28,13 +29,13 @@ struct InboxInspector {
             BlockInspector(showsRows: showsRows).inspect(&reader)
         } check: { () throws(FormatError) in
             let entry = try InboxEntry(bytes.span)
-            return (entry.origin, UInt64(entry.sequences.count))
+            return Self.events(entry.origin, UInt64(entry.sequences.count), ".dbox")
         }
     }
 
     /// Where a batch is recorded again.
     func note() -> [InspectLine] {
-        inspect("note", ".dnew") { (reader) throws(InspectStop) in
+        inspect("note", "Y8") { (reader) throws(InspectStop) in
             try reader.magic("DNEW")
             try SmallFiles.version(&reader)
             try reader.zeros(3)
@@ -52,28 +53,80 @@ struct InboxInspector {
             try reader.checksum(of: 0..<52)
         } check: { () throws(FormatError) in
             let note = try InboxNote(bytes.span)
-            return (note.old, note.count)
+            return Self.events(note.old, note.count, ".dnew")
         }
+    }
+
+    /// What was imported from other spaces.
+    func imports() -> [InspectLine] {
+        inspect("note of an import", "Y12") { (reader) throws(InspectStop) in
+            try reader.magic("DIMP")
+            try SmallFiles.version(&reader)
+            try reader.zeros(3)
+            try reader.number("replica", size: 8, show: Show.id)
+            try reader.number("first sequence", size: 8)
+            try reader.number("events", size: 4)
+            let count = try reader.number("runs", size: 4)
+            try reader.raw("digest", count: 32)
+            for _ in 0..<count {
+                try reader.number(
+                    "replica there",
+                    size: 8,
+                    show: Show.id,
+                    problem: SmallFiles.notZero
+                )
+                reader.depth += 1
+                defer { reader.depth -= 1 }
+                try reader.number("first sequence there", size: 8)
+                try reader.number("events", size: 8)
+                try reader.number(
+                    "recorded by replica",
+                    size: 8,
+                    show: Show.id,
+                    problem: SmallFiles.notZero
+                )
+                try reader.number("first sequence", size: 8)
+            }
+            try reader.zeros(4)
+            try reader.checksum(of: 0..<reader.offset)
+        } check: { () throws(FormatError) in
+            let note = try ImportNote(bytes.span)
+            guard let group = note.group else {
+                let count = note.runs.reduce(0) { $0 + $1.count }
+                return ("known.dimp", "\(Show.count(count, "event")) of other spaces")
+            }
+            return Self.events(group.first, UInt64(group.count), ".dimp")
+        }
+    }
+
+    /// How the file of these events is called, and what it says in short.
+    private static func events(
+        _ first: Origin,
+        _ count: UInt64,
+        _ suffix: String
+    ) -> (name: String, value: String) {
+        (
+            "\(first.replica.text)-\(Show.long(first.sequence))\(suffix)",
+            "\(Show.count(count, "event")) from \(first.text)"
+        )
     }
 
     /// What `fields` notes, below a line that says whether all of it is in order.
     private func inspect(
         _ what: String,
-        _ suffix: String,
+        _ section: String,
         fields: (inout FieldReader) throws(InspectStop) -> Void,
-        check: () throws(FormatError) -> (first: Origin, count: UInt64)
+        check: () throws(FormatError) -> (name: String, value: String)
     ) -> [InspectLine] {
-        var reader = FieldReader(bytes, range: 0..<bytes.count, section: "Y8")
+        var reader = FieldReader(bytes, range: 0..<bytes.count, section: section)
         do throws(FormatError) {
-            let (first, count) = try check()
-            let sequence = Show.long(first.sequence)
-            let isNamed = name == "\(first.replica.text)-\(sequence)\(suffix)"
+            let (called, value) = try check()
             reader.note(
                 what,
-                "\(Show.count(count, "event")) from \(first.text)",
+                value,
                 at: 0,
                 size: bytes.count,
-                check: isNamed ? .good : .bad("the file is called otherwise")
+                check: name == called ? .good : .bad("the file is called otherwise")
             )
         } catch {
             reader.note(what, at: 0, size: bytes.count, check: .bad(error.message))

@@ -69,6 +69,11 @@ struct BackupListing {
                 .map { inbox + "/" + $0 },
             .fixed
         )
+        let imports = LogPaths.imports(space)
+        add(
+            try names(imports).filter { LogPaths.isImportNote($0) }.map { imports + "/" + $0 },
+            .fixed
+        )
         let tiles = LogPaths.tiles(space)
         add(
             try names(tiles).filter { !$0.hasSuffix(".new") }.map { tiles + "/" + $0 },

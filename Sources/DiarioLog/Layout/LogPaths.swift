@@ -107,6 +107,26 @@ package enum LogPaths {
     private static let inboxSuffix = ".dbox"
     private static let inboxNoteSuffix = ".dnew"
 
+    /// Which events of other spaces were recorded here: schema/format/sync.md, section 12.
+    package static func imports(_ space: SpaceID) -> String { "spaces/\(space.text)/imports" }
+
+    /// Says under which sequences a group of events of another space is recorded.
+    package static func importNote(_ first: Origin, of space: SpaceID) -> String {
+        let name = "\(first.replica.text)-\(hexadecimal(first.sequence))"
+        return "\(imports(space))/\(name)\(importSuffix)"
+    }
+
+    package static func knownImports(_ space: SpaceID) -> String {
+        "\(imports(space))/known\(importSuffix)"
+    }
+
+    package static func isImportNote(_ name: String) -> Bool { name.hasSuffix(importSuffix) }
+
+    /// Held by the one process that imports into a space.
+    package static func importsLock(_ space: SpaceID) -> String { "\(imports(space))/lock" }
+
+    private static let importSuffix = ".dimp"
+
     package static func segments(_ space: SpaceID) -> String { "spaces/\(space.text)/segments" }
 
     package static func segment(_ name: SegmentName, of space: SpaceID) -> String {

@@ -68,6 +68,8 @@ package struct SpaceRenewal: ~Copyable {
         // Nobody takes anything out of the inbox while it is copied.
         let inbox = try store.holdInbox(of: old)
         defer { inbox.release() }
+        let imports = try store.holdImports(of: old)
+        defer { imports.release() }
         for _ in 0..<attemptCountMax {
             // Looked at first: the new space says where the ids of these events end.
             let standing = store.standing(of: old)
@@ -120,6 +122,7 @@ package struct SpaceRenewal: ~Copyable {
         for replica in waiting.keys.sorted() { try takeWaiting(of: replica, before: .max) }
         try lane.flush()
         try copyInbox()
+        try copyImports()
         // One that is damaged can be set anew.
         if let remote = try? store.remote(of: old) { try store.setRemote(remote, of: new) }
         guard try store.activate(new, inPlaceOf: old, ifStill: standing) else { return nil }
@@ -197,6 +200,45 @@ package struct SpaceRenewal: ~Copyable {
                 of: new
             )
         }
+    }
+
+    private func copyImports() throws(LogError) {
+        let (notes, faults) = try store.readImports(of: old)
+        if let fault = faults.first { throw .corrupt(fault) }
+        var known: [ImportedRun] = []
+        for note in notes {
+            if let group = note.group, !isRecordedAgain(group) {
+                // Whether its events were recorded is seen before the next import.
+                try store.keep(note, of: new)
+            } else {
+                for run in note.runs { known += renamed(run) }
+            }
+        }
+        guard !known.isEmpty else { return }
+        try store.keep(ImportNote(group: nil, runs: known), of: new)
+    }
+
+    private func isRecordedAgain(_ group: ImportNote.Group) -> Bool {
+        group.sequences.contains {
+            newOrigins[Origin(replica: group.first.replica, sequence: $0)] != nil
+        }
+    }
+
+    /// A run of imported events with the origins that they have in the new space.
+    private func renamed(_ run: ImportedRun) -> [ImportedRun] {
+        guard !newOrigins.isEmpty else { return [run] }
+        var runs: [ImportedRun] = []
+        for index in 0..<run.count {
+            let rest = run.dropFirst(index)
+            runs.appendMerging(
+                ImportedRun(
+                    first: rest.first,
+                    count: 1,
+                    newFirst: newOrigins[rest.newFirst] ?? rest.newFirst
+                )
+            )
+        }
+        return runs
     }
 
     /// Own events that have no position any more.

@@ -311,6 +311,7 @@ package struct LogRepair {
                 )
                 try repair.run(&setAside, &report)
                 try mendInbox(of: space, in: store)
+                try mendImports(of: space, in: store)
                 try PublishingRepair(
                     space: space,
                     store: store,
@@ -335,11 +336,26 @@ package struct LogRepair {
             if LogPaths.isInboxEntry(fault.file) {
                 report.remarks.append("refused events in \(fault.file)")
             }
-            try setAside.keep(fault.file, because: fault.what)
-            try storing { () throws(StorageError) in
-                try directory.remove(fault.file)
-                try directory.syncDirectory(LogPaths.inbox(space))
-            }
+            try take(fault, outOf: LogPaths.inbox(space))
+        }
+    }
+
+    /// Takes notes of imports away that cannot be read.
+    private mutating func mendImports(
+        of space: SpaceID,
+        in store: LogStore
+    ) throws(LogError) {
+        for fault in try store.importFaults(of: space) {
+            report.found(fault, "set aside; what it names would be imported a second time")
+            try take(fault, outOf: LogPaths.imports(space))
+        }
+    }
+
+    private mutating func take(_ fault: Fault, outOf folder: String) throws(LogError) {
+        try setAside.keep(fault.file, because: fault.what)
+        try storing { () throws(StorageError) in
+            try directory.remove(fault.file)
+            try directory.syncDirectory(folder)
         }
     }
 

@@ -5,6 +5,7 @@ import os
 
 from .directory import Directory, segment_name
 from .export import export_line
+from .imports import check_imports
 from .inbox import check_inbox
 from .ledger import KIND_DROPPED, KIND_LOST, Ledger
 from .primitives import FormatError, id_text
@@ -106,6 +107,7 @@ class DataDirectory:
         if ledger.refused and self.directory.format_version < 8:
             self.problems.append("refused events below format 8")
         self.inboxes[space] = check_inbox(self.directory, space, ledger, self.problems)
+        check_imports(self.directory, space, self.problems)
         if current is not None:
             self.check_publishing(space, ledger.head, current.root())
         self.problems[before:] = [f"space {name}: {text}" for text in self.problems[before:]]

@@ -1,0 +1,141 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+import DiarioSchema
+
+/// What was imported into a space, while one program imports: schema/format/sync.md, section 12.
+struct ImportLedger {
+    private let space: Space
+    /// Whether the space says in its own log what was imported.
+    let isAuthority: Bool
+    private(set) var origins: ImportedOrigins
+    /// Of which `known.dimp` says nothing yet.
+    private var notes: [ImportNote] = []
+
+    /// The caller holds the imports of the space.
+    init(_ space: Space, isAuthority: Bool) throws(DiarioError) {
+        self.space = space
+        self.isAuthority = isAuthority
+        origins = try ImportedOrigins(of: space)
+        let (notes, faults) = try logging { () throws(LogError) in
+            try space.store.readImports(of: space.id)
+        }
+        if let fault = faults.first {
+            throw DiarioError(
+                .corrupt,
+                "What was imported here before is not known: \(fault.message). `diario repair` "
+                    + "sets the file aside; then what it names could be imported a second time."
+            )
+        }
+        var last: [ReplicaID: UInt64] = [:]
+        for case .some(let group) in notes.map(\.group) {
+            last[group.first.replica] = max(last[group.first.replica] ?? 0, group.first.sequence)
+        }
+        for note in notes {
+            if let group = note.group {
+                // All before it were written after the events of the ones before were recorded.
+                if last[group.first.replica] == group.first.sequence, try !isRecorded(group) {
+                    try remove([note])
+                    continue
+                }
+                self.notes.append(note)
+            }
+            origins.add(note.runs)
+        }
+    }
+
+    mutating func add(_ origin: Origin, as new: Origin) { origins.add(origin, as: new) }
+
+    /// Writes down that a group is about to be recorded.
+    func note(_ note: ImportNote) throws(DiarioError) {
+        guard !note.runs.isEmpty else { return }
+        try logging { () throws(LogError) in try space.store.keep(note, of: space.id) }
+    }
+
+    /// Takes back that a group is about to be recorded: nothing was.
+    func remove(_ notes: [ImportNote]) throws(DiarioError) {
+        try logging { () throws(LogError) in try space.store.remove(notes, of: space.id) }
+    }
+
+    /// Takes up that a group was recorded.
+    mutating func wasRecorded(_ note: ImportNote) throws(DiarioError) {
+        if !isAuthority, !note.runs.isEmpty { notes.append(note) }
+        if origins.isUnsettled { try settle() }
+    }
+
+    /// Puts all notes into one.
+    mutating func settle() throws(DiarioError) {
+        origins.settle()
+        guard !notes.isEmpty else { return }
+        let known = ImportNote(group: nil, runs: origins.all)
+        try logging { () throws(LogError) in try space.store.keep(known, of: space.id) }
+        try remove(notes)
+        notes.removeAll()
+    }
+
+    // MARK: What was recorded
+
+    /// Whether the events that a note names were recorded, or others got their sequences.
+    private func isRecorded(_ group: ImportNote.Group) throws(DiarioError) -> Bool {
+        let replica = group.first.replica
+        guard space.store.lastSequence(of: replica, in: space.id) >= group.sequences.upperBound
+        else { return false }
+        var digest = ImportDigest()
+        let lines = try space.lines(group.sequences, of: replica)
+        // Some are not in the log any more if they were refused: then they had been recorded.
+        guard lines.count == group.count else { return true }
+        for (index, line) in lines.enumerated() {
+            digest.add(line, as: group.first.advanced(by: index))
+        }
+        return digest.value == group.digest
+    }
+}
+
+/// What events say, whenever and under whatever origin they were recorded.
+struct ImportDigest {
+    private let stream = SHA256Stream()
+    private var text: [UInt8] = []
+
+    /// Takes an event that is recorded under an origin, or was.
+    mutating func add(_ line: EventLine, as origin: Origin) {
+        var line = line
+        if let index = line.type.newIDFieldIndex, case .absent = line.payload.slots[index] {
+            line.payload.setBytes(Array(origin.text.utf8).span, at: index)
+        }
+        line.origin = nil
+        line.position = nil
+        line.base = nil
+        line.clock = nil
+        line.acceptedAt = nil
+        line.batch = nil
+        text.removeAll(keepingCapacity: true)
+        EventLineWriter.append(line, to: &text)
+        text.append(0x0a)
+        stream.update(text.span)
+    }
+
+    /// Of all that was added; then it is ready for others.
+    var value: Hash32 { stream.finalize() }
+}
+
+extension Space {
+    /// The events of a replica with these sequences that are in the log.
+    func lines(
+        _ sequences: ClosedRange<UInt64>,
+        of replica: ReplicaID
+    ) throws(DiarioError) -> [EventLine] {
+        var filter = LogFilter()
+        filter.sequences = LogFilter.Sequences(sequences, of: replica)
+        let cursor = try logging { () throws(LogError) in try store.cursor(id, filter: filter) }
+        var reader = EventReader(self, cursor, types: [])
+        var found: [EventLine] = []
+        while found.count < sequences.count, try reader.advance() {
+            guard let origin = reader.line.origin, origin.replica == replica,
+                sequences.contains(origin.sequence)
+            else { continue }
+            found.append(reader.line)
+        }
+        return found
+    }
+}

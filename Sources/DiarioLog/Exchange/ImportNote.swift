@@ -1,0 +1,324 @@
+package import DiarioCore
+package import DiarioCrypto
+package import DiarioFormat
+package import DiarioStorage
+
+// Which events of other spaces a replica recorded: schema/format/sync.md, section 12.
+//
+//   offset  size  field
+//        0     4  magic, "DIMP"
+//        4     1  version, 1
+//        5     3  zero
+//        8     8  replica under which the events are recorded, or 0
+//       16     8  the first sequence there, or 0
+//       24     4  number of events, or 0
+//       28     4  number of runs
+//       32    32  digest of the events, or zero
+//       64        runs of 40 bytes each
+//              4  zero
+//              4  CRC32C of all bytes before
+
+/// Events of another space that were recorded here, in a row there and here.
+package struct ImportedRun: Equatable, Sendable {
+    package let first: Origin
+    package var count: UInt64
+    package let newFirst: Origin
+
+    package init(first: Origin, count: UInt64, newFirst: Origin) {
+        self.first = first
+        self.count = count
+        self.newFirst = newFirst
+    }
+
+    /// The sequence behind the last one.
+    package var end: UInt64 { first.sequence + count }
+
+    /// What is left without its first events.
+    package func dropFirst(_ dropped: UInt64) -> ImportedRun {
+        ImportedRun(
+            first: first.advanced(by: Int(dropped)),
+            count: count - dropped,
+            newFirst: newFirst.advanced(by: Int(dropped))
+        )
+    }
+}
+
+extension Origin {
+    /// That of the event `distance` behind this one.
+    package func advanced(by distance: Int) -> Origin {
+        Origin(replica: replica, sequence: sequence + UInt64(distance))
+    }
+}
+
+extension [ImportedRun] {
+    /// Adds a run, to the last one if it goes on with that.
+    package mutating func appendMerging(_ run: ImportedRun) {
+        if let last = self.last, last.first.replica == run.first.replica,
+            last.newFirst.replica == run.newFirst.replica, last.end == run.first.sequence,
+            last.newFirst.sequence + last.count == run.newFirst.sequence
+        {
+            self[count - 1].count += run.count
+        } else {
+            append(run)
+        }
+    }
+
+    /// The same in order of origin, joined; of an origin that comes twice, the first run that
+    /// names it counts.
+    package func inOrder() -> [ImportedRun] {
+        var ordered: [ImportedRun] = []
+        ordered.reserveCapacity(count)
+        for run in sorted(by: { $0.first < $1.first }) {
+            guard let last = ordered.last, last.first.replica == run.first.replica,
+                last.end > run.first.sequence
+            else {
+                ordered.appendMerging(run)
+                continue
+            }
+            guard last.end < run.end else { continue }
+            ordered.appendMerging(run.dropFirst(last.end - run.first.sequence))
+        }
+        return ordered
+    }
+}
+
+/// What was recorded of other spaces: a group of events, or all groups before.
+package struct ImportNote: Equatable, Sendable {
+    /// Where the events of a group are recorded, and what they are.
+    package struct Group: Equatable, Sendable {
+        package let first: Origin
+        package let count: Int
+        package let digest: Hash32
+
+        package init(first: Origin, count: Int, digest: Hash32) {
+            self.first = first
+            self.count = count
+            self.digest = digest
+        }
+
+        package var sequences: ClosedRange<UInt64> {
+            first.sequence...first.sequence + UInt64(count) - 1
+        }
+    }
+
+    /// Nil if it says what was recorded before.
+    package let group: Group?
+    /// In order of origin, without overlap.
+    package let runs: [ImportedRun]
+
+    private static let magic: UInt32 = 0x504d_4944
+    private static let headerSize = 64
+    private static let runSize = 40
+    private static let trailerSize = 8
+    /// Bytes of a file; above, an import is refused.
+    static let sizeMax = 1024 * 1024 * 1024
+
+    package init(group: Group?, runs: [ImportedRun]) {
+        self.group = group
+        self.runs = runs.inOrder()
+    }
+
+    var size: Int { Self.headerSize + Self.runSize * runs.count + Self.trailerSize }
+
+    package func encoded() -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(size)
+        bytes.append(littleEndian: Self.magic)
+        bytes.append(littleEndian: UInt32(1))
+        bytes.append(littleEndian: group?.first.replica.rawValue ?? 0)
+        bytes.append(littleEndian: group?.first.sequence ?? 0)
+        bytes.append(littleEndian: UInt32(group?.count ?? 0))
+        bytes.append(littleEndian: UInt32(runs.count))
+        bytes.append(group?.digest ?? .zero)
+        for run in runs {
+            bytes.append(littleEndian: run.first.replica.rawValue)
+            bytes.append(littleEndian: run.first.sequence)
+            bytes.append(littleEndian: run.count)
+            bytes.append(littleEndian: run.newFirst.replica.rawValue)
+            bytes.append(littleEndian: run.newFirst.sequence)
+        }
+        bytes.append(littleEndian: UInt32(0))
+        bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
+        return bytes
+    }
+
+    package init(_ bytes: Span<UInt8>) throws(FormatError) {
+        let end = bytes.count - Self.trailerSize
+        guard end >= Self.headerSize else { throw .truncated(at: bytes.count) }
+        guard bytes.littleEndian(UInt32.self, at: 0) == Self.magic else {
+            throw .malformed(.magic, at: 0)
+        }
+        let version = bytes.littleEndian(UInt32.self, at: 4)
+        guard version == 1 else { throw .unknownVersion(UInt8(version & 0xff), at: 4) }
+        let stored = bytes.littleEndian(UInt32.self, at: end + 4)
+        let computed = Checksum.crc32c(bytes.extracting(0..<end + 4).raw)
+        guard stored == computed else {
+            throw .checksumMismatch(stored: stored, computed: computed)
+        }
+        let runCount = Int(bytes.littleEndian(UInt32.self, at: 28))
+        guard end == Self.headerSize + Self.runSize * runCount else {
+            throw .malformed(.imports, at: 28)
+        }
+        guard bytes.littleEndian(UInt32.self, at: end) == 0 else {
+            throw .malformed(.imports, at: end)
+        }
+        group = try Self.group(bytes)
+        var runs: [ImportedRun] = []
+        for offset in stride(from: Self.headerSize, to: end, by: Self.runSize) {
+            guard let run = Self.run(bytes, at: offset), Self.follows(run, runs.last),
+                group?.holds(run) ?? true
+            else { throw .malformed(.imports, at: offset) }
+            runs.append(run)
+        }
+        self.runs = runs
+    }
+
+    private static func group(_ bytes: Span<UInt8>) throws(FormatError) -> Group? {
+        let sequence = bytes.littleEndian(UInt64.self, at: 16)
+        let count = Int(bytes.littleEndian(UInt32.self, at: 24))
+        let digest = bytes.hash(at: 32)
+        guard let replica = ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: 8)) else {
+            guard sequence == 0, count == 0, digest == .zero else {
+                throw .malformed(.imports, at: 8)
+            }
+            return nil
+        }
+        guard 1...Limits.blockCountMax ~= count, LogNumber.isValid(sequence, count: UInt64(count))
+        else { throw .malformed(.imports, at: 16) }
+        return Group(
+            first: Origin(replica: replica, sequence: sequence),
+            count: count,
+            digest: digest
+        )
+    }
+
+    private static func run(_ bytes: Span<UInt8>, at offset: Int) -> ImportedRun? {
+        let first = bytes.littleEndian(UInt64.self, at: offset + 8)
+        let count = bytes.littleEndian(UInt64.self, at: offset + 16)
+        let newFirst = bytes.littleEndian(UInt64.self, at: offset + 32)
+        guard let replica = ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: offset)),
+            let newReplica = ReplicaID(
+                rawValue: bytes.littleEndian(UInt64.self, at: offset + 24)
+            ),
+            count > 0, LogNumber.isValid(first, count: count),
+            LogNumber.isValid(newFirst, count: count)
+        else { return nil }
+        return ImportedRun(
+            first: Origin(replica: replica, sequence: first),
+            count: count,
+            newFirst: Origin(replica: newReplica, sequence: newFirst)
+        )
+    }
+
+    private static func follows(_ run: ImportedRun, _ last: ImportedRun?) -> Bool {
+        guard let last else { return true }
+        guard last.first.replica == run.first.replica else {
+            return last.first.replica < run.first.replica
+        }
+        return last.end <= run.first.sequence
+    }
+}
+
+extension ImportNote.Group {
+    /// Whether all of a run is among the events here.
+    fileprivate func holds(_ run: ImportedRun) -> Bool {
+        run.newFirst.replica == first.replica
+            && sequences.contains(run.newFirst.sequence)
+            && sequences.contains(run.newFirst.sequence + run.count - 1)
+    }
+}
+
+extension LogStore {
+    /// Sees to it that nobody else imports into a space, until the lock is released.
+    package func holdImports(of space: SpaceID) throws(LogError) -> any DirectoryLock {
+        guard access == .readWrite else { throw .readOnly }
+        return try storing { () throws(StorageError) in
+            let folder = LogPaths.imports(space)
+            try directory.makeDirectoryDurably(folder, below: LogPaths.space(space))
+            let lock = try directory.lock(LogPaths.importsLock(space))
+            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
+            return lock
+        }
+    }
+
+    /// What this replica noted of its imports into a space, and what is wrong with such files.
+    package func readImports(
+        of space: SpaceID
+    ) throws(LogError) -> (notes: [ImportNote], faults: [Fault]) {
+        var (notes, faults): ([ImportNote], [Fault]) = ([], [])
+        for path in try importPaths(of: space) {
+            guard let bytes = try fileOfImports(path) else { continue }
+            do throws(FormatError) {
+                let note = try ImportNote(bytes.span)
+                guard path == Self.path(of: note, space) else { throw .malformed(.imports, at: 8) }
+                notes.append(note)
+            } catch {
+                faults.append(Fault(file: path, offset: error.importsOffset, what: error.message))
+            }
+        }
+        return (notes, faults)
+    }
+
+    /// What is wrong with what is noted of imports.
+    func importFaults(of space: SpaceID) throws(LogError) -> [Fault] {
+        try readImports(of: space).faults
+    }
+
+    /// Writes a note down, durably; the caller holds the imports.
+    package func keep(_ note: ImportNote, of space: SpaceID) throws(LogError) {
+        let path = Self.path(of: note, space)
+        guard note.size <= ImportNote.sizeMax else {
+            throw .storage(.tooLarge(path, size: note.size))
+        }
+        try storing { () throws(StorageError) in
+            let folder = LogPaths.imports(space)
+            try directory.makeDirectoryDurably(folder, below: LogPaths.space(space))
+            try directory.replace(path, with: note.encoded())
+        }
+    }
+
+    /// Removes notes, durably; the caller holds the imports.
+    package func remove(_ notes: [ImportNote], of space: SpaceID) throws(LogError) {
+        guard !notes.isEmpty else { return }
+        try storing { () throws(StorageError) in
+            for note in notes { try directory.removeTree(Self.path(of: note, space)) }
+            try directory.syncDirectory(LogPaths.imports(space))
+        }
+    }
+
+    private static func path(of note: ImportNote, _ space: SpaceID) -> String {
+        note.group.map { LogPaths.importNote($0.first, of: space) }
+            ?? LogPaths.knownImports(space)
+    }
+
+    /// The files, in order of their names.
+    private func importPaths(of space: SpaceID) throws(LogError) -> [String] {
+        try storing { () throws(StorageError) in
+            let folder = LogPaths.imports(space)
+            guard try directory.exists(folder) else { return [] }
+            return try directory.list(folder).filter(LogPaths.isImportNote).sorted()
+                .map { folder + "/" + $0 }
+        }
+    }
+
+    /// The bytes of a file; nil if somebody has removed it meanwhile.
+    private func fileOfImports(_ path: String) throws(LogError) -> [UInt8]? {
+        do throws(StorageError) {
+            return try directory.contents(of: path, sizeMax: ImportNote.sizeMax)
+        } catch {
+            if case .notFound = error { return nil }
+            throw .storage(error)
+        }
+    }
+}
+
+extension FormatError {
+    /// Where in a note of an import it is.
+    fileprivate var importsOffset: Int {
+        switch self {
+        case .malformed(_, let offset), .unknownVersion(_, let offset), .truncated(let offset):
+            offset
+        default: 0
+        }
+    }
+}
