@@ -46,11 +46,14 @@ package enum FormatError: Error, Equatable {
             "the checksum is \(hexadecimal(computed)) where \(hexadecimal(stored)) is stored"
         case .compression(let error): error.message
         case .eventTooLarge(let size):
-            "the event takes \(size) bytes, of at most \(Limits.eventSizeMax)"
+            "the event takes \(size) bytes, of at most \(Limits.eventSizeMax); shorten its texts "
+                + "and lists, or record several events"
         case .batchTooLarge(let size):
-            "the batch takes \(size) bytes, of at most \(Limits.batchSizeMax)"
+            "the batch takes \(size) bytes, of at most \(Limits.batchSizeMax); record its events "
+                + "in several batches"
         case .tooManyEvents(let count):
-            "the batch has \(count) events, of at most \(Limits.batchCountMax)"
+            "the batch has \(count) events, of at most \(Limits.batchCountMax); record them in "
+                + "several batches"
         case .unresolvedReference(let number):
             "#\(number) names no earlier event of this batch that makes an id"
         case .invalidField(let index): "the value of field \(index) does not fit its schema"

@@ -74,6 +74,7 @@ package struct SchemaError: Error, Equatable, Sendable {
         case invalidBase64 = "base64"
         case invalidSubject = "subject"
         case invalidReference = "batch-reference"
+        case beyondEvent = "event-size"
 
         // The keys of the line beside the payload.
         case unknownKey = "unknown-key"

@@ -19,7 +19,7 @@ struct SchemaErrorText {
         case .wrongType, .unknownField, .missingField, .belowMinimum, .aboveMaximum,
             .beyondInteger, .beyondNumber, .tooShort, .tooLong, .tooFewItems, .tooManyItems,
             .patternMismatch, .notInEnumeration, .invalidDate, .invalidDateTime, .invalidUUID,
-            .invalidBase64, .invalidSubject, .invalidReference:
+            .invalidBase64, .invalidSubject, .invalidReference, .beyondEvent:
             fieldMessage
         case .unknownKey, .missingKey, .unknownType, .unknownVersion, .subjectNotAllowed,
             .invalidKey:
@@ -68,14 +68,16 @@ struct SchemaErrorText {
             "\(value) does not fit into 64 bits; use at most \(Int64.max), or a string"
         case .beyondNumber: "\(value) is too large for binary64; use less than 1.8e308"
         case .tooShort: "\(value) is shorter than \(low) characters; make it longer"
+        case .beyondEvent:
+            "the texts take more than the \(Limits.eventSizeMax) bytes of an event; shorten them, "
+                + "or record several events"
         case .tooLong: "\(value) is longer than \(high) characters; shorten it"
         case .tooFewItems: "\(value) has fewer than \(low) items; add some"
         case .tooManyItems: "\(value) has more than \(high) items; remove some"
         case .patternMismatch: "\(value) does not match the pattern \(pattern); write it that way"
         case .notInEnumeration: enumerationMessage
         case .invalidDate: "\(value) is no date; write it like 2026-05-04"
-        case .invalidDateTime:
-            "\(value) is no time with an offset; write it like 2026-05-04T07:30:00Z"
+        case .invalidDateTime: timeMessage
         case .invalidUUID:
             "\(value) is no uuid; write it like 0b8a1d1e-5c7f-4d3a-9b57-2f6c1a9e4d10"
         case .invalidBase64:
@@ -85,6 +87,19 @@ struct SchemaErrorText {
         default:
             "\(value) names no event of the batch; write #1 to #\(Limits.batchCountMax)"
         }
+    }
+
+    private var timeMessage: String {
+        let text = value.dropFirst()
+        if text.dropFirst(17).hasPrefix("60") {
+            return "\(value) has a leap second, which is not kept; write second 59"
+        }
+        // Close to the ends of the calendar the offset decides.
+        if ["0000-", "0001-01-01", "9999-12-31"].contains(where: { text.hasPrefix($0) }) {
+            return "\(value) is no time in the years 1 to 9999 of UTC; write one of them, like "
+                + "2026-05-04T07:30:00Z"
+        }
+        return "\(value) is no time with an offset; write it like 2026-05-04T07:30:00Z"
     }
 
     private var keyMessage: String {
@@ -131,7 +146,7 @@ struct SchemaErrorText {
         case .version: "a version; write an integer from 1 to \(SchemaNames.versionMax)"
         case .subject: "a subject; use 1 to \(Limits.subjectSizeMax) bytes"
         case .actor: "an actor; use 1 to \(Limits.actorSizeMax) bytes"
-        case .batch: "a batch; use 1 to \(Limits.actorSizeMax) bytes"
+        case .batch: "a batch; write a text"
         case .at, .acceptedAt:
             "a time; write it like 2026-05-04T07:30:00Z, or in milliseconds since 1970"
         case .origin: "an origin; write it like 7zk3m9q2c1f4a-17"

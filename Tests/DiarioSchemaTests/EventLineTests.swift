@@ -230,7 +230,7 @@ import Testing
         ("position", "1.5"), ("position", #""1""#), ("position", "9223372036854775808"),
         ("base", "-1"), ("clock", #""1""#), ("clock", #""1-65536""#), ("clock", #""-1-0""#),
         ("clock", #""140737488355328-0""#), ("clock", #""01-0""#), ("clock", #""1-0-0""#),
-        ("clock", "1"), ("acceptedAt", #""now""#), ("ifUnchanged", "1"), ("batch", #""""#),
+        ("clock", "1"), ("acceptedAt", #""now""#), ("ifUnchanged", "1"), ("batch", "1"),
         ("subject", "1"),
     ])
     func otherExportsAreRefused(key: String, value: String) throws {
@@ -238,6 +238,13 @@ import Testing
         let error = try #require(fault(inLine: line, try makeCatalog(), .exportKeys))
         #expect(error.path == key)
         #expect(error.kind == .invalidKey)
+    }
+
+    /// It only tells lines apart, so any text does.
+    @Test(arguments: [0, 1, 200, 100_000]) func aBatchIsAnyText(size: Int) throws {
+        let text = String(repeating: "\u{e8}", count: size)
+        let line = #"{"type":"test.a.b","payload":{},"batch":"\#(text)"}"#
+        #expect(fault(inLine: line, try makeCatalog()) == nil)
     }
 
     @Test func textsOfALineAreLimited() throws {

@@ -253,6 +253,36 @@ import Testing
         }
     }
 
+    /// A pattern of thousands of states takes as many steps for each byte: what no event can hold
+    /// is not matched.
+    @Test func textsThatNoEventHoldsAreNotMatched() throws {
+        let one = #"{"type":"string","pattern":"^[ab]*$"}"#
+        let items = #"{"type":"array","maxItems":9,"items":\#(one)}"#
+        for (form, count) in [(one, 1), (items, 4)] {
+            let type = try makeType(schema(withField: form))
+            for isTooLong in [false, true] {
+                let size = Limits.eventSizeMax / count + (isTooLong ? 1 : 0)
+                let text = "\"\(String(repeating: "a", count: size))\""
+                let value = [String](repeating: text, count: count).joined(separator: ",")
+                let payload = "{\"f\":\(count == 1 ? value : "[\(value)]")}"
+                let found = fault(in: payload, as: type)
+                #expect(found?.kind == (isTooLong ? .beyondEvent : nil), "\(count)")
+                #expect(found?.message.contains("65536") != false)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("2016-12-31T23:59:60Z", "leap second"), ("0000-01-01T00:00:00Z", "years 1 to 9999"),
+        ("9999-12-31T23:59:59-01:00", "years 1 to 9999"), ("2026-01-01T00:00:00", "offset"),
+    ])
+    func timesThatAreNotKeptAreToldWhy(time: String, word: String) throws {
+        let type = try makeType(schema(withField: #"{"type":"string","format":"date-time"}"#))
+        let found = fault(in: "{\"f\":\"\(time)\"}", as: type)
+        #expect(found?.kind == .invalidDateTime)
+        #expect(found?.message.contains(word) == true, "\(found?.message ?? "")")
+    }
+
     @Test(arguments: ["", "AA==", "AAA=", "AAAA", "+/+/", "AQIDBA=="])
     func base64IsReadAndWritten(content: String) throws {
         let type = try makeType(

@@ -6,14 +6,14 @@ extension EventLineReader {
     @_lifetime(cursor: copy cursor)
     mutating func readText(
         _ cursor: inout JSONCursor,
-        sizeMax: Int,
+        sizes: ClosedRange<Int>,
         key: EnvelopeKey,
         into line: inout EventLine
     ) throws(Fault) -> Range<Int> {
         let token = try payloadReader.readStringToken(&cursor, node: -1)
         let start = line.arena.count
         cursor.appendContent(of: token, to: &line.arena)
-        guard 1...sizeMax ~= line.arena.count - start else {
+        guard sizes ~= line.arena.count - start else {
             throw Fault(.invalidKey, at: token.start - 1, node: Int(key.rawValue))
         }
         return start..<line.arena.count

@@ -190,14 +190,15 @@ package struct EventLineReader: Sendable {
             progress.subjectOffset = start
             line.subject = try readText(
                 &cursor,
-                sizeMax: Limits.subjectSizeMax,
+                sizes: 1...Limits.subjectSizeMax,
                 key: key,
                 into: &line
             )
         case .actor:
-            line.actor = try readText(&cursor, sizeMax: Limits.actorSizeMax, key: key, into: &line)
+            line.actor = try readText(&cursor, sizes: 1...Limits.actorSizeMax, key: key, into: &line)
         case .batch:
-            line.batch = try readText(&cursor, sizeMax: Limits.actorSizeMax, key: key, into: &line)
+            // Any text: it only tells lines apart.
+            line.batch = try readText(&cursor, sizes: 0...Limits.lineSizeMax, key: key, into: &line)
         case .at: line.at = try readTime(&cursor, key: key)
         case .acceptedAt: line.acceptedAt = try readTime(&cursor, key: key)
         case .ifUnchanged: line.ifUnchanged = try payloadReader.readBoolean(&cursor, node: -1)

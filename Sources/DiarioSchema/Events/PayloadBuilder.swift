@@ -149,6 +149,7 @@ package struct PayloadBuilder: Sendable {
         }
         if scalarCount < node.minimum { return .tooShort }
         if scalarCount > node.maximum { return .tooLong }
+        if node.pattern >= 0, text.count > Limits.eventSizeMax { return .beyondEvent }
         if node.pattern >= 0, !type.rules.patterns[Int(node.pattern)].matches(text) {
             return .patternMismatch
         }

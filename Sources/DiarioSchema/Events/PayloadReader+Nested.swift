@@ -25,6 +25,7 @@ extension PayloadReader {
             cursor.skipSpace()
             let start = payload.arena.count
             pieces.removeAll(keepingCapacity: true)
+            matchedSize = 0
             try readNested(&cursor, rules, node: index, into: &payload.arena)
             try cursor.expectEnd()
             payload.setPart(from: start, at: index)

@@ -140,7 +140,7 @@ extension PayloadReader {
 
     /// Checks a string whose decoded bytes are the end of `arena`, from `start` on.
     @inline(__always)
-    func checkText(
+    mutating func checkText(
         _ arena: [UInt8],
         from start: Int,
         token: StringToken,
@@ -150,6 +150,11 @@ extension PayloadReader {
         try checkLength(token, rules, node: node)
         let pattern = rules.nodes[node].pattern
         if pattern >= 0 {
+            // A pattern may take thousands of steps for each byte, so only what fits is matched.
+            matchedSize += arena.count - start
+            guard matchedSize <= Limits.eventSizeMax else {
+                throw Fault(.beyondEvent, at: token.start - 1, node: node)
+            }
             let content = arena.span.extracting(start..<arena.count)
             guard rules.patterns[Int(pattern)].matches(content) else {
                 throw Fault(.patternMismatch, at: token.start - 1, node: node)

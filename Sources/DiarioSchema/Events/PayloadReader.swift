@@ -9,6 +9,8 @@ package struct PayloadReader: Sendable {
     var scratch: [UInt8] = []
     /// The members of the nested objects that are open, the innermost last.
     var pieces: [MemberPiece] = []
+    /// Bytes of the texts of a payload that patterns were matched against.
+    var matchedSize = 0
 
     package init() {}
 
@@ -45,6 +47,7 @@ package struct PayloadReader: Sendable {
         let rules = RulesView(stored)
         let fieldCount = type.fields.count
         payload.reset(fieldCount: fieldCount)
+        matchedSize = 0
         let start = cursor.offset
         guard cursor.take(0x7b) else { throw mismatch(cursor, node: -1) }
         cursor.skipSpace()
