@@ -125,7 +125,7 @@ def check_restored(checks, diario, server, token, target, folder):
                      other.ask("GET", "/v1/spaces/home", token).json["root"], "they converge")
         checks.true(set(late) <= set(diario.origins(replica)), "the late event came back")
     refused = diario.run("backup", "--data", target, restored)
-    checks.true(refused.code == 1 and "holds a diary" in refused.message, f"in use: {refused}")
+    checks.true(refused.code == 1 and "holds a space" in refused.message, f"in use: {refused}")
 
 
 def check_tokens(checks, diario, data, folder):
@@ -139,14 +139,14 @@ def check_tokens(checks, diario, data, folder):
         diario.good("backup", "--data", data, target)
         diario.good(*words, "--data", target)
         refused = diario.run("backup", "--data", data, target)
-        checks.true(refused.code == 1 and "holds a diary" in refused.message,
+        checks.true(refused.code == 1 and "holds a space" in refused.message,
                     f"{words[0]} was changed: {refused}")
 
 
 def check_refused(checks, diario, data, target, folder):
     """Targets that cannot be used, each with its reason."""
     refused = diario.run("backup", "--data", data, data)
-    checks.true(refused.code == 1 and "holds a diary" in refused.message, f"itself: {refused}")
+    checks.true(refused.code == 1 and "holds a space" in refused.message, f"itself: {refused}")
     refused = diario.run("backup", "--data", str(folder / "nothing"), target)
     checks.true(refused.code == 1 and "nothing" in refused.message, f"no source: {refused}")
     checks.equal(diario.run("backup").code, 2, "no target")

@@ -32,7 +32,7 @@ extension Space {
             if case .exists = error {
                 throw DiarioError(
                     .exists,
-                    "There is a diary in \(path) already. Choose another folder."
+                    "There is a space in \(path) already. Choose another folder."
                 )
             }
             throw DiarioError(error)

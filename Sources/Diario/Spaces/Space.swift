@@ -185,7 +185,7 @@ package final class Space: Sendable {
     private static func noSpace(at path: String) -> DiarioError {
         DiarioError(
             .notFound,
-            "There is no diary in \(path). Make one with `diario init \(path)`, or name its folder."
+            "There is no space in \(path). Make one with `diario init \(path)`, or name its folder."
         )
     }
 

@@ -26,7 +26,7 @@ extension Diary {
     public func connect(with transport: some Transport) throws {
         try refresh()
         guard connection == nil else {
-            throw DiarioError(.busy, "This diary is connected already. Disconnect it first.")
+            throw DiarioError(.busy, "This space is connected already. Disconnect it first.")
         }
         connection = Task { [self] in
             while !Task.isCancelled {

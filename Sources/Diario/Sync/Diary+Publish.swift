@@ -71,7 +71,7 @@ extension Diary {
         _ purpose: PublishSession.Purpose
     ) async throws -> PublishSession.Result {
         guard syncing.begin() else {
-            throw DiarioError(.busy, "This diary is being synced already.")
+            throw DiarioError(.busy, "This space is being synced already.")
         }
         defer { syncing.end(SyncStatus()) }
         var session = PublishSession(

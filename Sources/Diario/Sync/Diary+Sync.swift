@@ -143,11 +143,11 @@ extension Diary {
         guard publishing == nil else {
             throw DiarioError(
                 .busy,
-                "This diary is being published. Go on with that, or abandon it, before it syncs."
+                "This space is being published. Go on with that, or abandon it, before it syncs."
             )
         }
         guard syncing.begin() else {
-            throw DiarioError(.busy, "This diary is being synced already.")
+            throw DiarioError(.busy, "This space is being synced already.")
         }
         return ReplicaSession(space.store, space.id, seed: UInt64.random(in: .min ... .max))
     }

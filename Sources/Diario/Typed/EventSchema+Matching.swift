@@ -7,7 +7,7 @@ extension EventSchema {
         guard let type = catalog.type(name, version: version) else {
             throw DiarioError(
                 .notFound,
-                "No adopted pack has the event type \(name), version \(version). Open the diary "
+                "No adopted pack has the event type \(name), version \(version). Open the space "
                     + "with the pack that this program was made with."
             )
         }
@@ -20,7 +20,7 @@ extension EventSchema {
         guard isSchema(of: type) else {
             throw DiarioError(
                 .incompatible,
-                "This diary uses another schema of \(name), version \(version), than the one that "
+                "This space uses another schema of \(name), version \(version), than the one that "
                     + "this program was made with. Give the changed schema a version of its own."
             )
         }

@@ -8,7 +8,7 @@ extension Command {
         operandKinds: [.folder],
         summary: "copy all that was recorded, beside whoever writes",
         details: [
-            "Copies the folder of a server, or of a diary, into the folder TARGET, as it is at one "
+            "Copies the folder of a server, or of a space, into the folder TARGET, as it is at one "
                 + "moment: events, packs, names and tokens. A server goes on meanwhile. Read "
                 + "models are left out, because they are made anew.",
             "The same TARGET can be used again and again: what it has already is compared and "
@@ -34,7 +34,7 @@ extension Command {
                 text: "diario backup --data ./served /backup/served",
                 meaning: "each night, beside the server"
             ),
-            Example(text: "diario -C notebook backup /backup/notebook", meaning: "a diary"),
+            Example(text: "diario -C notebook backup /backup/notebook", meaning: "a space"),
         ]
     )
 }

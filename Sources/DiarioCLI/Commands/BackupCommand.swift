@@ -58,7 +58,7 @@ enum BackupCommand {
         let place = try reportingLog { () throws(LogError) in try DirectoryBackup.place(target) }
         guard place != .other else {
             throw .failed(
-                "\(CellText.oneLine(name)) holds a diary, or a backup that was written to since. "
+                "\(CellText.oneLine(name)) holds a space, or a backup that was written to since. "
                     + "Name another folder"
             )
         }

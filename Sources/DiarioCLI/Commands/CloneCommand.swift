@@ -16,7 +16,7 @@ enum CloneCommand {
         let marker = folder + "/" + SpaceLocation.marker
         guard !SystemCall.isDirectory(marker) else {
             throw .failed(
-                "there is a diary in \(CellText.oneLine(folder)) already. Choose another folder"
+                "there is a space in \(CellText.oneLine(folder)) already. Choose another folder"
             )
         }
         let bar = call.progressBar("copying", unit: "bytes")

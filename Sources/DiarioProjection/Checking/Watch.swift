@@ -160,8 +160,8 @@ final class Watch {
         switch purpose {
         // A query that would write there itself does not only read, and is refused for that.
         case .query where Self.placeTables.contains { table.hasSuffix($0) }: return nil
-        case .query, .upcast:
-            return ("sql-statement", "it may only read; SELECT what it answers")
+        case .query: return ("sql-statement", "a query may only read; SELECT what it answers")
+        case .upcast: return ("sql-statement", "an upcast may only read; SELECT what it answers")
         case .ourOwn, .definition:
             // SQLite's own list of tables, and what a virtual table keeps beside itself.
             return nil

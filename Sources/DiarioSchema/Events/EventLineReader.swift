@@ -195,7 +195,12 @@ package struct EventLineReader: Sendable {
                 into: &line
             )
         case .actor:
-            line.actor = try readText(&cursor, sizes: 1...Limits.actorSizeMax, key: key, into: &line)
+            line.actor = try readText(
+                &cursor,
+                sizes: 1...Limits.actorSizeMax,
+                key: key,
+                into: &line
+            )
         case .batch:
             // Any text: it only tells lines apart.
             line.batch = try readText(&cursor, sizes: 0...Limits.lineSizeMax, key: key, into: &line)
