@@ -275,7 +275,25 @@ extension LogStore {
         guard let segment = try OpenSegment.open(entry, of: space, in: shared) else {
             throw SegmentPlace(entry, of: space).missingFault
         }
+        for (file, size) in [
+            (SegmentFile.segment, entry.segmentSize), (.sidecar, entry.sidecarSize),
+        ] {
+            let rest = try self.size(of: segment.place.path(file)) - size
+            guard rest <= 0 else {
+                throw segment.place.fault(file, at: size, "\(rest) bytes follow its end")
+            }
+        }
         return segment
+    }
+
+    /// The size of a file; 0 if it was removed meanwhile, as happens to those that others replaced.
+    private func size(of path: String) throws(LogError) -> Int {
+        do throws(StorageError) {
+            return try shared.directory.open(path, .read).size()
+        } catch {
+            if case .notFound = error { return 0 }
+            throw .storage(error)
+        }
     }
 
     private func damagedBlocks(of segment: inout OpenSegment) throws(LogError) -> [Fault] {

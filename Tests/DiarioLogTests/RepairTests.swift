@@ -9,7 +9,7 @@ import Testing
 /// Repair keeps what verifies, sets the rest aside, and says what is lost.
 @Suite struct RepairTests {
     enum Damage: CaseIterable {
-        case flip, truncate, zero, delete
+        case flip, truncate, extend, zero, delete
     }
 
     /// Whatever happens to whichever file, what was not damaged stays, and the log goes on.
@@ -29,6 +29,21 @@ import Testing
             let again = try log.run()
             #expect(again.isClean, "\(path) \(damage): \(again.findings) \(again.remaining)")
         }
+    }
+
+    /// A reader stops at the length that the header names, and never saw what follows.
+    @Test(arguments: ["dseg", "dper"]) func bytesBehindASegmentAreFound(suffix: String) throws {
+        let log = try RepairSample()
+        let path = try #require(try log.files().first { $0.hasSuffix(suffix) })
+        let size = try log.log.disk.contents(of: path, sizeMax: .max).count
+        try log.damage(path, .extend)
+        let found = try log.log.open(access: .readOnly).verify(log.space) { _ in nil }
+        #expect(found.faults.map(\.file) == [path])
+        #expect(found.faults.first?.offset == size)
+        let report = try log.run()
+        #expect(report.isMended)
+        #expect(report.findings.map(\.fault.file) == [path])
+        #expect(report.lostCount == 0)
     }
 
     @Test func whatIsWholeIsLeftAlone() throws {
@@ -265,6 +280,7 @@ struct RepairSample {
         switch damage {
         case .flip: if size > 0 { try log.disk.flipBit(2, at: size / 3, of: path) }
         case .truncate: try file.truncate(to: size / 2)
+        case .extend: try file.write([1, 2, 3, 4, 5].span, at: size)
         case .zero: try file.write([UInt8](repeating: 0, count: size).span, at: 0)
         case .delete: try log.disk.remove(path)
         }
