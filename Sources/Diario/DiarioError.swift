@@ -150,7 +150,7 @@ extension DiarioError.Kind {
             case .full: .full
             case .readOnly, .denied: .readOnly
             case .locked: .busy
-            case .tooLarge: .corrupt
+            case .tooLarge, .notFile: .corrupt
             case .tooManyFiles, .failed, .cut: .system
             }
     }

@@ -76,8 +76,8 @@ extension LogDirectory {
             for name in try list(path) { try removeTree(path + "/" + name) }
         } catch {
             switch error {
-            // A link whose target is gone is found by its name alone.
-            case .notDirectory, .notFound: break
+            // A link whose target is gone, or is the link, is found by its name alone.
+            case .notDirectory, .notFound, .notFile: break
             default: throw error
             }
         }

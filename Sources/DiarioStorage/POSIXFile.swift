@@ -158,6 +158,7 @@ extension StorageError {
             case diario_error_access, diario_error_permission: .denied(path)
             case diario_error_process_files, diario_error_system_files: .tooManyFiles
             case diario_error_not_directory: .notDirectory(path)
+            case diario_error_is_directory, diario_error_link_loop: .notFile(path)
             default: .failed(operation, path, code: -code)
             }
     }

@@ -15,6 +15,8 @@ package enum StorageError: Error, Hashable, Sendable {
     case tooManyFiles
     /// A part of the path is a file, not a directory.
     case notDirectory(String)
+    /// Where a file should be is a directory, or a link that leads back to itself.
+    case notFile(String)
     /// The file is longer than the caller would take.
     case tooLarge(String, size: Int)
     /// The system refused for another reason; `code` is its error number.
@@ -52,6 +54,9 @@ package enum StorageError: Error, Hashable, Sendable {
             "Too many files are open. Raise the limit (ulimit -n) or close other programs."
         case .notDirectory(let path):
             "A part of \(path) is a file, not a directory. Choose another path."
+        case .notFile(let path):
+            "\(path) is no file but a directory, or a link that leads nowhere. Name a file; if it "
+                + "belongs to a space, run `diario repair`."
         case .tooLarge(let path, let size):
             "\(path) has \(size) bytes, more than it may have. It is damaged, or not ours."
         case .failed(let operation, let path, let code):

@@ -58,7 +58,7 @@ import Testing
             try store.close()
             // What was there is kept, file by file.
             let kept = try log.files().filter { $0.hasPrefix("set-aside/1/" + folder) }
-            #expect(kept.count == (damage == .delete ? 2 : 3), "\(path)")
+            #expect(kept.count == ([.delete, .folder].contains(damage) ? 2 : 3), "\(path)")
             var again = repair(log, knows: [pack])
             #expect(try again.run().isClean)
             try log.expectWhole(sample.rows, report, path)

@@ -9,7 +9,7 @@ import Testing
 /// Repair keeps what verifies, sets the rest aside, and says what is lost.
 @Suite struct RepairTests {
     enum Damage: CaseIterable {
-        case flip, truncate, extend, zero, delete
+        case flip, truncate, extend, zero, delete, folder
     }
 
     /// Whatever happens to whichever file, what was not damaged stays, and the log goes on.
@@ -275,6 +275,11 @@ struct RepairSample {
     }
 
     func damage(_ path: String, _ damage: RepairTests.Damage) throws {
+        if damage == .folder {
+            try log.disk.remove(path)
+            try log.disk.makeDirectoryDurably(path + "/inner")
+            return
+        }
         let file = try log.disk.open(path, .readWrite)
         let size = try file.size()
         switch damage {
@@ -282,7 +287,7 @@ struct RepairSample {
         case .truncate: try file.truncate(to: size / 2)
         case .extend: try file.write([1, 2, 3, 4, 5].span, at: size)
         case .zero: try file.write([UInt8](repeating: 0, count: size).span, at: 0)
-        case .delete: try log.disk.remove(path)
+        case .delete, .folder: try log.disk.remove(path)
         }
         // For good, whatever crashes follow.
         try file.sync()

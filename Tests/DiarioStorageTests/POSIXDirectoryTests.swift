@@ -153,13 +153,14 @@ import Testing
         var bytes: [UInt8] = [5]
         #expect(throws: StorageError.self) { try reader.read(at: 0, count: 9, into: &bytes) }
         #expect(bytes == [5])
-        #expect(failure { try directory.open("folder", .readWrite) } == "failed")
+        #expect(failure { try directory.open("folder", .readWrite) } == "notFile")
     }
 
     @Test func everyErrorSaysWhatToDo() {
         let errors: [StorageError] = [
             .notFound("F"), .exists("F"), .full("F"), .readOnly("F"), .denied("F"),
             .locked("F", owner: 17), .locked("F", owner: nil), .notDirectory("F"),
+            .notFile("F"),
             .tooLarge("F", size: 9), .failed(.makeDirectory, "F", code: 5),
         ]
         for error in errors {

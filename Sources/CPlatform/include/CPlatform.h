@@ -24,6 +24,7 @@ extern const int32_t diario_error_process_files;
 extern const int32_t diario_error_system_files;
 extern const int32_t diario_error_not_directory;
 extern const int32_t diario_error_is_directory;
+extern const int32_t diario_error_link_loop;
 extern const int32_t diario_error_not_empty;
 extern const int32_t diario_error_io;
 

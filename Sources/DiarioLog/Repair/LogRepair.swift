@@ -65,11 +65,14 @@ package struct LogRepair {
     /// - Throws: when something cannot be mended at all, or the disk refuses. Everything that was
     ///   there is then still there, or set aside.
     package mutating func run() throws(LogError) -> RepairReport {
+        // Nobody can hold what is no file.
+        try clear(LogPaths.lock)
         let lock = try storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }
         try storing { () throws(StorageError) in
             try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
         }
         do throws(LogError) {
+            try clearPlaces()
             try mendFormat()
             try mendReplicas()
             try mendLog()
@@ -106,6 +109,45 @@ package struct LogRepair {
     }
 
     // MARK: Small files
+
+    /// Takes away what lies where a file should and is none.
+    private mutating func clearPlaces() throws(LogError) {
+        let directory = directory
+        let places = try storing { () throws(StorageError) in
+            try BackupListing(of: directory).files.map(\.path)
+        }
+        let locks = try spaces().flatMap {
+            [
+                LogPaths.sealingLock($0), LogPaths.stagingLock($0), LogPaths.inboxLock($0),
+                LogPaths.importsLock($0),
+            ]
+        }
+        let others = [LogPaths.reserve, LogPaths.rowsLock, LogPaths.servingLock]
+        for path in places + locks + others { try clear(path) }
+    }
+
+    private mutating func clear(_ path: String) throws(LogError) {
+        let directory = directory
+        let isLink: Bool
+        do throws(StorageError) {
+            _ = try directory.list(path)
+            isLink = false
+        } catch {
+            switch error {
+            case .notDirectory, .notFound: return
+            case .notFile: isLink = true
+            default: throw .storage(error)
+            }
+        }
+        let what = isLink ? "a link that leads nowhere" : "a folder"
+        report.found(path, "\(what) lies where a file should", "it is taken away")
+        try setAside.note("\(path) was \(what)\n")
+        if !isLink { try setAside.keepTree(path, because: "a file should be there") }
+        try storing { () throws(StorageError) in
+            try directory.removeTree(path)
+            try directory.syncDirectory(LogPaths.parent(of: path))
+        }
+    }
 
     private mutating func mendFormat() throws(LogError) {
         let what: String
@@ -203,7 +245,8 @@ package struct LogRepair {
                 continue
             } catch {
                 switch error {
-                case .corrupt, .storage(.notFound), .storage(.notDirectory), .storage(.tooLarge):
+                case .corrupt, .storage(.notFound), .storage(.notDirectory), .storage(.notFile),
+                    .storage(.tooLarge):
                     break
                 default: throw error
                 }

@@ -20,10 +20,11 @@ struct OpenSegment: ~Copyable {
         do throws(StorageError) {
             segment = try store.files.file(.segment(entry.name, space))
             sidecar = try store.files.file(.sidecar(entry.name, space))
-        } catch .notFound {
-            return nil
         } catch {
-            throw .storage(error)
+            switch error {
+            case .notFound, .notFile: return nil
+            default: throw .storage(error)
+            }
         }
         let place = SegmentPlace(entry, of: space)
         let reader = try read(place, segment, sidecar, store.segments.types)
