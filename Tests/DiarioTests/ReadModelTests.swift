@@ -276,7 +276,9 @@ import Testing
         #expect(try answer.next() == [.integer(101), .integer(20)])
         #expect(try models.compare(space.packs).allSatisfy { $0.table.isEmpty })
         // Undone, it stays as it was until the next rebuild.
+        #expect(!models.isHeld("tasks"))
         #expect(try models.undo("tasks"))
+        #expect(models.isHeld("tasks"))
         try models.update()
         let before = try ModelReader(models.sources())
         let old = try before.answer("SELECT min(place) FROM task")
@@ -286,6 +288,19 @@ import Testing
         let after = try ModelReader(models.sources())
         let new = try after.answer("SELECT min(place) FROM task")
         #expect(try new.next() == [.integer(101)])
+    }
+
+    /// What cannot be adopted has no preview.
+    @Test func aPackWithAChangedSchemaIsNotTried() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
+        let schema = "events/task.removed.1.json"
+        let file = try #require(TasksPack.make().files.first { $0.path == schema })
+        let text = String(decoding: file.bytes, as: UTF8.self)
+        let changed = try TasksPack.make(extra: [schema: text.replacing("40", with: "41")])
+        let models = try ReadModels(space)
+        let error = #expect(throws: DiarioError.self) { try models.compare([changed]) }
+        #expect(error?.rule == "changed-schema")
     }
 
     /// How many events share a transaction changes nothing, and neither does one that fails.

@@ -292,6 +292,12 @@ package final class ReadModels {
         }
     }
 
+    /// Whether a pack's read models were undone, and stay as they are until they are rebuilt.
+    package func isHeld(_ pack: String) -> Bool {
+        guard let live = folder.live(pack) else { return false }
+        return (try? ModelSummary(path: folder.fullPath(live)).isHeld) ?? false
+    }
+
     /// The tables of the live generation, which has the same ones for ever; nil if there is none,
     /// or it is damaged.
     func liveTables(of pack: String) -> Set<String>? {
@@ -348,6 +354,7 @@ package final class ReadModels {
         guard !folder.isReadOnly else {
             throw DiarioError(.readOnly, "Nothing can be written here, so nothing is built aside.")
         }
+        try space.refuseChangedSchemas(packs)
         var differences: [(String, TableDifference)] = []
         for pack in packs where !pack.sql.readModels.isEmpty {
             let found = try builder.alone { () throws(DiarioError) in

@@ -146,7 +146,8 @@ extension Space {
         return false
     }
 
-    private func refuseChangedSchemas(_ packs: [Pack]) throws(DiarioError) {
+    /// Refuses packs that cannot be adopted, because they change a schema and not its version.
+    func refuseChangedSchemas(_ packs: [Pack]) throws(DiarioError) {
         let new: TypeCatalog
         do throws(PackError) { new = try TypeCatalog(packs) } catch { throw DiarioError(error) }
         guard let type = new.changedSchemas(against: catalog).first else { return }

@@ -40,12 +40,25 @@ enum SchemaCommand {
             try PackSource.load(folder: folder)
         }
         try call.withSpace(.readWrite) { (space) throws(Failure) in
+            let used = space.packs
             let bar = call.progressBar("Adopting", unit: "rows of reference data")
             defer { bar.finish() }
             let adopted = try reporting { () throws(DiarioError) in
                 try space.adopt(packs) { bar.update(done: UInt64($0), total: UInt64($1)) }
             }
             bar.finish()
+            for pack in adopted where pack.isNew {
+                guard
+                    let old = used.first(where: {
+                        $0.name == pack.name && $0.version > pack.version
+                    })
+                else { continue }
+                call.remark(
+                    "\(pack.name) \(pack.version) takes the place of \(old.version), which is newer; "
+                        + "to go back, adopt that again"
+                )
+            }
+            try remarkHeld(adopted.filter(\.isNew).map(\.name), space, call)
             guard !call.arguments.has("json") else {
                 try call.output.json { json in
                     json.add("packs", list: adopted.map { SchemaCommand.json($0) })
@@ -57,6 +70,22 @@ enum SchemaCommand {
                 let verb = pack.isNew ? "adopted" : "unchanged"
                 try call.output.line("\(pack.name) \(pack.version): \(verb)\(rows)")
             }
+        }
+    }
+
+    /// Read models that were undone do not follow a pack that is adopted.
+    private static func remarkHeld(
+        _ packs: [String],
+        _ space: Space,
+        _ call: Invocation
+    ) throws(Failure) {
+        guard !packs.isEmpty else { return }
+        let models = try reporting { () throws(DiarioError) in try ReadModels(space) }
+        for pack in packs where models.isHeld(pack) {
+            call.remark(
+                "the read models of \(pack) were undone, and stay as they are until "
+                    + "`diario rebuild \(pack)`"
+            )
         }
     }
 
