@@ -31,7 +31,7 @@ import Testing
         let kinds = CommandName.allCases.map(\.command).flatMap { command in
             command.operandKinds + command.options.map(\.kind)
         }
-        for kind in [WordKind.text, .file, .folder, .typeName, .command, .secondWord] {
+        for kind in [WordKind.text, .file, .folder, .typeName, .queryName, .command, .secondWord] {
             #expect(kinds.contains(kind))
         }
         #expect(kinds.contains(.choice(["synced", "written"])))

@@ -15,6 +15,7 @@ extension Command {
         name: "query",
         operands: "[NAME]",
         operandCount: 0...1,
+        operandKinds: [.queryName],
         summary: "answer a named query of a pack",
         details: [
             "Brings the read models of the pack up to date with the log first, and builds them if "
@@ -24,7 +25,7 @@ extension Command {
                 + "the columns, and - for NULL. With --json it is a list of objects; bytes are "
                 + "base64.",
         ],
-        options: answers,
+        options: answers + [.flag("names", "without NAME: only the names, one a line")],
         examples: [
             Example(text: "diario query", meaning: "the queries there are"),
             Example(

@@ -56,6 +56,8 @@ package enum WordKind: Equatable, Sendable {
     case folder
     /// An event type of the space.
     case typeName
+    /// A query of a pack of the space.
+    case queryName
     /// A command of the program.
     case command
     /// The second word of a command, if the word before begins one of two words.

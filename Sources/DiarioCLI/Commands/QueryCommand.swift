@@ -9,6 +9,9 @@ import DiarioSQLite
 enum QueryCommand {
     static func run(_ call: Invocation) throws(Failure) {
         guard let name = call.arguments.operands.first else { return try list(call) }
+        guard !call.arguments.has("names") else {
+            throw .usage("--names lists the queries; give it, or the name of one")
+        }
         let bounds = try bounds(call)
         let texts = try parameters(call)
         try withModels(
@@ -94,10 +97,26 @@ enum QueryCommand {
         )
     }
 
+    /// The names as they can be typed: with the pack where several have a query of that name.
+    private static func printNames(
+        _ found: [(Pack, PackQuery)],
+        _ call: Invocation
+    ) throws(Failure) {
+        guard !call.arguments.has("json") else {
+            throw .usage("--names and --json are two ways to print; choose one")
+        }
+        let counts = Dictionary(found.map { ($0.1.name, 1) }, uniquingKeysWith: +)
+        for (pack, query) in found {
+            let isAlone = counts[query.name] == 1
+            try call.output.line(isAlone ? query.name : "\(pack.name).\(query.name)")
+        }
+    }
+
     private static func list(_ call: Invocation) throws(Failure) {
         try call.withSpace(.readOnly) { (space) throws(Failure) in
             let models = try reporting { () throws(DiarioError) in try ReadModels(space) }
             let found = models.packs.flatMap { pack in pack.sql.queries.map { (pack, $0) } }
+            guard !call.arguments.has("names") else { return try printNames(found, call) }
             guard !call.arguments.has("json") else {
                 return try call.output.jsonList(found.map { json($0.0, $0.1) })
             }

@@ -29,6 +29,9 @@ enum BashCompletion {
             type) list=$(compgen -W "$("$_diario_program" \\
                 ${_diario_space[@]+"${_diario_space[@]}"} schema list --names \\
                 2>/dev/null </dev/null)" -- "$2") ;;
+            query) list=$(compgen -W "$("$_diario_program" \\
+                ${_diario_space[@]+"${_diario_space[@]}"} query --names \\
+                2>/dev/null </dev/null)" -- "$2") ;;
             command) list=$(compgen -W '\(firstWords)' -- "$2") ;;
             second)
                 case "$_diario_last" in
@@ -156,6 +159,7 @@ enum BashCompletion {
         case .file: "file"
         case .folder: "folder"
         case .typeName: "type"
+        case .queryName: "query"
         case .command: "command"
         case .secondWord: "second"
         case .choice(let words): "'words:\(words.joined(separator: " "))'"

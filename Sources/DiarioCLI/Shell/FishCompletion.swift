@@ -40,13 +40,13 @@ enum FishCompletion {
             string match -q -- $argv[1] (__diario_state)
         end
 
-        function __diario_types
+        function __diario_names
             set -l words (commandline -opc)
             set -l space
             if set -l index (contains -i -- -C $words)
                 set space -C $words[(math $index + 1)]
             end
-            command $words[1] $space schema list --names 2>/dev/null
+            command $words[1] $space $argv --names 2>/dev/null
         end
 
         function __diario_second
@@ -109,7 +109,8 @@ enum FishCompletion {
         case .text: "-f"
         case .file: "-F"
         case .folder: "-f -a '(__fish_complete_directories)'"
-        case .typeName: "-f -a '(__diario_types)'"
+        case .typeName: "-f -a '(__diario_names schema list)'"
+        case .queryName: "-f -a '(__diario_names query)'"
         case .secondWord: "-f -a '(__diario_second)'"
         case .command:
             "-f -a \(quoted(CommandTree.firstWords.map(\.word).joined(separator: " ")))"

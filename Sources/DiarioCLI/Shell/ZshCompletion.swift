@@ -12,6 +12,13 @@ enum ZshCompletion {
             compadd -a names
         }
 
+        _diario_queries() {
+            local -a names
+            names=(${(f)"$(_call_program queries $_diario_program $_diario_space query \\
+                --names 2>/dev/null)"})
+            compadd -a names
+        }
+
         _diario_commands() {
             local -a commands
             commands=(
@@ -135,6 +142,7 @@ enum ZshCompletion {
         case .file: "_files"
         case .folder: "_files -/"
         case .typeName: "_diario_types"
+        case .queryName: "_diario_queries"
         case .command: "_diario_commands"
         case .secondWord: "_diario_second"
         case .choice(let words): "(\(words.joined(separator: " ")))"
@@ -148,6 +156,7 @@ enum ZshCompletion {
         case .file: "file"
         case .folder: "folder"
         case .typeName: "event type"
+        case .queryName: "query"
         case .command: "command"
         case .secondWord: "second word"
         case .choice: "word"

@@ -37,6 +37,7 @@ COMPLETIONS = (
     (["schema", ""], {"check", "list", "adopt"}, {"log"}),
     (["log", "--re"], {"--replica", "--reverse"}, {"--limit"}),
     (["-C", "SPACE", "log", "--type", "meals.we"], {"meals.weight.recorded"}, {"fish."}),
+    (["-C", "SPACE", "query", "wei"], {"weights"}, {"week"}),
     (["-C", "SPACE", "record", "fish.report"], {"fish.report.filed"}, {"meals.weight.recorded"}),
     (["-C", "SPACE", "record", "--durability", ""], {"synced", "written"}, {"--json"}),
     (["completion", ""], {"bash", "zsh", "fish"}, {"log"}),
