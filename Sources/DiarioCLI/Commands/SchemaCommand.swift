@@ -54,8 +54,8 @@ enum SchemaCommand {
                     })
                 else { continue }
                 call.remark(
-                    "\(pack.name) \(pack.version) takes the place of \(old.version), which is newer; to "
-                        + "go back, adopt that again"
+                    "\(pack.name) \(pack.version) takes the place of \(old.version), a newer one; "
+                        + "adopt that again to go back"
                 )
             }
             try remarkHeld(adopted.filter(\.isNew).map(\.name), space, call)
