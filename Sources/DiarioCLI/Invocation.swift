@@ -21,7 +21,8 @@ struct Invocation {
             try check(space, folder, access)
             try body(space)
         } catch {
-            // The first failure is the one to report.
+            // The first failure is the one to report, and damage may be why.
+            if access == .readOnly, let damage = damage(of: space) { remark(damage) }
             try? space.close()
             throw error
         }

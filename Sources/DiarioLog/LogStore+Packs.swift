@@ -42,7 +42,30 @@ extension LogStore {
         in directory: any LogDirectory
     ) throws(LogError) -> [PackFile] {
         let path = LogPaths.pack(fingerprint)
-        let files = try storing { () throws(StorageError) in
+        let files = try filesAsTheyAre(path, in: directory)
+        guard Fingerprint.pack(files) == fingerprint else {
+            throw .corrupt(
+                Fault(
+                    file: path,
+                    offset: 0,
+                    what: "the pack's files are not what was adopted; `diario repair` mends them, "
+                        + "with --schema DIR from the folder of a pack of your own"
+                )
+            )
+        }
+        return files
+    }
+
+    /// The files of a pack, whether they are what was adopted or not.
+    func filesAsTheyAre(of pack: Hash32) throws(LogError) -> [PackFile] {
+        try Self.filesAsTheyAre(LogPaths.pack(pack), in: shared.directory)
+    }
+
+    private static func filesAsTheyAre(
+        _ path: String,
+        in directory: any LogDirectory
+    ) throws(LogError) -> [PackFile] {
+        try storing { () throws(StorageError) in
             var files: [PackFile] = []
             for name in try directory.list(path) {
                 if name.contains(".") {
@@ -55,12 +78,6 @@ extension LogStore {
             }
             return files
         }
-        guard Fingerprint.pack(files) == fingerprint else {
-            throw .corrupt(
-                Fault(file: path, offset: 0, what: "the pack's files are not what was adopted")
-            )
-        }
-        return files
     }
 
     private static func packFile(

@@ -208,6 +208,18 @@ extension LogStore {
         }
     }
 
+    /// Which events there are at positions that were given: another text once some were lost, or
+    /// were given to other events.
+    ///
+    /// Empty as long as nothing of the kind happened.
+    package func history(of space: SpaceID) throws(LogError) -> String {
+        let manifest = try SpaceHome.readManifest(space, in: shared.directory)
+        guard manifest.epoch != 0 || !manifest.lost.isEmpty else { return "" }
+        let runs = manifest.lost.runs.map { "\($0.lowerBound)-\($0.upperBound)" }
+        let text = Array("\(manifest.epoch) \(runs.joined(separator: " "))".utf8)
+        return SHA256.hash(text.span).text
+    }
+
     /// What a space is and how far it goes; costs the same however many events it has in the log.
     package func outline(of space: SpaceID) throws(LogError) -> SpaceOutline {
         // Read before the manifest: what that says is not older.
@@ -389,12 +401,19 @@ extension LogStore {
         }
     }
 
+    /// What is in the folder of the log; nothing if that is gone.
+    private func logNames() throws(StorageError) -> [String] {
+        do throws(StorageError) { return try shared.directory.list(LogPaths.log) } catch {
+            guard case .notFound = error else { throw error }
+            return []
+        }
+    }
+
     /// Bytes of the files of the write-ahead log on disk, row files among them.
     package func logBytes() throws(LogError) -> Int {
         try storing { () throws(StorageError) in
             var total = 0
-            for name in try shared.directory.list(LogPaths.log)
-            where LogPaths.logFileNumber(name) != nil {
+            for name in try logNames() where LogPaths.logFileNumber(name) != nil {
                 total += try shared.directory.open("wal/" + name, .read).size()
             }
             for number in try RowFile.list(shared.directory) {
@@ -431,7 +450,7 @@ extension LogStore {
     /// The frames that a crash tore: where their bytes are kept, or where they still lie.
     package func cuts() throws(LogError) -> [String] {
         var cuts = try storing { () throws(StorageError) in
-            try shared.directory.list(LogPaths.log).filter(LogPaths.isCut).map { "wal/" + $0 }
+            try logNames().filter(LogPaths.isCut).map { "wal/" + $0 }
         }
         if let cut = report.cut, cut.keptIn == nil {
             cuts.append("\(cut.file), offset \(cut.offset)")

@@ -147,19 +147,46 @@ extension LogStore {
         return found.sorted { $0.positions.lowerBound < $1.positions.lowerBound }
     }
 
+    /// Looks whether the log has what a space needs of it, and takes it for damaged if not.
+    ///
+    /// A log that is gone, or an older one, looks whole by itself.
+    package func checkTail(of space: SpaceID) throws(LogError) {
+        var fault = try missingTail(of: space)
+        // Every space has at least adopted packs, unless a repair found nothing of it.
+        if fault == nil, try isEmpty(space), try history(of: space).isEmpty {
+            fault = Fault(
+                file: LogPaths.log,
+                offset: 0,
+                what: "the log has nothing of space \(space.text), and no segment has: it is gone, "
+                    + "or the space was never made whole"
+            )
+        }
+        guard let fault else { return }
+        try note(fault)
+    }
+
+    /// Whether the log lacks events of a space that are sealed, as an older one does.
+    func endsBeforeSegments(of space: SpaceID) throws(LogError) -> Bool {
+        try missingTail(of: space) != nil
+    }
+
+    private func isEmpty(_ space: SpaceID) throws(LogError) -> Bool {
+        func isEmpty() -> Bool {
+            shared.index.withLock { $0[space].head == 0 && $0[space].pendingCount == 0 }
+        }
+        guard isEmpty() else { return false }
+        // Another process may have recorded the first events just now.
+        if report.fault == nil { _ = try refresh() }
+        return isEmpty()
+    }
+
     /// A fault if the write-ahead log ends before what was sealed of it.
     private func missingTail(of space: SpaceID) throws(LogError) -> Fault? {
         let end = try segments(of: space).last?.last ?? 0
         guard shared.index.withLock({ $0[space].head }) < end else { return nil }
         // Another process may have sealed events that were not taken up yet.
         if report.fault == nil { _ = try refresh() }
-        let head = shared.index.withLock { $0[space].head }
-        guard head < end else { return nil }
-        return Fault(
-            file: LogPaths.log,
-            offset: 0,
-            what: "the log ends at position \(head), but \(end) are sealed"
-        )
+        return shared.shortFault(of: space, sealed: end)
     }
 
     /// Reads canonical events at `positions`.
@@ -302,6 +329,19 @@ extension LogStore {
             try segment.reader.damagedBlocks()
         }
         return damaged.compactMap { place.error(.fault($0)).fault }
+    }
+}
+
+extension LogShared {
+    /// A fault if the log, as far as it is known, ends before a position that is sealed.
+    func shortFault(of space: SpaceID, sealed end: UInt64) -> Fault? {
+        let head = index.withLock { $0[space].head }
+        guard head < end else { return nil }
+        return Fault(
+            file: LogPaths.log,
+            offset: 0,
+            what: "the log ends at position \(head), but \(end) are sealed"
+        )
     }
 }
 

@@ -21,7 +21,14 @@ package final class LogStore: Sendable {
     /// What this log may be used for, which can be less than what was asked for.
     package let access: Access
     /// What opening found.
-    package let report: RecoveryReport
+    package var report: RecoveryReport {
+        var report = opened
+        report.fault = report.fault ?? noted.withLock { $0 }
+        return report
+    }
+    private let opened: RecoveryReport
+    /// Damage that was found later.
+    private let noted = Mutex<Fault?>(nil)
 
     /// What may be done with a log.
     package enum Access: Hashable, Sendable {
@@ -99,7 +106,7 @@ package final class LogStore: Sendable {
             hasher: background == .thread ? hasher : nil
         )
         try writer.start()
-        report = writer.report
+        opened = writer.report
         gate = Mutex(Gate(writer: writer))
         weak.store = self
     }
@@ -327,6 +334,12 @@ package final class LogStore: Sendable {
         }
         finish(writer)
         return try result.get()
+    }
+
+    /// Takes the log for damaged from now on: nothing is written to it.
+    func note(_ fault: Fault) throws(LogError) {
+        noted.withLock { $0 = fault }
+        try withWriter { (writer) throws(LogError) in writer.note(fault) }
     }
 
     /// Syncs what was appended with durability `written`; readers see it when this returns.

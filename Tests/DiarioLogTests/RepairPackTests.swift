@@ -91,7 +91,7 @@ import Testing
     @Test func anUnknownPackIsNamed() throws {
         let log = try sample().copy()
         let folder = LogPaths.pack(pack.fingerprint)
-        try log.damage(folder + "/pack.json", .flip)
+        try log.damage(folder + "/pack.json", .truncate)
         let before = try log.bytes()
         var mender = repair(log, knows: [other])
         let report = try mender.run()
@@ -102,5 +102,17 @@ import Testing
         for (path, bytes) in before where path.hasPrefix(folder) {
             #expect(try log.log.disk.contents(of: path, sizeMax: .max) == bytes)
         }
+    }
+
+    /// The fingerprint tells which bit changed of a pack that is nowhere else.
+    @Test func aBitOfAnUnknownPackIsPutRight() throws {
+        let log = try sample().copy()
+        let folder = LogPaths.pack(pack.fingerprint)
+        let before = try log.bytes().filter { $0.key.hasPrefix(folder) }
+        try log.damage(folder + "/pack.json", .flip)
+        var mender = repair(log, knows: [other])
+        let report = try mender.run()
+        #expect(report.isMended && report.losses == [], "\(report.findings)")
+        #expect(try log.bytes().filter { $0.key.hasPrefix(folder) } == before)
     }
 }

@@ -118,10 +118,11 @@ package struct ModelBuilder: Sendable {
     ) throws(DiarioError) -> ModelFile {
         let name = plan.pack.name
         let live = folder.live(name)
-        let generation = try generation(for: plan, behind: live, copying: copying)
+        let history = try space.history()
+        let generation = try generation(for: plan, behind: live, history, copying: copying)
         let path = folder.fullPath(generation)
         let file = try projecting { () throws(ProjectionError) in
-            try ModelFile(path: path, plan: plan, space: space.id, .building)
+            try ModelFile(path: path, plan: plan, space: space.id, history: history, .building)
         }
         let update = ModelUpdate(space, file, chunkCount: chunkCount, stop: stop)
         try update.catchUp(through: space.store.standing(of: space.id).head, progress)
@@ -145,6 +146,7 @@ package struct ModelBuilder: Sendable {
     private func generation(
         for plan: PackPlan,
         behind live: ModelFolder.Generation?,
+        _ history: String,
         copying: Bool
     ) throws(DiarioError) -> ModelFolder.Generation {
         let name = plan.pack.name
@@ -152,7 +154,7 @@ package struct ModelBuilder: Sendable {
         for generation in known where generation.number > live?.number ?? 0 {
             let summary = try? ModelSummary(path: folder.fullPath(generation))
             if summary?.fingerprint == plan.fingerprint.text, summary?.space == space.id.text,
-                summary?.isPartial == true
+                summary?.history == history, summary?.isPartial == true
             {
                 return generation
             }
@@ -160,7 +162,8 @@ package struct ModelBuilder: Sendable {
         }
         let number = (known.last?.number ?? 0) + 1
         let generation = ModelFolder.Generation(pack: name, number: number)
-        if copying, let live {
+        // One that has effects of events which are no more is no beginning.
+        if copying, let live, (try? ModelSummary(path: folder.fullPath(live)))?.history == history {
             let paths = (folder.fullPath(live), folder.fullPath(generation))
             // A live file that cannot be read is no reason to have none.
             do throws(ProjectionError) { try ModelFile.copy(paths.0, to: paths.1) } catch {
@@ -197,5 +200,12 @@ package struct ModelBuilder: Sendable {
             )
         }
         return ReadModels.Report(pack: file.plan.pack.name, models: models)
+    }
+}
+
+extension Space {
+    /// Which events there are at positions that were given; see `LogStore.history`.
+    func history() throws(DiarioError) -> String {
+        try logging { () throws(LogError) in try store.history(of: id) }
     }
 }

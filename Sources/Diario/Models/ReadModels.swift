@@ -255,6 +255,10 @@ package final class ReadModels {
         guard summary.space == space.id.text, summary.models == wanted.fingerprints else {
             return nil
         }
+        guard try summary.history == space.history() else {
+            note("Events were lost, so the read models of \(name) are built anew.")
+            return nil
+        }
         let plan = wanted
         let file = try projecting { () throws(ProjectionError) in
             try ModelFile(path: path, plan: plan, space: space.id, .existing)
@@ -404,7 +408,9 @@ package final class ReadModels {
         else { return false }
         let path = folder.fullPath(previous)
         let summary = try projecting { () throws(ProjectionError) in try ModelSummary(path: path) }
-        guard let fingerprint = Hash32(text: summary.fingerprint) else { return false }
+        guard let fingerprint = Hash32(text: summary.fingerprint),
+            try summary.history == space.history()
+        else { return false }
         let plan = PackPlan(try Space.adoptedPack(fingerprint, in: space.store))
         files[name] = nil
         let file = try projecting { () throws(ProjectionError) in

@@ -2,15 +2,17 @@ import DiarioCore
 import DiarioCrypto
 import DiarioFormat
 package import DiarioLog
-import DiarioSchema
+package import DiarioSchema
 import DiarioStorage
 
 extension Space {
     /// Keeps what verifies of the directory at `path`, sets the rest aside, and says what is lost.
     ///
-    /// With `isRehearsal` it says what it would do, and changes nothing.
+    /// Packs that were adopted and are damaged are taken from those that come with the program, and
+    /// from `packs`. With `isRehearsal` it says what it would do, and changes nothing.
     package static func repair(
         at path: String,
+        packs own: [Pack] = [],
         isRehearsal: Bool
     ) throws(DiarioError) -> RepairReport {
         let directory: POSIXDirectory
@@ -27,7 +29,7 @@ extension Space {
             preconditionFailure("the engine's pack says how packs are adopted")
         }
         var packs: [Hash32: [PackFile]] = [:]
-        for pack in try PackSource.builtIn() + [engine] {
+        for pack in try PackSource.builtIn() + [engine] + own {
             let files = pack.files.filter { !$0.path.hasPrefix("examples/") }
             packs[Fingerprint.pack(files)] = files
         }

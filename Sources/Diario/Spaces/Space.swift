@@ -129,6 +129,7 @@ package final class Space: Sendable {
             }
             throw Self.noSpace(at: path)
         }
+        try logging { () throws(LogError) in try store.checkTail(of: manifest.space) }
         return try Space(
             store: store,
             id: manifest.space,

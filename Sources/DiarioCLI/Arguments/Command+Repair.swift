@@ -16,12 +16,15 @@ extension Command {
                 + "Events keep their origin, position and times. Positions whose events are lost "
                 + "stay empty for ever; verify lists them. Stop other programs and make a copy of "
                 + "the folder first.",
+            "An adopted pack whose files are damaged is taken from the program, or from the packs "
+                + "in DIR, as it was when it was adopted.",
             "Ends with 0 if nothing is wrong or all was mended, and with 1 if there is something "
                 + "to mend still.",
         ],
         options: [
             .flag("dry-run", "only look, as without --yes"),
             .flag("yes", "do it"),
+            .values("schema", "DIR", "packs to take the place of damaged ones", .folder),
             .json, .help,
         ],
         examples: [

@@ -94,6 +94,11 @@ enum BackupCommand {
         let store = try reporting { () throws(DiarioError) in
             try Space.openStore(made, access: .readOnly)
         }
+        try reportingLog { () throws(LogError) in
+            for manifest in try store.manifests() where !manifest.isStaging {
+                try store.checkTail(of: manifest.space)
+            }
+        }
         if let fault = store.report.fault { throw damaged(fault.message) }
         return try reportingLog { () throws(LogError) in
             let entries = try store.manifests().filter { !$0.isStaging }.map { manifest in

@@ -10,8 +10,14 @@ enum RepairCommand {
             throw .usage("--yes and --dry-run contradict each other; give one of them")
         }
         let folder = try call.location.find()
+        var packs: [Pack] = []
+        for source in call.arguments.all("schema") {
+            packs += try reporting { () throws(DiarioError) in
+                try PackSource.load(folder: source)
+            }
+        }
         let report = try reporting { () throws(DiarioError) in
-            try Space.repair(at: folder, isRehearsal: !isMeant)
+            try Space.repair(at: folder, packs: packs, isRehearsal: !isMeant)
         }
         if call.arguments.has("json") {
             try call.output.json { fill(&$0, report, isDone: isMeant) }

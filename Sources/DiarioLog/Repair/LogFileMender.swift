@@ -59,7 +59,9 @@ struct LogFileMender {
                 .sorted()
         }
         guard let first = numbers.first, let newest = numbers.last else {
-            guard try readMark() != nil else { return }
+            try storing { () throws(StorageError) in
+                try directory.makeDirectoryDurably(LogPaths.log)
+            }
             report.found(LogPaths.log, "all files of the log are missing", "it begins anew")
             hasLostEnd = true
             try willLoseEnd()
@@ -306,6 +308,7 @@ struct LogFileMender {
 
     private func dropMark(_ setAside: inout SetAside) throws(LogError) {
         try setAside.keep(LogPaths.syncedMark, because: "it told of frames that are gone")
+        guard try readMark() != nil else { return }
         try storing { () throws(StorageError) in
             try directory.remove(LogPaths.syncedMark)
             try directory.syncDirectory(LogPaths.log)

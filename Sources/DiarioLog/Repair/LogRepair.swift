@@ -253,11 +253,20 @@ package struct LogRepair {
             }
             let path = LogPaths.pack(pack)
             let what = "the pack's files are not what was adopted"
-            guard let files = packs[pack] else {
+            let files: [PackFile]
+            if let known = packs[pack] {
+                report.found(path, what, "the same pack of another folder takes its place")
+                files = known
+            } else if let mended = try mended(pack, store) {
+                report.found(path, what, "a single bit had changed: it is put right")
+                files = mended
+            } else {
                 report.found(path, what, nil)
+                report.remarks.append(
+                    "a pack: give the folder that it was adopted from, with --schema DIR"
+                )
                 continue
             }
-            report.found(path, what, "the pack that comes with the program takes its place")
             try setAside.keepTree(path, because: what)
             try storing { () throws(StorageError) in
                 try directory.removeTree(path)
@@ -267,12 +276,39 @@ package struct LogRepair {
         }
     }
 
+    /// The files of a pack with the one bit put right that makes them what was adopted.
+    private func mended(_ pack: Hash32, _ store: LogStore) throws(LogError) -> [PackFile]? {
+        guard var files = try? store.filesAsTheyAre(of: pack),
+            files.reduce(0, { $0 + $1.bytes.count }) <= Self.mendedPackSizeMax
+        else { return nil }
+        for (number, file) in files.enumerated() {
+            var bytes = file.bytes
+            for bit in 0..<8 * bytes.count {
+                bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+                files[number] = PackFile(path: file.path, bytes: bytes)
+                if Fingerprint.pack(files) == pack { return files }
+                bytes[bit / 8] ^= 1 << UInt8(bit % 8)
+            }
+            files[number] = file
+        }
+        return nil
+    }
+
+    /// Bytes of a pack of which every bit is tried, each with a hash of all of them.
+    private static let mendedPackSizeMax = 32 * 1024
+
     // MARK: The log and its spaces
 
     private mutating func mendLog() throws(LogError) {
         let line = "Frames of the write-ahead log were lost.\n"
         hasLostFrames = try setAside.isToldBefore(line)
-        guard try fault() != nil else { return }
+        let isGone = try isLogGone()
+        let found = try fault()
+        let isDamaged = isGone || found != nil
+        if !isDamaged {
+            guard try isShort() else { return }
+            report.found(LogPaths.log, "the log is older than what was sealed", "it goes on there")
+        }
         hasLostFrames = true
         // Whoever goes on after a crash finds the log in order, and has to know.
         try setAside.note(line)
@@ -284,14 +320,13 @@ package struct LogRepair {
             }
         }
         try DirectoryFormat.upgrade(to: DirectoryFormat.lossy, in: directory)
+        // Another epoch tells that positions behind what is sealed may be given again.
+        guard isDamaged else { return try beginEpochs() }
         var mender = LogFileMender(directory, entropy: entropy)
         let before = self
         try mender.mend(&setAside, &report) { () throws(LogError) in
             // Positions at the end may be given again: the epoch tells of that.
-            let now = before.time.now
-            for space in try before.spaces() {
-                try before.change(space) { $0.beginEpoch(at: now) }
-            }
+            try before.beginEpochs()
         }
         hasLostEnd = mender.hasLostEnd
         if mender.lostFrameCount > 0 {
@@ -303,6 +338,42 @@ package struct LogRepair {
             )
         }
         if let fault = try fault() { throw .corrupt(fault) }
+    }
+
+    private func beginEpochs() throws(LogError) {
+        let now = time.now
+        for space in try spaces() { try change(space) { $0.beginEpoch(at: now) } }
+    }
+
+    /// Whether the log is whole, and older than what was sealed of it.
+    private func isShort() throws(LogError) -> Bool {
+        let store = try open(.readOnly)
+        defer { try? store.close() }
+        for space in try spaces() {
+            // A manifest that is damaged says nothing.
+            guard let manifest = try? SpaceHome.readManifest(space, in: directory),
+                !manifest.isStaging
+            else { continue }
+            if try store.endsBeforeSegments(of: space) { return true }
+        }
+        return false
+    }
+
+    /// Whether there is no log at all, and were spaces with events.
+    private func isLogGone() throws(LogError) -> Bool {
+        let directory = directory
+        let hasFiles = try storing { () throws(StorageError) in
+            guard try directory.exists(LogPaths.log) else { return false }
+            return try directory.list(LogPaths.log).contains { LogPaths.logFileNumber($0) != nil }
+        }
+        guard !hasFiles else { return false }
+        return try spaces().contains { space in
+            guard let manifest = try? SpaceHome.readManifest(space, in: directory) else {
+                return false
+            }
+            // One that was repaired before and had no event left has begun another epoch.
+            return !manifest.isStaging && (manifest.epoch == 0 || !manifest.segments.isEmpty)
+        }
     }
 
     /// What opening the log finds wrong with it.

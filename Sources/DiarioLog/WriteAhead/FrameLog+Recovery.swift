@@ -43,6 +43,14 @@ extension FrameLog {
         // Before the files are listed, since another process may begin one and leave a mark of it.
         let mark = try readMark()
         let numbers = try storing { () throws(StorageError) in try listFiles() }
+        guard let numbers else {
+            report.fault = Fault(
+                file: LogPaths.log,
+                offset: 0,
+                what: "the folder of the write-ahead log is gone"
+            )
+            return report
+        }
         if numbers.isEmpty, let fault = try goneFault(LogPaths.log) {
             report.fault = fault
             return report
@@ -256,15 +264,16 @@ extension FrameLog {
 
     /// Whether another process began a file after the newest one that was read.
     func hasNewFile() throws(LogError) -> Bool {
-        guard let number = try storing({ () throws(StorageError) in try listFiles().last }),
+        guard let number = try storing({ () throws(StorageError) in try listFiles()?.last }),
             number != files.last?.number
         else { return false }
         let file = try openFile(number, forWriting: false)
         return try isBegun(file, readHeader(of: file, number: number))
     }
 
-    private func listFiles() throws(StorageError) -> [UInt64] {
-        guard try directory.exists(LogPaths.log) else { return [] }
+    /// The numbers of the files; nil without their folder.
+    private func listFiles() throws(StorageError) -> [UInt64]? {
+        guard try directory.exists(LogPaths.log) else { return nil }
         return try directory.list(LogPaths.log).compactMap { LogPaths.logFileNumber($0) }.sorted()
     }
 

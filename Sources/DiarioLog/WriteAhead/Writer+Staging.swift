@@ -229,6 +229,12 @@ extension Writer {
         let directory = store.directory
         var home = try SpaceHome.read(id, in: directory)
         try makeLast(home)
+        // Else events would be acknowledged at positions that a segment holds already.
+        if let end = home.manifest.segments.last?.last,
+            let fault = store.shortFault(of: id, sealed: end)
+        {
+            throw .corrupt(fault)
+        }
         if !home.isAtHome {
             let last = store.index.withLock { $0.lastSequence(of: home.replica, in: id) }
             try home.settle(

@@ -44,6 +44,8 @@ struct Writer: ~Copyable {
     var bytesToLook = 0
     /// What reading the log found.
     private(set) var report = RecoveryReport()
+    /// Damage that reading the log alone does not show.
+    private var noted: Fault?
     /// True while what was read of the log may lack what others wrote.
     private var isBehind = false
     /// True while only a part of the log was read: reading it anew did not come to its end.
@@ -110,6 +112,12 @@ struct Writer: ~Copyable {
         guard lastingFormat < version else { return }
         try DirectoryFormat.upgrade(to: version, in: store.directory)
         lastingFormat = version
+    }
+
+    /// Notes damage that reading the log alone does not show: nothing is written from now on.
+    mutating func note(_ fault: Fault) {
+        noted = fault
+        report.fault = report.fault ?? fault
     }
 
     // MARK: The lock
@@ -199,6 +207,7 @@ struct Writer: ~Copyable {
         report = try log.recover(mayCut: mayCut) { (place, piece, group) throws(LogError) in
             try index.takeUp(piece, group, of: place, engine: engine)
         }
+        report.fault = report.fault ?? noted
         let found = index
         store.index.withLock { $0 = found }
         recycle()

@@ -36,7 +36,7 @@ extension ModelFile {
 
     /// Makes the tables of the engine and those of the read models that are missing, in one
     /// transaction.
-    func makeState(of space: SpaceID) throws(ProjectionError) {
+    func makeState(of space: SpaceID, _ history: String) throws(ProjectionError) {
         // Tables are dropped with all that refers to them.
         try run("PRAGMA foreign_keys = OFF")
         try begin()
@@ -47,6 +47,7 @@ extension ModelFile {
             for (name, value) in [
                 ("format", Self.format), ("space", space.text), ("pack", plan.pack.name),
                 ("fingerprint", plan.fingerprint.text), ("held", "0"), ("built", "0"),
+                ("history", history),
             ] {
                 _ = try rows(
                     "INSERT OR REPLACE INTO diario_state VALUES (?, ?)",

@@ -72,6 +72,7 @@ package final class ModelFile {
         path: String,
         plan: PackPlan,
         space: SpaceID,
+        history: String = "",
         _ mode: Mode
     ) throws(ProjectionError) {
         self.path = path
@@ -90,7 +91,7 @@ package final class ModelFile {
         } catch {
             throw .file(path: path, error)
         }
-        if mode == .building { try makeState(of: space) }
+        if mode == .building { try makeState(of: space, history) }
         try readState(of: space, mode)
         let (limit, images) = (stepLimit, images)
         connection.setProgress(everySteps: StepLimit.interval) {

@@ -8,6 +8,8 @@ package struct ModelSummary: Hashable, Sendable {
     /// Of the pack.
     package let fingerprint: String
     package let isHeld: Bool
+    /// Which events had positions when it was begun; see `LogStore.history`.
+    package let history: String
     /// Fingerprints of the read models, by name.
     package let models: [String: String]
     /// The tables of all of them.
@@ -32,6 +34,7 @@ package struct ModelSummary: Hashable, Sendable {
             space = state["space"] ?? ""
             fingerprint = state["fingerprint"] ?? ""
             isHeld = state["held"] == "1"
+            history = state["history"] ?? ""
             isPartial = state["built"] != "1"
             self.models = models
         } catch {

@@ -1,0 +1,105 @@
+import Diario
+import DiarioLog
+import DiarioSchema
+import DiarioStorage
+import DiarioTestSupport
+import Testing
+
+/// A write-ahead log that is gone, or an older one, looks whole by itself; what was sealed, or that
+/// there is a space at all, tells that it is not.
+@Suite struct GoneLogTests {
+    private let folder: TemporaryFolder
+    private let directory: POSIXDirectory
+
+    init() throws {
+        folder = try TemporaryFolder()
+        directory = try folder.directory()
+        try Space.create(at: folder.path, packs: [TasksPack.make()]).close()
+    }
+
+    private func record(_ count: Int) throws {
+        let space = try Space.open(at: folder.path, access: .readWrite)
+        let line = Array(#"{"type":"tasks.task.removed","payload":{"id":"1"}}"#.utf8)
+        var recorder = LineRecorder(space, durability: .synced)
+        for _ in 0..<count {
+            try recorder.add(line.span)
+            if recorder.isFull { _ = try recorder.commit() }
+        }
+        recorder.finish()
+        _ = try recorder.commit()
+        try space.close()
+    }
+
+    private func seal() throws {
+        let space = try Space.open(at: folder.path, access: .readWrite)
+        _ = try space.store.seal(space.id, all: true)
+        try space.close()
+    }
+
+    private func files() throws -> [String: [UInt8]] {
+        var found: [String: [UInt8]] = [:]
+        for name in try directory.list(".diario/wal") {
+            found[name] = try directory.contents(of: ".diario/wal/" + name, sizeMax: .max)
+        }
+        return found
+    }
+
+    /// Whoever opens the space is told, and can record nothing.
+    private func expectDamage() throws {
+        for access in [LogStore.Access.readOnly, .readWrite] {
+            let space = try Space.open(at: folder.path, access: access)
+            #expect(space.store.report.fault?.file == "wal")
+            #expect(try !space.verify { _ in }.isOK)
+            // It stays said, whatever is read.
+            _ = try space.store.refresh()
+            #expect(space.store.report.fault != nil)
+        }
+        #expect(throws: DiarioError.self) { try record(1) }
+    }
+
+    @Test(arguments: [false, true], [false, true])
+    func aLogThatIsGoneIsDamage(isSealed: Bool, hasFolder: Bool) throws {
+        try record(5)
+        if isSealed {
+            try seal()
+            try record(2)
+        }
+        try directory.removeTree(".diario/wal")
+        if hasFolder { try directory.makeDirectory(".diario/wal") }
+        try expectDamage()
+        let report = try Space.repair(at: folder.path, isRehearsal: false)
+        #expect(report.isMended, "\(report.remaining)")
+        #expect(report.events == (isSealed ? 5 : 0))
+        #expect(try Space.repair(at: folder.path, isRehearsal: false).isClean)
+        guard isSealed else { return }
+        try record(1)
+        #expect(try Space.open(at: folder.path, access: .readOnly).verify { _ in }.isOK)
+    }
+
+    /// Events at positions that were sealed were acknowledged, and dropped by the next repair.
+    @Test func anOlderLogTakesNoEvents() throws {
+        try record(3)
+        let old = try files()
+        try record(5000)
+        try seal()
+        let replica = try replica()
+        for name in try files().keys { try directory.remove(".diario/wal/" + name) }
+        for (name, bytes) in old { try directory.replace(".diario/wal/" + name, with: bytes) }
+        try expectDamage()
+        let report = try Space.repair(at: folder.path, isRehearsal: false)
+        #expect(report.isMended, "\(report.remaining)")
+        #expect(report.events == 5003)
+        // What the newer log held under the old id is known to nobody here.
+        #expect(try self.replica() != replica)
+        #expect(try Space.repair(at: folder.path, isRehearsal: false).isClean)
+        try record(1)
+        let space = try Space.open(at: folder.path, access: .readOnly)
+        #expect(try space.verify { _ in }.isOK)
+        #expect(try space.stats().status.events == 5004)
+    }
+
+    private func replica() throws -> String {
+        let space = try Space.open(at: folder.path, access: .readOnly)
+        return try space.stats().status.replica.text
+    }
+}
