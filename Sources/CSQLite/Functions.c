@@ -178,6 +178,217 @@ static void trim(sqlite3_context *context, int count, sqlite3_value **values) {
     sqlite3_result_text64(context, (const char *)text, size, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
+// What a directive of printf says of how a value is written.
+struct directive {
+    char flags[8];
+    int flag_count;
+    long long width;     // -1 if there is none
+    long long precision; // -1 if there is none
+    char type;
+};
+
+// The library pads up to 2^31 characters one by one, in a step that nothing ends.
+enum { padding_max = 1000000 };
+
+// The arguments of printf that are still to come.
+struct arguments {
+    sqlite3_value **values;
+    int count;
+};
+
+static sqlite3_value *next_value(struct arguments *arguments) {
+    if (arguments->count == 0) return NULL;
+    arguments->count -= 1;
+    return *arguments->values++;
+}
+
+static sqlite3_int64 next_integer(struct arguments *arguments) {
+    sqlite3_value *value = next_value(arguments);
+    return value == NULL ? 0 : sqlite3_value_int64(value);
+}
+
+static double next_real(struct arguments *arguments) {
+    sqlite3_value *value = next_value(arguments);
+    return value == NULL ? 0 : sqlite3_value_double(value);
+}
+
+static const char *next_text(struct arguments *arguments) {
+    sqlite3_value *value = next_value(arguments);
+    return value == NULL ? NULL : (const char *)sqlite3_value_text(value);
+}
+
+// A number of digits from `*format` on; above the bound it stays there.
+static long long read_number(const char **format) {
+    long long number = 0;
+    for (; **format >= '0' && **format <= '9'; *format += 1) {
+        if (number <= padding_max) number = 10 * number + (**format - '0');
+    }
+    return number;
+}
+
+// Reads what follows a percent sign, in the order in which the library takes it.
+static void read_directive(
+    const char **format, struct directive *directive, struct arguments *arguments
+) {
+    directive->flag_count = 0;
+    directive->width = directive->precision = -1;
+    while (**format != 0 && strchr("-+ #!0,", **format) != NULL) {
+        char flag = *(*format)++;
+        if (memchr(directive->flags, flag, (size_t)directive->flag_count) != NULL) continue;
+        directive->flags[directive->flag_count++] = flag;
+    }
+    if (**format == '*') {
+        *format += 1;
+        int width = (int)next_integer(arguments);
+        if (width < 0 && memchr(directive->flags, '-', (size_t)directive->flag_count) == NULL) {
+            directive->flags[directive->flag_count++] = '-';
+        }
+        directive->width = width < 0 ? -(long long)width : width;
+    } else if (**format >= '1' && **format <= '9') {
+        directive->width = read_number(format);
+    }
+    if (**format == '.') {
+        *format += 1;
+        if (**format == '*') {
+            *format += 1;
+            int precision = (int)next_integer(arguments);
+            directive->precision = precision < 0 ? -(long long)precision : precision;
+        } else {
+            directive->precision = read_number(format);
+        }
+    }
+    for (int count = 0; count < 2 && **format == 'l'; count += 1) *format += 1;
+    directive->type = **format;
+    if (**format != 0) *format += 1;
+}
+
+// The directive with its numbers, for a value of the C type that `type` names.
+static void write_directive(const struct directive *directive, const char *type, char *text) {
+    *text++ = '%';
+    for (int index = 0; index < directive->flag_count; index += 1) {
+        *text++ = directive->flags[index];
+    }
+    if (directive->width >= 0) {
+        sqlite3_snprintf(12, text, "%lld", directive->width);
+        text += strlen(text);
+    }
+    if (directive->precision >= 0) {
+        sqlite3_snprintf(12, text, ".%lld", directive->precision);
+        text += strlen(text);
+    }
+    strcpy(text, type);
+}
+
+// A character, so many times, beside the blanks that the width asks for. As the library counts, a
+// byte that goes on with a character has no width, even if none begins before it.
+static void append_padded(
+    sqlite3_str *made, const struct directive *directive, const char *character, int size,
+    long long count
+) {
+    int is_left = memchr(directive->flags, '-', (size_t)directive->flag_count) != NULL;
+    long long width = directive->width - (count - 1);
+    if (count > 1 && width > 1 && !is_left) {
+        sqlite3_str_appendchar(made, (int)width - 1, ' ');
+        width = 0;
+    }
+    for (long long index = 1; index < count; index += 1) sqlite3_str_append(made, character, size);
+    for (int index = 0; index < size && width > 0; index += 1) {
+        if (is_continuation((unsigned char)character[index])) width += 1;
+    }
+    int padding = width > size ? (int)width - size : 0;
+    if (!is_left) sqlite3_str_appendchar(made, padding, ' ');
+    sqlite3_str_append(made, character, size);
+    if (is_left) sqlite3_str_appendchar(made, padding, ' ');
+}
+
+// %c: the first character of a text, as many times as the precision says.
+static void append_character(
+    sqlite3_str *made, struct directive *directive, struct arguments *arguments
+) {
+    const char *text = next_text(arguments);
+    char character[5] = {0};
+    int size = 1;
+    if (text != NULL) character[0] = *text;
+    if (((unsigned char)character[0] & 0xc0) == 0xc0) {
+        text += 1;
+        while (size < 4 && is_continuation((unsigned char)*text)) character[size++] = *text++;
+    }
+    long long count = directive->precision > 1 ? directive->precision : 1;
+    append_padded(made, directive, character, size, count);
+}
+
+// Whether a value could be written; what follows one that could not is left out, as by the library.
+static int append_value(
+    sqlite3_str *made, struct directive *directive, struct arguments *arguments
+) {
+    char text[48];
+    switch (directive->type) {
+    case 'd': case 'i': case 'u': case 'x': case 'X': case 'o': case 'r':
+    case 'p': {
+        char type[4] = {'l', 'l', directive->type, 0};
+        write_directive(directive, type, text);
+        sqlite3_str_appendf(made, text, next_integer(arguments));
+        return 1;
+    }
+    case 'e': case 'E': case 'f': case 'g': case 'G': {
+        char type[2] = {directive->type, 0};
+        write_directive(directive, type, text);
+        sqlite3_str_appendf(made, text, next_real(arguments));
+        return 1;
+    }
+    case 's': case 'z': case 'q': case 'Q': case 'w': {
+        char type[2] = {directive->type == 'z' ? 's' : directive->type, 0};
+        write_directive(directive, type, text);
+        sqlite3_str_appendf(made, text, next_text(arguments));
+        return 1;
+    }
+    case 'c': append_character(made, directive, arguments); return 1;
+    case '%': append_padded(made, directive, "%", 1, 1); return 1;
+    // To C it would give the length so far.
+    case 'n': sqlite3_str_append(made, "", 0); return 1;
+    default: return 0;
+    }
+}
+
+// printf(FORMAT, ...), which is format(FORMAT, ...) as well, with bounded widths and precisions.
+static void formatted(sqlite3_context *context, int count, sqlite3_value **values) {
+    const char *format = count == 0 ? NULL : (const char *)sqlite3_value_text(values[0]);
+    if (format == NULL) return;
+    struct arguments arguments = {values + 1, count - 1};
+    sqlite3_str *made = sqlite3_str_new(sqlite3_context_db_handle(context));
+    while (*format != 0 && sqlite3_str_errcode(made) == SQLITE_OK) {
+        size_t plain = strcspn(format, "%");
+        if (plain > 0) sqlite3_str_append(made, format, (int)plain);
+        format += plain;
+        if (*format == 0) break;
+        format += 1;
+        if (*format == 0) {
+            sqlite3_str_appendchar(made, 1, '%');
+            break;
+        }
+        struct directive directive;
+        read_directive(&format, &directive, &arguments);
+        if (directive.width > padding_max || directive.precision > padding_max) {
+            sqlite3_free(sqlite3_str_finish(made));
+            return sqlite3_result_error_toobig(context);
+        }
+        if (!append_value(made, &directive, &arguments)) break;
+    }
+    int error = sqlite3_str_errcode(made);
+    int size = sqlite3_str_length(made);
+    char *text = sqlite3_str_finish(made);
+    if (error == SQLITE_TOOBIG) {
+        sqlite3_free(text);
+        sqlite3_result_error_toobig(context);
+    } else if (error != SQLITE_OK) {
+        sqlite3_free(text);
+        sqlite3_result_error_nomem(context);
+    } else {
+        // NULL if nothing was appended, not even an empty text.
+        sqlite3_result_text(context, text, size, sqlite3_free);
+    }
+}
+
 int diario_sqlite_add_text_functions(sqlite3 *database) {
     static const struct {
         const char *name;
@@ -190,6 +401,7 @@ int diario_sqlite_add_text_functions(sqlite3 *database) {
         {"trim", 2, trims_start | trims_end, trim},
         {"ltrim", 1, trims_start, trim},  {"ltrim", 2, trims_start, trim},
         {"rtrim", 1, trims_end, trim},    {"rtrim", 2, trims_end, trim},
+        {"printf", -1, 0, formatted},     {"format", -1, 0, formatted},
     };
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
     for (size_t index = 0; index < sizeof functions / sizeof *functions; index += 1) {

@@ -46,6 +46,58 @@ import Testing
         }
     }
 
+    /// Directives of all kinds, with values of all kinds, and too few of them.
+    @Test(arguments: UInt64(1)...8) func formatsAreWrittenAlike(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let theirs = try Connection(path: ":memory:", .create)
+        let ours = try connection()
+        for _ in 0..<1500 {
+            let format = (0...random.below(3)).map { _ in Self.directive(&random) }.joined()
+            var values: [Value] = [.text(format)]
+            for _ in 0..<5 {
+                values.append(
+                    Self.value(
+                        of: ["a", "'", "\"", "\u{e8}", "\u{1f41f}", "1", "%"],
+                        countMax: 5,
+                        &random
+                    )
+                )
+            }
+            let count = 1 + random.below(5)
+            let call = "printf(" + (1...count).map { "?\($0)" }.joined(separator: ", ") + ")"
+            let expected = try value(call, values, theirs)
+            #expect(try value(call, values, ours) == expected, "\(format) of \(values)")
+        }
+    }
+
+    private static func directive(_ random: inout SeededRandom) -> String {
+        func one(_ choices: [String], _ random: inout SeededRandom) -> String {
+            choices[random.below(choices.count)]
+        }
+        let flags = (0..<random.below(3)).map { _ in
+            one(["-", "+", " ", "#", "!", "0", ","], &random)
+        }.joined()
+        let width = one(["", "", "1", "7", "12", "*"], &random)
+        let precision = one(["", "", ".", ".0", ".3", ".*"], &random)
+        let length = one(["", "", "l", "ll"], &random)
+        let types = "d i u x X o r p e E f g G s z q Q w c %".split(separator: " ").map(String.init)
+        let type = random.oneIn(20) ? one(["n", "y", "5", ""], &random) : one(types, &random)
+        return one(["", "a", "\u{e8}"], &random) + "%" + flags + width + precision + length + type
+    }
+
+    /// As wide as this each was padded for seconds, and nothing ended it.
+    @Test(arguments: ["%1000001d", "%.1000001f", "%.*c", "%*s", "%.2147483647c"])
+    func whatIsTooWideIsRefused(format: String) throws {
+        let connection = try connection()
+        let values: [Value] = [.text(format), .integer(2_000_000_000), .text("x")]
+        let error = #expect(throws: SQLiteError.self) {
+            try value("printf(?1, ?2, ?3)", values, connection)
+        }
+        #expect(error?.kind == .tooLarge)
+        let fits = try value("format('%.*c|%-5d|', 3, 'x', 7)||?1", [.text("")], connection)
+        #expect(fits == .text("xxx|7    |"))
+    }
+
     private static func value(
         of letters: [String],
         countMax: Int,
