@@ -78,7 +78,8 @@ int32_t diario_open(int32_t directory, const char *path, int32_t access) {
     int flags = O_CLOEXEC;
     mode_t mode = 0666;
     switch (access) {
-    case DIARIO_OPEN_READ: flags |= O_RDONLY; break;
+    /* Else a pipe waits until somebody writes to it; files do not mind. */
+    case DIARIO_OPEN_READ: flags |= O_RDONLY | O_NONBLOCK; break;
     case DIARIO_OPEN_READ_WRITE: flags |= O_RDWR; break;
     case DIARIO_OPEN_CREATE: flags |= O_RDWR | O_CREAT; break;
     case DIARIO_OPEN_CREATE_NEW: flags |= O_RDWR | O_CREAT | O_EXCL; break;

@@ -55,7 +55,7 @@ package enum StorageError: Error, Hashable, Sendable {
         case .notDirectory(let path):
             "A part of \(path) is a file, not a directory. Choose another path."
         case .notFile(let path):
-            "\(path) is no file but a directory, or a link that leads nowhere. Name a file; if it "
+            "\(path) is no file but a folder, or a link that leads nowhere. Name a file; if it "
                 + "belongs to a space, run `diario repair`."
         case .tooLarge(let path, let size):
             "\(path) has \(size) bytes, more than it may have. It is damaged, or not ours."

@@ -89,6 +89,29 @@ import Testing
         #expect(try models.compare(models.packs).allSatisfy { $0.table.isEmpty })
     }
 
+    /// Which of two tables of one name is meant must not depend on what else was adopted.
+    @Test func aTableOfTwoPacksIsNamedWithItsPack() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: PackSource.builtIn())
+        let models = try ReadModels(space)
+        try models.update()
+        func answer(_ sql: String) throws -> [Value]? {
+            try models.reader(for: models.scope(of: sql)).answer(sql).next()
+        }
+        for sql in ["SELECT count(*) FROM place", "SELECT p.name FROM \"place\" AS p"] {
+            let error = #expect(throws: ProjectionError.self, "\(sql)") { try answer(sql) }
+            #expect(error?.message.contains("fish.place or maps.place") == true)
+        }
+        for sql in [
+            "FROM fish.place", "FROM \"maps\" . \"place\" AS place", "FROM fish.place, maps.place",
+            "FROM visit AS place",
+        ] {
+            #expect(try answer("SELECT count(*) \(sql)") != nil, "\(sql)")
+        }
+        #expect(models.scope(of: "SELECT place.name FROM maps.place").packs == ["maps"])
+        #expect(models.scope(of: "SELECT * FROM place").packs == ["fish", "maps"])
+    }
+
     @Test func aTableIsEnoughToNameItsPack() throws {
         let lane = try LaneSpace(TasksPack.make())
         let models = try ReadModels(lane.space)

@@ -168,10 +168,22 @@ struct Restorer {
         else {
             throw DiarioError.refused(
                 place,
-                "the pack with fingerprint \(text) is not here. Make the space with that "
-                    + "pack: diario init DIR --schema FOLDER."
+                "the pack\(packName) with fingerprint \(text) is not here. Make the space with it, "
+                    + "diario init DIR --schema FOLDER; of several editions of a pack, adopt the "
+                    + "later ones before the import: diario schema adopt FOLDER."
             )
         }
+    }
+
+    /// What the line says of the pack, with a blank in front.
+    private var packName: String {
+        let fields = line.type.fields
+        guard let name = fields.firstIndex(where: { $0.name == "pack" }),
+            let version = fields.firstIndex(where: { $0.name == "version" }),
+            let bytes = line.payload.bytes(at: name),
+            case .integer(let number) = line.payload.slots[version]
+        else { return "" }
+        return " \(String(decoding: bytes, as: UTF8.self)) \(number)"
     }
 
     /// Positions have no gaps but for those that are meant, and events without one come last; times

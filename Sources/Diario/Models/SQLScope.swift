@@ -16,14 +16,14 @@ package struct SQLScope: Hashable, Sendable {
 extension ReadModels {
     /// What `sql` may read, by the words in it: too much rather than too little.
     package func scope(of sql: String) -> SQLScope {
-        let words = Self.words(in: sql)
-        let mayNameAll = words.contains { $0.hasPrefix("pragma_") }
+        let words = SQLWords(sql)
+        let mayNameAll = words.all.contains { $0.hasPrefix("pragma_") }
         var named: [String] = []
         for pack in packs {
-            let isNamed = mayNameAll || words.contains(pack.name)
-            if isNamed || hasTable(in: words, pack) { named.append(pack.name) }
+            let isNamed = mayNameAll || words.all.contains(pack.name)
+            if isNamed || hasTable(in: words.tables, pack) { named.append(pack.name) }
         }
-        let listsTables = words.contains("diario_tables")
+        let listsTables = words.all.contains("diario_tables")
         return SQLScope(
             named: named,
             packs: listsTables ? packs.map(\.name) : named,
@@ -42,7 +42,7 @@ extension ReadModels {
         // Not built yet, or damaged: the words with which its definitions begin.
         return pack.sql.readModels.flatMap(\.definitions).contains { definition in
             let start = definition.text.prefix { $0 != "(" }
-            return !Self.words(in: String(start)).subtracting(Self.definingWords)
+            return !SQLWords(String(start)).all.subtracting(Self.definingWords)
                 .isDisjoint(with: words)
         }
     }
@@ -52,17 +52,6 @@ extension ReadModels {
         "unique", "index", "on", "trigger", "after", "before", "insert", "update", "delete", "of",
         "begin", "into", "for", "each", "row", "when", "as", "old", "new",
     ]
-
-    /// Runs of bytes that a name may have, with small letters.
-    private static func words(in sql: String) -> Set<String> {
-        let words = sql.utf8.split { byte in
-            switch byte {
-            case 0x24, 0x30...0x39, 0x41...0x5a, 0x5f, 0x61...0x7a, 0x80...: false
-            default: true
-            }
-        }
-        return Set(words.map { String(Substring($0)).lowercased() })
-    }
 
     /// Opens what a statement may read.
     package func reader(for scope: SQLScope) throws(ProjectionError) -> ModelReader {

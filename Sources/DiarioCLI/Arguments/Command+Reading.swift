@@ -20,7 +20,7 @@ extension Command {
                 "at most N events: the last ones, or the first behind --from, --since"
             ),
             .flag("reverse", "the newest first"),
-            .flag("follow", "go on with events as they are recorded, until Ctrl-C"),
+            .flag("follow", "go on with events as they get positions, until Ctrl-C"),
             .flag("json", "print the events as `export` does"),
             .help,
         ],
@@ -77,13 +77,15 @@ extension Command {
         name: "verify",
         operands: "",
         operandCount: 0...0,
-        summary: "check every byte of the space",
+        summary: "check all that the space holds",
         details: [
             "Reads all events and checks every checksum, rule, payload and hash. Names each fault "
                 + "with file and offset, and ends with 1 if there is one. Changes nothing. Cut "
                 + "are frames that a crash tore: they were never acknowledged. Lost are "
                 + "positions whose events were gone when `diario repair` mended the space; they "
-                + "are no fault."
+                + "are no fault.",
+            "Read models are not among it, since they follow from the events: `diario rebuild "
+                + "--check` compares them with new ones.",
         ],
         options: [.json, .noProgress, .help],
         examples: [Example(text: "diario verify", meaning: "ends with 0 if all is well")]

@@ -20,6 +20,9 @@ enum LogCommand {
         guard !(isReversed && arguments.has("follow")) else {
             throw .usage("--follow shows what comes next, so it cannot be with --reverse")
         }
+        guard !(arguments.has("pending") && arguments.has("follow")) else {
+            throw .usage("--follow shows events as they get positions, which pending ones have not")
+        }
         // Read like a file, so that a reader alone changes nothing.
         try call.withSpace(.readOnly) { (space) throws(Failure) in
             try space.checkTypes(of: filter)

@@ -11,8 +11,8 @@ enum SmallFiles {
             try reader.number(
                 "flags",
                 size: 1,
-                show: { Show.flags($0, ["authority", "staging", "lost"]) },
-                problem: { $0 > 7 ? "unknown flags" : nil }
+                show: { Show.flags($0, ["authority", "staging", "lost", "served", "waiting"]) },
+                problem: { $0 > 31 ? "unknown flags" : nil }
             )
             try reader.zeros(2)
             try reader.number("space", size: 8, show: Show.id, problem: notZero)
@@ -127,16 +127,28 @@ enum SmallFiles {
     }
 
     static func replica(_ bytes: [UInt8]) -> [InspectLine] {
-        read(bytes, size: 72, section: "7") { (reader) throws(InspectStop) in
+        read(bytes, size: nil, section: "7") { (reader) throws(InspectStop) in
             try reader.magic("DREP")
-            try version(&reader)
+            let version = try reader.number(
+                "version",
+                size: 1,
+                problem: { 1...3 ~= $0 ? nil : "unknown version" }
+            )
             try reader.zeros(3)
             try reader.number("replica", size: 8, show: Show.id, problem: notZero)
             try reader.number("inode of this file", size: 8)
             try reader.number("made at", size: 8, show: Show.nanoseconds)
             try reader.raw("machine, hashed", count: 32)
+            if version > 1 {
+                let count = try reader.number("former ids", size: 4)
+                try reader.zeros(4)
+                for _ in 0..<count {
+                    try reader.number("former id", size: 8, show: Show.id, problem: notZero)
+                    if version > 2 { try reader.number("its last sequence", size: 8) }
+                }
+            }
             try reader.zeros(4)
-            try reader.checksum(of: 0..<68)
+            try reader.checksum(of: 0..<reader.offset)
         }
     }
 

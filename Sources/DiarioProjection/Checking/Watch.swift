@@ -29,6 +29,8 @@ final class Watch {
 
     /// The tables that queries read.
     private(set) var readTables: Set<String> = []
+    /// Those that the query which is prepared reads.
+    private(set) var currentTables: Set<String> = []
 
     /// Why the last statement was refused; nil if it was not.
     private(set) var refusal: (rule: String, message: String)?
@@ -50,6 +52,7 @@ final class Watch {
         self.purpose = purpose
         refusal = nil
         makesVirtualTable = false
+        currentTables = []
     }
 
     func answer(_ access: Access) -> AccessAnswer {
@@ -71,7 +74,10 @@ final class Watch {
         case .update where purpose == .query && access.first == "sqlite_master": return nil
         case .read:
             guard let table = access.first, !table.isEmpty else { return nil }
-            if purpose == .query { readTables.insert(table) }
+            if purpose == .query {
+                readTables.insert(table)
+                currentTables.insert(table)
+            }
             return judge(reading: table)
         case .insert, .update, .delete: return judge(writing: access)
         case .transaction, .savepoint:

@@ -5,6 +5,8 @@ package import DiarioSchema
 /// Answers queries from generations of read models, without changing them.
 package final class ModelReader {
     private let connection: Connection
+    /// The packs that are attached, if tables are told apart by them.
+    private let packs: [String]
     private let watch = Watch()
     private let paths: String
     /// Whether the time of the query that runs is over.
@@ -45,6 +47,7 @@ package final class ModelReader {
     /// Reads the tables of one pack, by their names alone.
     package init(_ source: Source) throws(ProjectionError) {
         paths = source.path
+        packs = []
         do throws(SQLiteError) {
             connection = try Connection(
                 path: source.path,
@@ -71,6 +74,7 @@ package final class ModelReader {
             )
         }
         paths = "the read models"
+        packs = sources.map(\.pack)
         var current = paths
         do throws(SQLiteError) {
             connection = try Connection(path: ":memory:", .create)
@@ -152,8 +156,45 @@ package final class ModelReader {
         guard answer.statement.isReadOnly else {
             throw .query(QueryFault(.refused, "a query may only read"))
         }
+        try checkNames(sql)
         try bind(parameters, to: answer.statement)
         return answer
+    }
+
+    /// Refuses a table that several packs have and that is named without one: which of them is
+    /// meant must not depend on what else was adopted.
+    private func checkNames(_ sql: String) throws(ProjectionError) {
+        guard packs.count > 1, !watch.currentTables.isEmpty else { return }
+        let words = SQLWords(sql)
+        let tables = watch.currentTables.sorted()
+        for table in tables where words.bare.contains(table.lowercased()) {
+            guard words.owners[table.lowercased(), default: []].isDisjoint(with: packs) else {
+                continue
+            }
+            let owners = try owners(of: table)
+            guard owners.count > 1 else { continue }
+            let names = owners.sorted().map { "\($0).\(table)" }.joined(separator: " or ")
+            throw .query(
+                QueryFault(.invalid, "several packs have a table \(table); write \(names)")
+            )
+        }
+    }
+
+    /// The packs that have a table of this name.
+    private func owners(of table: String) throws(ProjectionError) -> [String] {
+        watch.begin(.ourOwn)
+        defer { watch.begin(.query) }
+        var owners: [String] = []
+        for pack in packs {
+            do throws(SQLiteError) {
+                let names = try connection.rows("SELECT name FROM \(pack.quotedName).diario_table")
+                let isThere = names.contains { $0[0].text?.lowercased() == table.lowercased() }
+                if isThere { owners.append(pack) }
+            } catch {
+                throw .file(path: paths, error)
+            }
+        }
+        return owners
     }
 
     private func prepare(_ sql: String) throws(ProjectionError) -> Statement {
