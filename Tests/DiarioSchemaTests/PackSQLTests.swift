@@ -51,6 +51,18 @@ import Testing
         }
     }
 
+    /// A type whose schema cannot be read is there: that the model knows no such type was untrue.
+    @Test func aBrokenSchemaIsToldOnce() {
+        let broken = Self.second.replacing(#""required":["place"],"#, with: #""required":["place""#)
+        #expect(broken != Self.second)
+        let found = problems([
+            "events/thing.moved.1.json": broken,
+            "readmodel/things.sql": Self.head + "CREATE TABLE thing (a INT) STRICT;\n"
+                + "-- on test.thing.moved\nDELETE FROM thing;",
+        ])
+        #expect(Set(found.map(\.file)) == ["events/thing.moved.1.json"])
+    }
+
     @Test func aReadModelIsTakenApart() throws {
         let model = try #require(try Pack(files: files()).sql.readModels.first)
         #expect(model.name == "things")

@@ -32,6 +32,7 @@ struct ImportLedger {
         for case .some(let group) in notes.map(\.group) {
             last[group.first.replica] = max(last[group.first.replica] ?? 0, group.first.sequence)
         }
+        var runs: [ImportedRun] = []
         for note in notes {
             if let group = note.group {
                 // All before it were written after the events of the ones before were recorded.
@@ -41,8 +42,9 @@ struct ImportLedger {
                 }
                 self.notes.append(note)
             }
-            origins.add(note.runs)
+            runs += note.runs
         }
+        origins.add(runs)
     }
 
     mutating func add(_ origin: Origin, as new: Origin) { origins.add(origin, as: new) }

@@ -256,7 +256,10 @@ package final class ReadModels {
             return nil
         }
         guard try summary.history == space.history() else {
-            note("Events were lost, so the read models of \(name) are built anew.")
+            note(
+                "The log is not what it was (events were lost, or another epoch began), so the "
+                    + "read models of \(name) are built anew."
+            )
             return nil
         }
         let plan = wanted

@@ -17,7 +17,8 @@ extension Command {
             .value(
                 "limit",
                 "N",
-                "at most N events: the last ones, or the first behind --from, --since"
+                "at most N events: the last ones, or the first behind --from, --since, unless "
+                    + "with --reverse"
             ),
             .flag("reverse", "the newest first"),
             .flag("follow", "go on with events as they get positions, until Ctrl-C"),

@@ -197,6 +197,9 @@ enum QueryCommand {
     }
 
     private static func bounds(_ call: Invocation) throws(Failure) -> ModelReader.Bounds {
+        guard !(call.arguments.has("json") && call.arguments.has("csv")) else {
+            throw .usage("--json and --csv are two ways to print; choose one")
+        }
         var bounds = ModelReader.Bounds()
         bounds.rowRemedy += ", or allow more with --limit"
         bounds.timeRemedy += ", or allow more with --timeout"

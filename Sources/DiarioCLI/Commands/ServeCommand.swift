@@ -46,6 +46,11 @@ enum ServeCommand {
             try Space.openStore(directory, access: .readWrite)
         }
         call.remarkCut(store)
+        try reportingLog { () throws(LogError) in
+            for manifest in try store.manifests() where !manifest.isStaging {
+                try store.checkTail(of: manifest.space)
+            }
+        }
         var problem = store.report.fault.map { LogError.corrupt($0).message }
         if problem == nil, store.access == .readOnly { problem = Invocation.refusal(folder.name) }
         guard let problem else { return store }

@@ -18,6 +18,12 @@ extension Space {
     func failure(unknownType name: String) -> Failure {
         let names = catalog.types.map(\.name)
         let beginnings = Set(names.compactMap { $0.split(separator: ".").first }).map { "\($0)." }
+        guard !beginnings.contains(name) else {
+            return .failed(
+                "\(CellText.oneLine(name)) begins the names of several types, and one is wanted. "
+                    + "Try: diario schema list"
+            )
+        }
         let known = names + beginnings.sorted()
         let hint = NearestWord.find(name, in: known).map { "; did you mean \($0)?" } ?? "."
         return .failed(

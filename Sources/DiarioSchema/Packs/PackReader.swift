@@ -37,6 +37,7 @@ struct PackReader {
             readType(file, pack: manifest?.name)
         }
         types.sort { ($0.name, $0.version) < ($1.name, $1.version) }
+        let unread = unreadTypes(of: manifest?.name)
         var references: [ReferenceTable] = []
         var sql = PackSQL()
         for file in files where file.path != Self.manifestPath && !isType(file.path) {
@@ -49,7 +50,7 @@ struct PackReader {
                     sql.upcasts.append(upcast)
                 }
             case .readModel:
-                var reader = ReadModelReader(file, types: types)
+                var reader = ReadModelReader(file, types: types, unread: unread)
                 if let model = reader.read() { sql.readModels.append(model) }
                 problems += reader.problems.problems
             case .query:
@@ -74,6 +75,16 @@ struct PackReader {
             sql: sql,
             files: files
         )
+    }
+
+    /// Types of which there is a file, and no version could be read.
+    private func unreadTypes(of pack: String?) -> Set<String> {
+        guard let pack else { return [] }
+        let known = Set(types.map(\.name))
+        let named = files.filter { isType($0.path) }.compactMap {
+            PackPath.nameAndVersion($0.path, folder: "events/", suffix: ".json")
+        }
+        return Set(named.map { "\(pack).\($0.name)" }).subtracting(known)
     }
 
     private func isType(_ path: String) -> Bool {

@@ -3,6 +3,8 @@ struct ReadModelReader {
     private let file: PackFile
     /// The pack's types; the newest version of each counts.
     private let types: [EventType]
+    /// Types whose schemas are there and cannot be read, which is said of them.
+    private let unread: Set<String>
     private(set) var problems: ProblemList
 
     /// What the tables may be made with, by the first words.
@@ -12,9 +14,10 @@ struct ReadModelReader {
     ]
     private static let changes = ["INSERT", "UPDATE", "DELETE", "REPLACE"]
 
-    init(_ file: PackFile, types: [EventType]) {
+    init(_ file: PackFile, types: [EventType], unread: Set<String>) {
         self.file = file
         self.types = types
+        self.unread = unread
         problems = ProblemList(file: file.path)
     }
 
@@ -31,7 +34,7 @@ struct ReadModelReader {
         for section in sections.dropFirst() {
             if let block = readBlock(section) { blocks.append(block) }
         }
-        if blocks.isEmpty {
+        if sections.count == 1 {
             problems.add(
                 first.line,
                 "readmodel-blocks",
@@ -112,7 +115,7 @@ struct ReadModelReader {
             omittingEmptySubsequences: false
         ).map { SQLSectionReader.trimmed($0) }
         var listened: [EventType] = []
-        for name in names {
+        for name in names where !unread.contains(name) {
             guard let type = types.last(where: { $0.name == name }) else {
                 problems.add(
                     section.line,
