@@ -17,6 +17,10 @@ enum RebuildCommand {
         try call.withSpace(.readOnly) { (space) throws(Failure) in
             let models = try reporting { () throws(DiarioError) in try ReadModels(space) }
             let names = try packs(call, models)
+            // The live ones may hold more than what can still be read.
+            guard space.store.report.fault == nil else {
+                throw .failed("nothing is built from a part of the log; mend it first")
+            }
             switch ways.first {
             case "dry-run": try preview(call, models, names)
             case "check": try check(call, models, names)
