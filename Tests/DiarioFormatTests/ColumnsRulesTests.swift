@@ -97,6 +97,19 @@ import Testing
         #expect(fault(try seal(part, sequence: 6)) == .malformed(.identifier, at: 0))
     }
 
+    @Test func payloadsThatAreNoneOfTheTypeAreRefused() throws {
+        let part = try publicPart(Array("given".utf8))
+        let bitmap = try flags(part) + 1
+        #expect(throws: FormatError.trailingBytes(at: part.count - bitmap)) {
+            try seal(part + [0])
+        }
+        #expect(throws: FormatError.truncated(at: 1)) { try seal(Array(part.dropLast())) }
+        #expect(throws: FormatError.truncated(at: 0)) { try seal(Array(part[..<bitmap])) }
+        var marked = part
+        marked[bitmap] |= 0x80
+        #expect(throws: FormatError.malformed(.presence, at: 0)) { try seal(marked) }
+    }
+
     @Test func aNewIDIsGivenOrDerived() throws {
         var neither = try publicPart(nil)
         neither[try flags(neither)] &= ~RowFlags.derived.rawValue

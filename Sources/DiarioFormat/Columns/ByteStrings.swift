@@ -63,6 +63,42 @@ package struct ByteStrings: Equatable, Sendable {
         for bound in strings.bounds.dropFirst() { bounds.append(start &+ bound) }
     }
 
+    /// Strings that lie at these places of `source`.
+    mutating func append(_ places: Span<Range<Int>>, of source: Span<UInt8>) {
+        var size = 0
+        bounds.reserveCapacity(bounds.count + places.count)
+        var end = bytes.count
+        for index in places.indices {
+            let place = places[index]
+            precondition(
+                place.lowerBound >= 0 && place.upperBound <= source.count,
+                "a string lies in its source"
+            )
+            size += place.count
+            end += place.count
+            bounds.append(UInt32(truncatingIfNeeded: end))
+        }
+        bytes.append(addingCapacity: size + ShortCopy.slack) { output in
+            // Safe: the places were checked just now, and the room has the slack.
+            unsafe output.withUnsafeMutableBufferPointer { buffer, written in
+                guard let target = buffer.baseAddress else { return }
+                _ = unsafe source.withAddress { address in
+                    for index in places.indices {
+                        let place = unsafe places[unchecked: index]
+                        unsafe ShortCopy.copy(
+                            address,
+                            place.lowerBound,
+                            place.count,
+                            of: source.count,
+                            to: target + written
+                        )
+                        written &+= place.count
+                    }
+                }
+            }
+        }
+    }
+
     /// Whether all strings are valid UTF-8 without U+0000.
     var areTexts: Bool {
         let content = bytes.span
@@ -167,19 +203,28 @@ struct StringTable {
     @inline(__always)
     private func hash(_ string: Span<UInt8>) -> Int {
         let raw = string.raw
-        var state = UInt64(truncatingIfNeeded: string.count) &* 0x9e37_79b9_7f4a_7c15
-        var offset = 0
-        while offset + 8 <= string.count {
-            // Safe: eight bytes are left, and an integer has no invalid bit pattern.
-            let word = unsafe raw.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            state = (state ^ word) &* multiplier
-            state ^= state >> 32
-            offset += 8
-        }
+        let size = string.count
+        var state = UInt64(truncatingIfNeeded: size) &* 0x9e37_79b9_7f4a_7c15
         var last: UInt64 = 0
-        while offset < string.count {
-            last = last << 8 | UInt64(string[offset])
-            offset += 1
+        if size >= 8 {
+            var offset = 0
+            while offset &+ 8 < size {
+                // Safe: more than eight bytes are left; an integer has no invalid bit pattern.
+                let word = unsafe raw.unsafeLoadUnaligned(
+                    fromUncheckedByteOffset: offset,
+                    as: UInt64.self
+                )
+                state = (state ^ word) &* multiplier
+                state ^= state >> 32
+                offset &+= 8
+            }
+            // Safe: the last eight bytes, of which some may have had their turn.
+            last = unsafe raw.unsafeLoadUnaligned(
+                fromUncheckedByteOffset: size &- 8,
+                as: UInt64.self
+            )
+        } else {
+            for offset in 0..<size { last = last << 8 | UInt64(string[offset]) }
         }
         state = (state ^ last) &* multiplier
         // Both the middle and the highest bits count, on which all others have a say.
@@ -191,23 +236,26 @@ struct StringTable {
         guard left.count == right.count else { return false }
         let size = left.count
         let (left, right) = (left.raw, right.raw)
+        guard size >= 8 else {
+            for offset in 0..<size {
+                // Safe: both have `size` bytes, and an integer has no invalid bit pattern.
+                let isSame =
+                    unsafe left.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
+                    == right.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
+                guard isSame else { return false }
+            }
+            return true
+        }
         var offset = 0
-        while offset + 8 <= size {
+        while true {
             // Safe: eight bytes are left in both, and an integer has no invalid bit pattern.
             let isSame =
-                unsafe left.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                == right.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                unsafe left.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
+                == right.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
             guard isSame else { return false }
-            offset += 8
+            guard offset &+ 8 < size else { return true }
+            // The last eight may overlap those before.
+            offset = min(offset &+ 8, size &- 8)
         }
-        while offset < size {
-            // Safe: the load checks its offset, and an integer has no invalid bit pattern.
-            let isSame =
-                unsafe left.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-                == right.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-            guard isSame else { return false }
-            offset += 1
-        }
-        return true
     }
 }

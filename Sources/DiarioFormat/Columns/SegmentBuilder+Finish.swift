@@ -16,6 +16,7 @@ extension SegmentBuilder {
             firstPosition != nil || replicas.count == 1,
             "pending events are those of one replica"
         )
+        try makeColumns()
         // Taken out, since what is held twice is copied when it changes.
         var taken = SegmentPlan()
         swap(&taken, &plan)
@@ -67,7 +68,7 @@ extension SegmentBuilder {
                 let pack = types[index].type.pack
                 for number in types[index].chunks.indices {
                     for (place, kind) in places {
-                        let strings = types[index].chunks[number].publicFields.strings(at: place)
+                        let strings = publicFields[index][number].strings(at: place)
                         guard !strings.isEmpty else { continue }
                         uses[index][number][place] =
                             if let kind {
@@ -130,14 +131,15 @@ extension SegmentBuilder {
         let type = types[index]
         let times = type.rows.map { envelope.times[Int($0)] }
         for (number, chunk) in type.chunks.enumerated() {
-            let range = chunk.firstRow..<chunk.firstRow + chunk.rowCount
+            let range = chunk.rows
+            let fields = publicFields[index][number]
             var inner = scope
             inner.keys = KeyLayer(in: scope.keys, rows: Array(type.rows[range]))
             inner.times = Array(times[range])
             try encoder.encode(
                 FieldsPart(
                     entry: type.entry,
-                    gathered: chunk.publicFields,
+                    gathered: fields,
                     pools: uses[index][number],
                     shared: shared?.rows(range),
                     subjectField: type.type.subjectFieldIndex ?? -1
@@ -152,7 +154,7 @@ extension SegmentBuilder {
                 rowCount: chunk.rowCount,
                 encoder.writer
             )
-            subjects.add(chunk.publicFields, uses[index][number], type.type, encoder.heads)
+            subjects.add(fields, uses[index][number], type.type, encoder.heads)
             if let heads = encoder.heads {
                 encoder.writer.removeAll()
                 try heads.write(into: &encoder.writer)
@@ -170,7 +172,10 @@ extension SegmentBuilder {
             personal.times = chunk.personalRows.map { times[range.lowerBound + Int($0)] }
             // The segment may not depend on what personal fields mention.
             table.mayGrow = false
-            let part = FieldsPart(entry: type.entry, gathered: chunk.personalFields)
+            let part = FieldsPart(
+                entry: type.entry,
+                gathered: try GatheredFields(type.personalFields, chunk.personalParts)
+            )
             try encoder.encode(part, personal, &table)
             table.mayGrow = true
             sidecar.add(

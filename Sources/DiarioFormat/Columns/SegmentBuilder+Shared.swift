@@ -10,8 +10,11 @@ extension SegmentBuilder {
     ) throws(FormatError) -> [SharedUse?] {
         var uses = [SharedUse?](repeating: nil, count: types.count)
         var number = 0
-        for group in SharedSubjects.groups(types) {
-            guard let texts = SharedTexts(group.map { types[$0].subjectTexts }) else { continue }
+        for group in SharedSubjects.groups(types, publicFields) {
+            let subjects = group.map { index in
+                publicFields[index].compactMap { types[index].subjects(in: $0)?.strings }
+            }
+            guard let texts = SharedTexts(subjects) else { continue }
             let column = texts.column(group, envelope.types)
             encoder.writer.removeAll()
             encoder.writer.put(varint: group.count)

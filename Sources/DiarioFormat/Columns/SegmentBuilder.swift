@@ -17,8 +17,15 @@ package import DiarioSchema
 /// the segment then stays byte for byte if plan and program do, but only its sidecar may be kept.
 package struct SegmentBuilder: ~Copyable {
     let firstPosition: UInt64?
-    var envelope = EnvelopeColumns()
+    private var rows: [EnvelopeRow] = []
+    private var acceptedTimes: [Int64] = []
+    private var actors = ByteStrings()
+    private var subjects = ByteStrings()
     var types: [GatheredType] = []
+    /// Once all events are there: the columns of the envelope, and the public ones by type and
+    /// chunk.
+    private(set) var envelope = EnvelopeColumns()
+    private(set) var publicFields: [[GatheredFields]] = []
     var replicas: [ReplicaID] = []
     private var replicaNumbers: [ReplicaID: Int] = [:]
     private var lastSequences: [UInt64] = []
@@ -40,11 +47,11 @@ package struct SegmentBuilder: ~Copyable {
     package init(firstPosition: UInt64?, expected: Int = 0) {
         precondition(firstPosition != 0, "positions count from 1")
         self.firstPosition = firstPosition
-        envelope.reserve(min(expected, SegmentLimits.eventCountMax))
+        rows.reserveCapacity(min(expected, SegmentLimits.eventCountMax))
     }
 
-    package var eventCount: Int { envelope.types.count }
-    package var isEmpty: Bool { eventCount == 0 }
+    package var eventCount: Int { rows.count }
+    package var isEmpty: Bool { rows.isEmpty }
 
     /// Adds the next event, whose parts lie in `bytes`.
     ///
@@ -79,19 +86,30 @@ package struct SegmentBuilder: ~Copyable {
             }
             erasures.append((eventCount, commitment))
         }
-        note(event.replica, event.sequence)
-        envelope.types.append(Int64(typeIndex))
         if let acceptedAt = event.acceptedAt {
             precondition(
-                envelope.accepted.last.map { $0 <= acceptedAt.milliseconds } ?? true,
+                acceptedTimes.last.map { $0 <= acceptedAt.milliseconds } ?? true,
                 "L5: acceptedAt never decreases"
             )
-            envelope.accepted.append(acceptedAt.milliseconds)
+            acceptedTimes.append(acceptedAt.milliseconds)
         }
-        envelope.flags.append(
-            Int64(part.flags.rawValue) | (event.isAuthority ? EnvelopeColumns.authorityFlag : 0)
+        rows.append(
+            EnvelopeRow(
+                part,
+                type: typeIndex,
+                replica: note(event.replica, event.sequence),
+                isAuthority: event.isAuthority
+            )
         )
-        envelope.append(part, of: bytes)
+        if let range = part.actor { actors.append(bytes.raw.extracting(range)) }
+        if let range = part.subject { subjects.append(bytes.raw.extracting(range)) }
+    }
+
+    /// Makes columns of all events.
+    mutating func makeColumns() throws(FormatError) {
+        for index in types.indices { publicFields.append(try types[index].takePublicFields()) }
+        envelope = EnvelopeColumns(rows, actors: actors, subjects: subjects)
+        envelope.accepted = acceptedTimes
     }
 
     /// Adds a node from which salts of the events come; it goes to the sidecar.
@@ -114,7 +132,8 @@ package struct SegmentBuilder: ~Copyable {
         refused[replica] = runs
     }
 
-    private mutating func note(_ replica: ReplicaID, _ sequence: UInt64) {
+    /// Notes an event among the runs of its replica; gives the number of that.
+    private mutating func note(_ replica: ReplicaID, _ sequence: UInt64) -> Int {
         let number: Int
         if lastNumber < replicas.count, replicas[lastNumber] == replica {
             number = lastNumber
@@ -135,7 +154,7 @@ package struct SegmentBuilder: ~Copyable {
         }
         lastSequences[number] = sequence
         lastNumber = number
-        envelope.replicas.append(Int64(number))
+        return number
     }
 
     private mutating func index(of type: EventType) -> Int {
@@ -201,16 +220,29 @@ struct GatheredType {
     /// Rows that are written as one block of fields, and perhaps one of personal fields.
     struct Chunk {
         var firstRow: Int
-        var publicFields: GatheredFields
-        var personalFields: GatheredFields
+        var rowCount = 0
+        /// The parts of the rows as they came; the public ones until they are columns.
+        var publicParts = ByteStrings()
+        var personalParts = ByteStrings()
         /// For each personal row its row among those of the chunk.
         var personalRows: [Int32] = []
 
-        var rowCount: Int { publicFields.rowCount }
+        var rows: Range<Int> { firstRow..<firstRow + rowCount }
     }
 
     /// The fields of the public part, in order.
     var publicFields: [PlannedField] { plan.publicFields }
+    var personalFields: [PlannedField] { plan.personalFields }
+
+    /// The public columns, by chunk; their rows as they came are forgotten.
+    mutating func takePublicFields() throws(FormatError) -> [GatheredFields] {
+        var found: [GatheredFields] = []
+        for number in chunks.indices {
+            found.append(try GatheredFields(plan.publicFields, chunks[number].publicParts))
+            chunks[number].publicParts = ByteStrings()
+        }
+        return found
+    }
 
     init(_ type: EventType, _ entry: TypeEntry) {
         self.type = type
@@ -236,23 +268,18 @@ struct GatheredType {
         {
             chunkSize = 0
             chunkRowCount = 0
-            chunks.append(
-                Chunk(
-                    firstRow: rows.count,
-                    publicFields: GatheredFields(plan.publicFields),
-                    personalFields: GatheredFields(plan.personalFields)
-                )
-            )
+            chunks.append(Chunk(firstRow: rows.count))
         }
         let last = chunks.count - 1
-        try chunks[last].publicFields.append(bytes, part.payload)
+        chunks[last].publicParts.append(bytes.raw.extracting(part.payload))
+        chunks[last].rowCount += 1
         chunkSize += part.payload.count
         chunkRowCount += 1
         if case .present(let range) = personal {
             guard hasPersonalFields else {
                 throw .malformed(.personalPart, at: range.lowerBound)
             }
-            try chunks[last].personalFields.append(bytes, range)
+            chunks[last].personalParts.append(bytes.raw.extracting(range))
             chunks[last].personalRows.append(Int32(chunkRowCount - 1))
             chunkSize += range.count
         }

@@ -9,11 +9,16 @@ enum SharedSubjects {
     }
 
     /// Types, by index and ascending, that may share a column; groups in order of their first.
-    static func groups(_ types: [GatheredType]) -> [[Int]] {
+    ///
+    /// `fields` are their public columns, by chunk.
+    static func groups(_ types: [GatheredType], _ fields: [[GatheredFields]]) -> [[Int]] {
         var groups: [[Int]] = []
         var places: [Name: Int] = [:]
         for index in types.indices {
-            guard let name = name(types[index].type), types[index].hasAllSubjects else { continue }
+            let type = types[index]
+            guard let name = name(type.type),
+                fields[index].allSatisfy({ type.subjects(in: $0)?.valueCount == $0.rowCount })
+            else { continue }
             if let place = places[name] {
                 groups[place].append(index)
             } else {
@@ -34,20 +39,8 @@ enum SharedSubjects {
 }
 
 extension GatheredType {
-    /// Whether each event has the subject field.
-    fileprivate var hasAllSubjects: Bool {
-        chunks.allSatisfy { chunk in
-            chunk.publicFields.columns.contains {
-                $0.field.index == type.subjectFieldIndex && $0.valueCount == chunk.rowCount
-            }
-        }
-    }
-
-    /// The texts of the subject field, by chunk.
-    var subjectTexts: [ByteStrings] {
-        chunks.flatMap { chunk in
-            chunk.publicFields.columns.filter { $0.field.index == type.subjectFieldIndex }
-                .map(\.strings)
-        }
+    /// The column of the subject field among those of a chunk.
+    func subjects(in fields: GatheredFields) -> GatheredColumn? {
+        fields.columns.first { $0.field.index == type.subjectFieldIndex }
     }
 }

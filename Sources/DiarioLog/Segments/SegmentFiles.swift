@@ -162,7 +162,14 @@ struct SegmentFiles: ~Copyable {
         let count = builder.eventCount
         let sealed: SealedSegment
         do throws(FormatError) { sealed = try builder.finish(&plan) } catch {
-            throw .format(error)
+            if case .compression = error { throw .format(error) }
+            throw .corrupt(
+                Fault(
+                    file: LogPaths.segments(space),
+                    offset: 0,
+                    what: "\(count) events from \(first) on cannot be sealed: \(error.message)"
+                )
+            )
         }
         let name = SegmentName(first: first, number: store.entropy.next())
         let (space, directory) = (space, store.directory)
