@@ -80,9 +80,9 @@ struct PushedEvents: Sendable {
                 guard !head.summary.isPositioned, !head.summary.isAuthority,
                     let run = head.runs.first,
                     run.replica == push.replica, next == nil || next == run.firstSequence,
-                    run.lastSequence < UInt64(1) << 62
+                    run.lastSequence <= LogNumber.max
                 else { throw .malformed(.runs, at: BlockHeader.size) }
-                guard head.summary.highestClock.rawValue >> 62 == 0 else {
+                guard head.summary.highestClock <= LogNumber.clockMax else {
                     throw .malformed(.clock, at: BlockHeader.size)
                 }
                 next = run.lastSequence + 1

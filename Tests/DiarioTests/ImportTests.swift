@@ -110,6 +110,52 @@ import Testing
         }
     }
 
+    /// What an empty space does not take is told with the line, as everything else is.
+    @Test func linesThatContradictEachOtherAreNamed() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path + "/space", packs: PackSource.builtIn())
+        func line(_ keys: String) -> String {
+            #"{"type":"meals.weight.recorded","payload":{"day":"2026-01-01","source":"manual"},"#
+                + #""at":"2026-01-01T00:00:00Z",\#(keys)}"# + "\n"
+        }
+        let first = line(#""origin":"7zk3m9q2c1f4a-5""#)
+        let cases = [
+            (line(#""origin":"7zk3m9q2c1f4a-4""#), "sequence 5"),
+            (line(#""origin":"7zk3m9q2c1f4a-5""#), "sequence 5"),
+            (line(#""origin":"7zk3m9q2c1f4a-4611686018427387905""#), "out of all bounds"),
+            (line(#""origin":"7zk3m9q2c1f4a-6","clock":"70368744177664-0""#), "clock"),
+            (line(#""origin":"7zk3m9q2c1f4a-6","position":9"#), "position 9"),
+        ]
+        for (second, what) in cases {
+            let file = try SampleSpace.file(Array((first + second).utf8), in: folder)
+            let error = #expect(throws: DiarioError.self) {
+                _ = try space.importLines(of: file) { _, _ in }
+            }
+            let message = try #require(error?.message)
+            #expect(message.contains("line 2") && message.contains(what), "\(message)")
+            #expect(error?.line == 2)
+        }
+    }
+
+    /// It once said that another position came next, which no line of the export had.
+    @Test func aPartOfAnExportIsToldFromTheStart() throws {
+        let folder = try TemporaryFolder()
+        let source = try SampleSpace.make(folder.path + "/source")
+        let lines = String(decoding: try SampleSpace.lines(source), as: UTF8.self)
+            .split(separator: "\n")
+        let target = try Space.create(at: folder.path + "/target", packs: PackSource.builtIn())
+        let file = try SampleSpace.file(
+            Array(lines.dropFirst(60).map { $0 + "\n" }.joined().utf8),
+            in: folder
+        )
+        let error = #expect(throws: DiarioError.self) {
+            _ = try target.importLines(of: file) { _, _ in }
+        }
+        let message = try #require(error?.message)
+        #expect(message.contains("line 1: position 61 is not the first one, 1"), "\(message)")
+        #expect(message.contains("--gaps"), "\(message)")
+    }
+
     /// As editors of other systems save a file.
     @Test(arguments: [EventForm.lines, .cloudEvents])
     func aByteOrderMarkBeforeAnExportIsPassedOver(form: EventForm) throws {

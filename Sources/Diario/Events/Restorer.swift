@@ -18,10 +18,10 @@ struct Restorer {
     private var batch = Batch()
     /// One or two; looking through them is quicker than hashing.
     private var authorities: [ReplicaID] = []
-    /// The clock of the replica of the row before, and the clocks of the others: mostly a replica
-    /// wrote several events in a row, and its clock need not be looked up for each.
-    private var lastClock: (replica: ReplicaID, clock: HybridTime)?
-    private var clocks: [ReplicaID: HybridTime] = [:]
+    /// The last event of the replica of the row before, and those of the others: mostly a replica
+    /// wrote several events in a row, and its last one need not be looked up for each.
+    private var last: (replica: ReplicaID, event: LastEvent)?
+    private var lastEvents: [ReplicaID: LastEvent] = [:]
     private var position: UInt64 = 0
     /// Whether positions may be missing in the lines.
     private let takesGaps: Bool
@@ -31,6 +31,11 @@ struct Restorer {
     private var acceptedAt: Timestamp?
     private var hasPending = false
     private var count = 0
+
+    private struct LastEvent {
+        var sequence: UInt64 = 0
+        var clock = HybridTime(rawValue: 0)
+    }
 
     /// Rows of authorities, or of others, that follow each other.
     private struct Block {
@@ -119,7 +124,7 @@ struct Restorer {
             if !authorities.contains(origin.replica) { authorities.append(origin.replica) }
             try checkAdoption(place)
         }
-        if count == 0 { try begin() }
+        if count == 0 { try begin(place) }
         if takesGaps { packNames.insert(line.type.pack) }
         try checkPlace(place)
         try beginRow(origin, place)
@@ -148,7 +153,15 @@ struct Restorer {
 
     /// Before the first event: lines that do not begin with the adoption of packs, such as those of
     /// a workload, are events of the packs that this space was made with.
-    private mutating func begin() throws(DiarioError) {
+    private mutating func begin(_ place: InputPlace) throws(DiarioError) {
+        if let given = line.position, given != 1, !takesGaps {
+            throw DiarioError.refused(
+                place,
+                "position \(given) is not the first one, 1: these lines are a part of an export. "
+                    + "Import all of it. If the events before were lost where it was made: "
+                    + "diario import --gaps"
+            )
+        }
         // What adopted them may be missing, and is made up for at the end.
         guard line.type.pack != "engine", line.position == nil || !takesGaps else { return }
         _ = try space.adopt(packs) { _, _ in }
@@ -196,7 +209,7 @@ struct Restorer {
                     place,
                     "position \(given) is not the next one, \(next). "
                         + "Import the lines of one export in their order."
-                        + (!hasPending && given > (count == 0 ? 1 : next)
+                        + (!hasPending && given > next
                             ? " If the events between were lost where it was made: "
                                 + "diario import --gaps" : "")
                 )
@@ -275,23 +288,40 @@ struct Restorer {
         of origin: Origin,
         _ place: InputPlace
     ) throws(DiarioError) -> HybridTime {
-        var last = HybridTime(rawValue: 0)
-        if let lastClock, lastClock.replica == origin.replica {
-            last = lastClock.clock
+        var before = LastEvent()
+        if let last, last.replica == origin.replica {
+            before = last.event
         } else {
-            if let lastClock { clocks[lastClock.replica] = lastClock.clock }
-            last = clocks[origin.replica] ?? last
+            if let last { lastEvents[last.replica] = last.event }
+            before = lastEvents[origin.replica] ?? before
         }
-        let at = line.at ?? Timestamp(milliseconds: last.milliseconds)
-        let clock = line.clock ?? last.next(at: at)
-        guard clock > last else {
+        guard origin.sequence > before.sequence else {
+            throw DiarioError.refused(
+                place,
+                "\(origin.text) comes after sequence \(before.sequence) of its replica, and those "
+                    + "of a replica increase. Import the lines of one export in their order, each "
+                    + "once."
+            )
+        }
+        guard origin.sequence <= LogNumber.max else {
+            throw DiarioError.refused(place, "the sequence of \(origin.text) is out of all bounds.")
+        }
+        let at = line.at ?? Timestamp(milliseconds: before.clock.milliseconds)
+        let clock = line.clock ?? before.clock.next(at: at)
+        guard clock > before.clock else {
             throw DiarioError.refused(
                 place,
                 "the clock of \(origin.text) is not later than that of the event of its replica "
                     + "before."
             )
         }
-        lastClock = (origin.replica, clock)
+        guard clock <= LogNumber.clockMax else {
+            throw DiarioError.refused(
+                place,
+                "the clock of \(origin.text) is out of all bounds: the year 4199 is the last one."
+            )
+        }
+        last = (origin.replica, LastEvent(sequence: origin.sequence, clock: clock))
         return clock
     }
 

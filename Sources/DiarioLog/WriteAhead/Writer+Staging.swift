@@ -449,8 +449,7 @@ extension Writer {
             guard envelope.sequence <= LogNumber.max else {
                 throw .outOfOrder(what: "\(envelope.origin.text) is out of all bounds")
             }
-            // Half of all clocks are left for the events that follow: until the year 4199.
-            guard envelope.clock.rawValue >> 62 == 0 else {
+            guard envelope.clock <= LogNumber.clockMax else {
                 throw .outOfOrder(what: "the clock of \(envelope.origin.text) is out of all bounds")
             }
             let acceptedAt = rows.acceptedAt[index]?.milliseconds ?? max(now, lastAcceptedAt)
