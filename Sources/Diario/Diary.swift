@@ -57,8 +57,7 @@ public actor Diary {
     /// - Throws: ``DiarioError`` if there is a diary already, or if a pack has a fault.
     public static func create(at path: String, schemas folders: [String] = []) throws -> Diary {
         let packs =
-            folders.isEmpty
-            ? try PackSource.builtIn() : try folders.flatMap { try PackSource.load(folder: $0) }
+            folders.isEmpty ? try PackSource.builtIn() : try PackSource.load(folders: folders)
         return Diary(space: try Space.create(at: path, packs: packs))
     }
 

@@ -18,6 +18,7 @@ struct OpenBench {
           --small N       of 100 bytes, how many lie in frames of one event; the others lie in
                           frames of 1,000 events (50)
           --runs N        runs of each side, in turn (11)
+          --seed S        of the workload (1)
           --json          one JSON object instead of a table
 
         """
@@ -26,6 +27,7 @@ struct OpenBench {
     private let megabytes: Int
     private let small: Int
     private let runs: Int
+    private let seed: UInt64
     private let scratch: Scratch
     /// Makes folders without syncs.
     private let library: String
@@ -43,6 +45,7 @@ struct OpenBench {
             megabytes: try arguments.count("--megabytes", 1...100_000) ?? 256,
             small: try arguments.count("--small", 0...100) ?? 50,
             runs: try arguments.count("--runs", 1...1000) ?? 11,
+            seed: UInt64(try arguments.count("--seed", 0...Int.max) ?? 1),
             scratch: scratch,
             library: try PreloadedLibrary.none.make(in: scratch)
         )
@@ -52,6 +55,7 @@ struct OpenBench {
             settings: [
                 ("events", "\(eventCount)"), ("megabytes", "\(bench.megabytes)"),
                 ("small", "\(bench.small) %"), ("runs", "\(bench.runs)"),
+                ("seed", "\(bench.seed)"),
             ]
         )
         let counts = eventCount == 0 ? [0] : [max(1, eventCount / 10), eventCount]
@@ -84,7 +88,7 @@ struct OpenBench {
                 return try await measure(in: path, name: "")
             }
         }
-        let options = WorkloadOptions(eventCount: count, seed: 1)
+        let options = WorkloadOptions(eventCount: count, seed: seed)
         return try await MadeSpace.with(options, library: library, in: scratch) {
             (made) throws(BenchError) in
             try made.removeLines()
@@ -97,7 +101,7 @@ struct OpenBench {
         name: String
     ) async throws(BenchError) -> [Measurement] {
         let made = try Child.run(
-            [Self.childName, path, "\(megabytes)", "\(small)"],
+            [Self.childName, path, "\(megabytes)", "\(small)", "\(seed)"],
             preload: library,
             in: scratch
         )
@@ -188,9 +192,9 @@ struct OpenBench {
     /// Fills the log of a space with events that nobody seals, and tells how many it has then.
     static func makeLog(_ arguments: inout Arguments) throws(BenchError) {
         guard let path = arguments.next(), let megabytes = Int(arguments.next() ?? ""),
-            let small = Int(arguments.next() ?? "")
+            let small = Int(arguments.next() ?? ""), let seed = UInt64(arguments.next() ?? "")
         else { throw .usage("where, and how long?") }
-        let events = try PreparedEvents(WorkloadOptions(eventCount: 20_000, seed: 1))
+        let events = try PreparedEvents(WorkloadOptions(eventCount: 20_000, seed: seed))
         let store = try BenchSpace.store(at: path, background: .none)
         let space = try BenchSpace.onlySpace(of: store)
         var draft = DraftBatch()

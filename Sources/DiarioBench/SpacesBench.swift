@@ -19,6 +19,7 @@ struct SpacesBench {
           --batch N       events of a batch, for one space, in each commit (100)
           --group N       events of one event each, for as many spaces, in each commit (64)
           --runs N        runs of each side, in turn (1)
+          --seed S        of the workload (1)
           --json          one JSON object instead of a table
 
         """
@@ -28,6 +29,7 @@ struct SpacesBench {
     let spaceCount: Int
     let eventCount: Int
     let runs: Int
+    let seed: UInt64
     let scratch: Scratch
     /// Makes folders without syncs.
     let library: String
@@ -53,6 +55,7 @@ struct SpacesBench {
             spaceCount: try arguments.count("--spaces", 1...1_000_000) ?? 10_000,
             eventCount: try arguments.count("--events", 1...100_000_000) ?? 12_000_000,
             runs: try arguments.count("--runs", 1...1000) ?? 1,
+            seed: UInt64(try arguments.count("--seed", 0...Int.max) ?? 1),
             scratch: scratch,
             library: try PreloadedLibrary.none.make(in: scratch)
         )
@@ -62,6 +65,7 @@ struct SpacesBench {
             settings: [
                 ("spaces", "\(bench.spaceCount)"), ("events", "\(bench.eventCount)"),
                 ("batch", "\(batch)"), ("group", "\(group)"), ("runs", "\(bench.runs)"),
+                ("seed", "\(bench.seed)"),
             ]
         )
         if shape != .groups {
@@ -109,7 +113,7 @@ struct SpacesBench {
             // Else the syncs that are measured would have to write what was made here.
             try Child.runTool("sync", [])
             let numbers = try Child.numbers(
-                [Self.runName, path, "\(eventCount)", "\(appends)", "\(events)"],
+                [Self.runName, path, "\(eventCount)", "\(appends)", "\(events)", "\(seed)"],
                 in: scratch
             )
             guard numbers.count == 1 + Self.figures.count else {
@@ -138,10 +142,11 @@ struct SpacesBench {
 
     static func appendEvents(_ arguments: inout Arguments) throws(BenchError) {
         guard let path = arguments.next(), let count = Int(arguments.next() ?? ""),
-            let appends = Int(arguments.next() ?? ""), let size = Int(arguments.next() ?? "")
+            let appends = Int(arguments.next() ?? ""), let size = Int(arguments.next() ?? ""),
+            let seed = UInt64(arguments.next() ?? "")
         else { throw .usage("where, how many, and how?") }
         // A prime number, so that no space is given the same events again and again.
-        let events = try PreparedEvents(WorkloadOptions(eventCount: 20_011, seed: 1))
+        let events = try PreparedEvents(WorkloadOptions(eventCount: 20_011, seed: seed))
         let store = try BenchSpace.store(at: path, isNew: false)
         let spaces = try BenchSpace.log { () throws(LogError) in try store.manifests() }.map(
             \.space

@@ -7,7 +7,8 @@ import Testing
         let command = name.command
         let text = HelpText.command(command, width: 80)
         #expect(command.name == name.rawValue)
-        #expect(text.contains("use: diario [-C DIR] \(command.name)"))
+        let folder = command.name == "init" ? "" : " [-C DIR]"
+        #expect(text.contains("use: diario\(folder) \(command.name)"))
         #expect(text.contains(command.operands))
         for option in command.options {
             #expect(text.contains("  \(option.usage)"))

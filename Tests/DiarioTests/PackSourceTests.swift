@@ -49,6 +49,42 @@ import Testing
         #expect(throws: DiarioError.self) { try PackSource.load(folder: folder.path) }
     }
 
+    /// What lies in a folder of packs and is none of their files stops none of the others.
+    @Test func whatIsNoFileOfAPackIsTold() throws {
+        let folder = try TemporaryFolder()
+        let disk = try folder.directory()
+        func write(_ path: String, _ text: String) throws {
+            try disk.open(path, .create).write(Array(text.utf8).span, at: 0)
+        }
+        for pack in ["one", "two", "three"] {
+            try disk.makeDirectory("\(pack)/events")
+            try write("\(pack)/pack.json", #"{"name":"\#(pack)","version":1}"#)
+        }
+        try disk.makeDirectory("one/events/old")
+        try write("two/pack.json", #"{"name":"three","version":1}"#)
+        let problems = try PackSource.problems(folder: folder.path)
+        let found = problems.map { "\($0.file) \($0.rule)" }
+        #expect(found.contains("one/events/old file-kind"), "\(found)")
+        let twice = problems.filter { $0.rule == "pack-twice" }
+        #expect(twice.map(\.file) == ["two/pack.json"])
+        #expect(twice.map(\.message).joined().contains("the pack in three is named three"))
+        let error = #expect(throws: DiarioError.self) {
+            try PackSource.load(folders: [folder.path + "/two", folder.path + "/three"])
+        }
+        let message = try #require(error?.message)
+        #expect(message.contains(folder.path + "/two is named three"), "\(message)")
+    }
+
+    /// A program that reads problems gets this one, too.
+    @Test func aFolderWithoutAPackIsAProblem() throws {
+        let folder = try TemporaryFolder()
+        #expect(try PackSource.problems(folder: folder.path).map(\.rule) == ["no-pack"])
+        let error = #expect(throws: DiarioError.self) {
+            try PackSource.load(folder: folder.path)
+        }
+        #expect(error?.message.contains("holds no pack") == true)
+    }
+
     /// SQLite takes the statement, and refuses it for every event.
     @Test func aReadModelThatTakesNoExampleIsTold() throws {
         let pack = try TasksPack.make(

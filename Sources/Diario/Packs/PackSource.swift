@@ -31,7 +31,19 @@ package enum PackSource {
 
     /// The packs in the folder at `path`: one pack, or a folder of packs.
     package static func load(folder path: String) throws(DiarioError) -> [Pack] {
-        let groups = try groups(folder: path)
+        try load(folders: [path])
+    }
+
+    /// The packs in several such folders, each of which has a name of its own.
+    package static func load(folders paths: [String]) throws(DiarioError) -> [Pack] {
+        var groups: [Group] = []
+        for path in paths {
+            let found = try self.groups(folder: path)
+            guard !found.isEmpty else {
+                throw DiarioError(.notFound, "\(path) holds no pack: \(noPackText).")
+            }
+            groups += found.map { $0.placed(in: path, of: paths.count) }
+        }
         let packs = try load(groups: groups)
         // The program's own were tried when it was made; those of others are tried here.
         let problems = zip(groups, packs).flatMap { group, pack in
@@ -57,7 +69,16 @@ package enum PackSource {
     package static func problems(folder path: String) throws(DiarioError) -> [PackProblem] {
         var problems: [PackProblem] = []
         var packs: [Pack] = []
-        for group in try groups(folder: path) {
+        var checked: [Group] = []
+        let groups = try groups(folder: path)
+        guard !groups.isEmpty else {
+            return [PackProblem(file: path, line: nil, rule: "no-pack", message: noPackText)]
+        }
+        for group in groups {
+            guard group.problems.isEmpty else {
+                problems += group.problems.map { group.placing($0) }
+                continue
+            }
             do throws(PackError) {
                 let pack = try Pack(files: group.files)
                 var found =
@@ -76,17 +97,40 @@ package enum PackSource {
                 }
                 problems += found.map { group.placing($0) }
                 packs.append(pack)
+                checked.append(group)
             } catch {
                 problems += error.problems.map { group.placing($0) }
             }
         }
+        problems += doubles(packs, checked)
         if problems.isEmpty {
             do throws(PackError) { _ = try TypeCatalog(packs) } catch { problems = error.problems }
         }
         return problems
     }
 
+    /// Packs that have one name, with the places of both.
+    private static func doubles(_ packs: [Pack], _ groups: [Group]) -> [PackProblem] {
+        var first: [String: Group] = [:]
+        var problems: [PackProblem] = []
+        for (pack, group) in zip(packs, groups) {
+            guard let other = first[pack.name] else {
+                first[pack.name] = group
+                continue
+            }
+            let problem = PackProblem(
+                file: "pack.json",
+                line: nil,
+                rule: "pack-twice",
+                message: "the pack in \(other.place) is named \(pack.name), too; leave one out"
+            )
+            problems.append(group.placing(problem))
+        }
+        return problems
+    }
+
     private static let engineName = "engine"
+    private static let noPackText = "there is no pack.json in it, nor in a folder of it"
 
     /// That a pack has the name of the program's own, whose types would be other ones then.
     private static func nameProblems(_ pack: Pack) -> [PackProblem] {
@@ -105,7 +149,20 @@ package enum PackSource {
     private struct Group {
         /// Relative to what was asked for; empty if that is the pack itself.
         var name: String
-        var files: [PackFile]
+        var files: [PackFile] = []
+        /// What of the folder is no file of a pack.
+        var problems: [PackProblem] = []
+
+        /// What messages call it.
+        var place: String { name.isEmpty ? "this program" : name }
+
+        /// The same with the folder that was asked for in front, if there are several.
+        func placed(in path: String, of count: Int) -> Group {
+            guard count > 1 else { return self }
+            var group = self
+            group.name = name.isEmpty ? path : "\(path)/\(name)"
+            return group
+        }
 
         /// The problem with its file as the user knows it.
         func placing(_ problem: PackProblem) -> PackProblem {
@@ -123,10 +180,15 @@ package enum PackSource {
         do throws(PackError) {
             var packs: [Pack] = []
             for group in groups {
-                do throws(PackError) { packs.append(try Pack(files: group.files)) } catch {
+                do throws(PackError) {
+                    guard group.problems.isEmpty else { throw PackError(group.problems) }
+                    packs.append(try Pack(files: group.files))
+                } catch {
                     throw PackError(error.problems.map { group.placing($0) })
                 }
             }
+            let doubles = doubles(packs, groups)
+            guard doubles.isEmpty else { throw PackError(doubles) }
             _ = try TypeCatalog(packs)
             return packs
         } catch {
@@ -154,24 +216,15 @@ package enum PackSource {
         do throws(StorageError) {
             let folder = try POSIXDirectory(path: path, access: .read)
             if try folder.exists("pack.json") {
-                return [Group(name: "", files: try files(in: folder, below: ""))]
+                return [try group("", in: folder)]
             }
             var groups: [Group] = []
             for name in try folder.list("") where try isPack(name, in: folder) {
                 guard name != engineName else { continue }
-                groups.append(Group(name: name, files: try files(in: folder, below: name + "/")))
-            }
-            guard !groups.isEmpty else {
-                throw .notFound(path + "/pack.json")
+                groups.append(try group(name, in: folder))
             }
             return groups
         } catch {
-            if case .notFound(let missing) = error, missing.hasSuffix("pack.json") {
-                throw DiarioError(
-                    .notFound,
-                    "\(path) holds no pack: there is no pack.json in it, nor in a folder of it."
-                )
-            }
             throw DiarioError(error)
         }
     }
@@ -188,22 +241,49 @@ package enum PackSource {
         }
     }
 
-    /// The files of a pack: those of its folder and of the folders in it.
-    private static func files(
-        in folder: POSIXDirectory,
-        below prefix: String
-    ) throws(StorageError) -> [PackFile] {
-        var files: [PackFile] = []
+    /// The pack in a folder: the files of it and of the folders in it.
+    private static func group(
+        _ name: String,
+        in folder: POSIXDirectory
+    ) throws(StorageError) -> Group {
+        let prefix = name.isEmpty ? "" : name + "/"
+        var group = Group(name: name)
         var size = 0
-        func add(_ path: String) throws(StorageError) {
-            guard files.count <= Limits.packFileCountMax else { return }
-            // One byte more than allowed is enough to see that it is too much.
-            let bytes = try folder.contents(
-                of: prefix + path,
-                sizeMax: Limits.packSizeMax - min(size, Limits.packSizeMax)
+        func refuse(_ path: String, _ rule: String, _ message: String) {
+            group.problems.append(
+                PackProblem(file: path, line: nil, rule: rule, message: message)
             )
-            size += bytes.count
-            files.append(PackFile(path: path, bytes: bytes))
+        }
+        func add(_ path: String) throws(StorageError) {
+            guard group.files.count <= Limits.packFileCountMax else { return }
+            do throws(StorageError) {
+                // One byte more than allowed is enough to see that it is too much.
+                let bytes = try folder.contents(
+                    of: prefix + path,
+                    sizeMax: Limits.packSizeMax - min(size, Limits.packSizeMax)
+                )
+                size += bytes.count
+                group.files.append(PackFile(path: path, bytes: bytes))
+            } catch .notFile {
+                refuse(
+                    path,
+                    "file-kind",
+                    "it is no file, and a pack has files alone: pack.json, and those of the "
+                        + "folders beside it. Move it out of the pack"
+                )
+            } catch .notFound {
+                refuse(
+                    path,
+                    "file-kind",
+                    "it is a link to nothing. Remove it, or put the file there"
+                )
+            } catch .tooLarge {
+                refuse(
+                    path,
+                    "pack-size",
+                    "with it the pack has more bytes than the limit \(Limits.packSizeMax); split it"
+                )
+            }
         }
         for name in try folder.list(prefix.isEmpty ? "" : String(prefix.dropLast()))
         where !name.hasPrefix(".") {
@@ -211,10 +291,10 @@ package enum PackSource {
                 for child in try folder.list(prefix + name) where !child.hasPrefix(".") {
                     try add(name + "/" + child)
                 }
-            } catch .notDirectory {
+            } catch .notDirectory, .notFound {
                 try add(name)
             }
         }
-        return files
+        return group
     }
 }

@@ -16,6 +16,7 @@ enum WorkloadCommand {
           --record          lines as `diario record -` takes them: without origins. With derived
                             ids, things that later lines mention get given ids all the same
           --output FILE     write there
+          --json            as other benchmarks take it; the lines are JSON in any case
           --schema DIR      check the first lines against these packs, not the built-in ones
 
         """
@@ -23,6 +24,7 @@ enum WorkloadCommand {
     static func run(_ arguments: inout Arguments) throws(BenchError) {
         let options = try Self.options(&arguments, defaultCount: 100_000)
         let output = try arguments.value("--output")
+        _ = arguments.flag("--json")
         let folder = try arguments.value("--schema")
         try arguments.finish()
         try check(options, try BenchSpace.catalog(of: folder))

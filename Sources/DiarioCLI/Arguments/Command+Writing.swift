@@ -29,7 +29,8 @@ extension Command {
                 text: "diario init garden --schema ./plants",
                 meaning: "a space with a pack of your own"
             ),
-        ]
+        ],
+        takesSpaceFolder: false
     )
 
     static let record = Command(

@@ -16,6 +16,8 @@ package struct Command: Sendable {
     package let options: [CommandOption]
     /// Commands as they are typed, each with what it does.
     package let examples: [Example]
+    /// Whether the folder of a space may be named in front of the command.
+    package let takesSpaceFolder: Bool
 
     package struct Example: Sendable {
         package let text: String
@@ -30,8 +32,10 @@ package struct Command: Sendable {
         summary: String,
         details: [String],
         options: [CommandOption],
-        examples: [Example]
+        examples: [Example],
+        takesSpaceFolder: Bool = true
     ) {
+        self.takesSpaceFolder = takesSpaceFolder
         self.name = name
         self.operands = operands
         self.operandCount = operandCount
@@ -40,6 +44,13 @@ package struct Command: Sendable {
         self.details = details
         self.options = options
         self.examples = examples
+    }
+
+    /// How it is typed: `diario [-C DIR] record TYPE [JSON|-] [OPTION]...`.
+    package var usage: String {
+        let program = takesSpaceFolder ? "diario [-C DIR]" : "diario"
+        return [program, name, operands, "[OPTION]..."].filter { !$0.isEmpty }
+            .joined(separator: " ")
     }
 
     /// The option named `name`, without its dashes.

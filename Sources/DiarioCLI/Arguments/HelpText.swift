@@ -31,8 +31,7 @@ package enum HelpText {
 
     package static func command(_ command: Command, width: Int) -> String {
         let width = min(width, widthMax)
-        let usage = ["use: diario [-C DIR]", command.name, command.operands, "[OPTION]..."]
-        var lines = [usage.filter { !$0.isEmpty }.joined(separator: " ")]
+        var lines = ["use: \(command.usage)"]
         for paragraph in command.details {
             lines += [""] + CellText.wrapped(paragraph, to: width)
         }

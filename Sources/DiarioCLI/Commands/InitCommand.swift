@@ -12,9 +12,7 @@ enum InitCommand {
         let schemas = call.arguments.all("schema")
         let packs = try reporting { () throws(DiarioError) in
             guard !schemas.isEmpty else { return try PackSource.builtIn() }
-            var packs: [Pack] = []
-            for schema in schemas { packs += try PackSource.load(folder: schema) }
-            return packs
+            return try PackSource.load(folders: schemas)
         }
         let space = try reporting { () throws(DiarioError) in
             try Space.create(at: folder, packs: packs)

@@ -194,9 +194,7 @@ enum ServeCommand {
         let schemas = call.arguments.all("schema")
         return try reporting { () throws(DiarioError) in
             guard !schemas.isEmpty else { return try PackSource.builtIn() }
-            var packs: [Pack] = []
-            for schema in schemas { packs += try PackSource.load(folder: schema) }
-            return packs
+            return try PackSource.load(folders: schemas)
         }
     }
 
