@@ -232,4 +232,25 @@ import Testing
             + "SELECT i FROM n;"
         #expect(try !problems(["readmodel/things.sql": Self.model(definitions: fill)]).isEmpty)
     }
+
+    /// A default that is none of its type would be one only where nobody gives a value.
+    @Test(arguments: [
+        ("n INTEGER = 5", true), ("n INTEGER = NULL", true), ("n INTEGER = 'a'", false),
+        ("n INTEGER = 1.5", false), ("n REAL = 5", true), ("n REAL = -1.5", true),
+        ("n TEXT = 'a'", true), ("n TEXT = 5", false), ("n DATE = '2026-05-04'", true),
+        ("n DATE = 'today'", false), ("n BOOLEAN = 1", true), ("n BOOLEAN = 2", false),
+        ("n BLOB = NULL", true), ("n BLOB = 'ab'", false),
+    ])
+    func aDefaultIsOneOfItsType(parameter: String, isRight: Bool) throws {
+        let text = "-- query by-day(\(parameter)): a\nSELECT id FROM thing WHERE count = :n;"
+        let problems = try PackSample.problems(["queries/by-day.sql": text])
+        #expect(problems.map(\.rule) == (isRight ? [] : ["query-parameter"]), "\(problems)")
+    }
+
+    @Test func columnsOfAnAnswerHaveNamesOfTheirOwn() throws {
+        let text = "-- query by-day(): a\nSELECT id, day AS id FROM thing;"
+        let problems = try PackSample.problems(["queries/by-day.sql": text])
+        #expect(problems.map(\.rule) == ["query-column"])
+        #expect(problems.map(\.line) == [2])
+    }
 }

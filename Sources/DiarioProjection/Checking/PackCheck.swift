@@ -75,12 +75,55 @@ package enum PackCheck {
         // Without its tables a query has faults that are none of its own.
         if isWhole {
             for query in pack.sql.queries {
-                let found = problem(query.statement, query.file, .query, connection, watch)
-                if let found { problems.append(found) }
+                problems += Self.problems(with: query, connection, watch)
             }
         }
         for upcast in pack.sql.upcasts {
             problems += Self.problems(with: upcast, of: pack, connection, watch)
+        }
+        return problems
+    }
+
+    private static func problems(
+        with query: PackQuery,
+        _ connection: borrowing Connection,
+        _ watch: Watch
+    ) -> [PackProblem] {
+        var problems: [PackProblem] = []
+        for parameter in query.parameters {
+            guard let fallback = parameter.fallback, !parameter.kind.takes(default: fallback) else {
+                continue
+            }
+            problems.append(
+                PackProblem(
+                    file: query.file,
+                    line: 1,
+                    rule: "query-parameter",
+                    message: "the default of \(parameter.name) is \(fallback), and "
+                        + "\(parameter.kind.rawValue) is \(parameter.kind.form); write one as SQL "
+                        + "does, or NULL"
+                )
+            )
+        }
+        let statement = query.statement
+        if let found = problem(statement, query.file, .query, connection, watch) {
+            return problems + [found]
+        }
+        guard let prepared = try? connection.prepare(statement.text, isKept: false) else {
+            return problems
+        }
+        var names: Set<String> = []
+        for column in 0..<prepared.columnCount {
+            let name = prepared.columnName(at: column)
+            guard !names.insert(name).inserted else { continue }
+            problems.append(
+                PackProblem(
+                    file: query.file,
+                    line: statement.line,
+                    rule: "query-column",
+                    message: "two columns of the answer are named \(name); name one with AS"
+                )
+            )
         }
         return problems
     }

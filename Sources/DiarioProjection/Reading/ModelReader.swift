@@ -352,7 +352,7 @@ extension PackQuery {
                 }
                 values[parameter.name] = value
             } else if let fallback = parameter.fallback {
-                values[parameter.name] = try Self.literal(fallback)
+                values[parameter.name] = try parameter.kind.value(literal: fallback)
             } else {
                 throw .query(
                     QueryFault(
@@ -363,14 +363,6 @@ extension PackQuery {
             }
         }
         return values
-    }
-
-    private static func literal(_ text: String) throws(ProjectionError) -> Value {
-        do throws(SQLiteError) {
-            return try Connection(path: ":memory:", .create).value("SELECT \(text)") ?? .null
-        } catch {
-            throw .query(QueryFault(.invalid, error.message))
-        }
     }
 }
 
@@ -401,6 +393,28 @@ extension PackQuery.Kind {
             default: nil
             }
         case .blob: Self.bytes(text).map { .blob($0) }
+        }
+    }
+
+    /// The value of a default, which is a literal of SQL.
+    func value(literal text: String) throws(ProjectionError) -> Value {
+        do throws(SQLiteError) {
+            let value = try Connection(path: ":memory:", .create).value("SELECT \(text)") ?? .null
+            guard self == .real, case .integer(let number) = value else { return value }
+            return .real(Double(number))
+        } catch {
+            throw .query(QueryFault(.invalid, error.message))
+        }
+    }
+
+    /// Whether a parameter of this kind may have the default.
+    func takes(default text: String) -> Bool {
+        switch (self, try? value(literal: text)) {
+        case (_, .null), (.integer, .integer), (.real, .real), (.text, .text),
+            (.boolean, .integer(0...1)):
+            true
+        case (.date, .text(let day)): value(day) != nil
+        default: false
         }
     }
 
