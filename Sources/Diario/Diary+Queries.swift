@@ -146,9 +146,7 @@ extension Diary {
         switch question {
         case .named(let name, let texts):
             let (pack, query) = try models.query(name)
-            guard let source = models.source(of: pack.name) else {
-                throw DiarioError(.notFound, "The read models of \(pack.name) are not built.")
-            }
+            let source = try models.builtSource(of: pack.name)
             return try projecting { () throws(ProjectionError) in
                 let reader = try ModelReader(source)
                 let values = try query.values(texts)

@@ -25,6 +25,20 @@ import Testing
         try lane.check(models, "both")
     }
 
+    /// Where nothing may be written, a table was said to be none though its pack has it.
+    @Test func aTableThatIsNotBuiltIsToldAsThat() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: PackSource.builtIn())
+        let models = try ReadModels(space)
+        for statement in ["SELECT * FROM weight", "SELECT * FROM meals.WEIGHT"] {
+            let reader = try models.reader(for: models.scope(of: statement))
+            let error = #expect(throws: ProjectionError.self) {
+                _ = try reader.answer(statement)
+            }
+            #expect(error?.message.contains("read models of meals are not built") == true)
+        }
+    }
+
     /// Where there is much to do for several packs, two threads bring them up to date.
     @Test func packsThatAreFarBehindAreUpdatedSideBySide() throws {
         let folder = try TemporaryFolder()

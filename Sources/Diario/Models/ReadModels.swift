@@ -157,7 +157,8 @@ package final class ReadModels {
         _ progress: Progress
     ) throws(DiarioError) -> [Space.UsedPack] {
         let (sound, others) = packs.reduce(into: ([Space.UsedPack](), [Space.UsedPack]())) {
-            if PackCheck.problems(of: $1.pack).isEmpty { $0.0.append($1) } else { $0.1.append($1) }
+            let isSound = PackCheck.problems(of: $1.pack, inUse: true).isEmpty
+            if isSound { $0.0.append($1) } else { $0.1.append($1) }
         }
         try builder.alone { () throws(DiarioError) in
             // Another process may have built them while this one waited.
@@ -176,7 +177,7 @@ package final class ReadModels {
         _ progress: Progress
     ) throws(DiarioError) {
         let (pack, plan) = (used.pack, plan(used))
-        if let problem = PackCheck.problems(of: pack).first {
+        if let problem = PackCheck.problems(of: pack, inUse: true).first {
             // A pack may have come from elsewhere: what it had before goes on.
             return try locked { () throws(DiarioError) in
                 guard let file = try liveFile(plan, keepsOwnPack: true) else {

@@ -53,12 +53,43 @@ extension ReadModels {
         "begin", "into", "for", "each", "row", "when", "as", "old", "new",
     ]
 
+    /// The read models of a pack, whose name is known.
+    package func builtSource(of pack: String) throws(DiarioError) -> ModelReader.Source {
+        guard let source = source(of: pack) else { throw notBuilt(pack) }
+        return source
+    }
+
+    private func notBuilt(_ pack: String) -> DiarioError {
+        DiarioError(
+            .notFound,
+            "The read models of \(pack) are not built, and nothing can be written here. Build them "
+                + "where the space may be written: diario rebuild"
+        )
+    }
+
     /// Opens what a statement may read.
     package func reader(for scope: SQLScope) throws(ProjectionError) -> ModelReader {
         let all = sources()
-        return try ModelReader(
+        let reader = try ModelReader(
             all.filter { scope.named.contains($0.pack) },
             listing: scope.listsTables ? all : []
         )
+        for pack in packs where !all.contains(where: { $0.pack == pack.name }) {
+            for definition in pack.sql.readModels.flatMap(\.definitions) {
+                guard let table = definition.tableName else { continue }
+                reader.missingTables[table] = notBuilt(pack.name).message
+            }
+        }
+        return reader
+    }
+}
+
+extension SQLStatement {
+    /// The name of the table that it makes, in small letters.
+    fileprivate var tableName: String? {
+        guard let place = head.firstIndex(of: "TABLE") else { return nil }
+        let rest = head[(place + 1)...]
+        let name = rest.starts(with: ["IF", "NOT", "EXISTS"]) ? rest.dropFirst(3) : rest
+        return name.first?.lowercased()
     }
 }

@@ -23,7 +23,9 @@ enum QueryCommand {
             do throws(ProjectionError) { values = try query.values(texts) } catch {
                 throw .usage(error.message)
             }
-            guard let source = models.source(of: pack.name) else { throw notBuilt(pack.name) }
+            let source = try reporting { () throws(DiarioError) in
+                try models.builtSource(of: pack.name)
+            }
             try answer(call, query.statement.text, values, bounds) { () throws(ProjectionError) in
                 try ModelReader(source)
             }
@@ -88,13 +90,6 @@ enum QueryCommand {
             for note in models.notes { call.remark(note) }
             try body(models)
         }
-    }
-
-    private static func notBuilt(_ pack: String) -> Failure {
-        .failed(
-            "the read models of \(pack) are not built, and nothing can be written here. Build them "
-                + "where the space may be written: diario rebuild"
-        )
     }
 
     /// The names as they can be typed: with the pack where several have a query of that name.

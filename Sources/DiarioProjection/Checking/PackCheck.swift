@@ -5,7 +5,10 @@ package import DiarioSchema
 /// Tries all SQL of a pack on an empty database in memory.
 package enum PackCheck {
     /// All that is wrong with it, by file and line; what `Pack` itself finds is not repeated.
-    package static func problems(of pack: Pack) -> [PackProblem] {
+    ///
+    /// Of a pack `inUse` only what keeps its read models from being built: it was taken when less
+    /// was asked of its queries.
+    package static func problems(of pack: Pack, inUse: Bool = false) -> [PackProblem] {
         var problems = needProblems(of: pack)
         guard count(pack) <= Limits.sqlStatementCountMax else {
             problems.append(
@@ -19,7 +22,7 @@ package enum PackCheck {
             )
             return problems
         }
-        do throws(SQLiteError) { problems += try sqlProblems(of: pack) } catch {
+        do throws(SQLiteError) { problems += try sqlProblems(of: pack, inUse) } catch {
             problems.append(
                 PackProblem(file: "pack.json", line: nil, rule: "sql", message: error.message)
             )
@@ -53,7 +56,10 @@ package enum PackCheck {
         }
     }
 
-    private static func sqlProblems(of pack: Pack) throws(SQLiteError) -> [PackProblem] {
+    private static func sqlProblems(
+        of pack: Pack,
+        _ inUse: Bool
+    ) throws(SQLiteError) -> [PackProblem] {
         let watch = Watch()
         watch.needs = Set(pack.needs.map(\.name))
         let connection = try PackConnection.scratch()
@@ -75,7 +81,9 @@ package enum PackCheck {
         // Without its tables a query has faults that are none of its own.
         if isWhole {
             for query in pack.sql.queries {
-                problems += Self.problems(with: query, connection, watch)
+                let found = problem(query.statement, query.file, .query, connection, watch)
+                if let found { problems.append(found) }
+                if !inUse { problems += Self.problems(with: query, connection, watch) }
             }
         }
         for upcast in pack.sql.upcasts {
@@ -84,6 +92,7 @@ package enum PackCheck {
         return problems
     }
 
+    /// What is wrong with defaults of parameters, and with the columns of the answer.
     private static func problems(
         with query: PackQuery,
         _ connection: borrowing Connection,
@@ -106,9 +115,7 @@ package enum PackCheck {
             )
         }
         let statement = query.statement
-        if let found = problem(statement, query.file, .query, connection, watch) {
-            return problems + [found]
-        }
+        watch.begin(.query)
         guard let prepared = try? connection.prepare(statement.text, isKept: false) else {
             return problems
         }

@@ -9,6 +9,8 @@ package final class ModelReader {
     private let packs: [String]
     private let watch = Watch()
     private let paths: String
+    /// What is to be said of tables that are not here, by their names in small letters.
+    package var missingTables: [String: String] = [:]
     /// Whether the time of the query that runs is over.
     private var isOver = false
     private var timeRemedy = ""
@@ -239,15 +241,22 @@ package final class ModelReader {
             .file(path: paths, error)
         case .tooLarge, .interrupted: .query(QueryFault(.limit, error.message))
         case .constraint, .invalid, .other:
-            .query(QueryFault(.invalid, error.message + Self.remedy(error.message)))
+            .query(QueryFault(.invalid, explained(error.message)))
         }
     }
 
-    /// What to do about a name that SQLite does not know, or a pattern that is too long.
-    private static func remedy(_ message: String) -> String {
-        if message.hasPrefix("no such table") { return "; all are in the table diario_tables" }
+    /// The message, and what to do about a name that SQLite does not know, or a pattern that is too
+    /// long.
+    private func explained(_ message: String) -> String {
+        let noTable = "no such table: "
+        if message.hasPrefix(noTable) {
+            let name = message.dropFirst(noTable.count)
+            let table = name.split(separator: ".").last ?? name
+            return missingTables[table.lowercased()]
+                ?? message + "; all are in the table diario_tables"
+        }
         return message.hasPrefix("LIKE or GLOB pattern")
-            ? "; one may have \(Limits.sqlPatternSizeMax) bytes" : ""
+            ? message + "; one may have \(Limits.sqlPatternSizeMax) bytes" : message
     }
 
     /// How far the read models of a generation are.
