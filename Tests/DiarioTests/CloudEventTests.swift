@@ -147,13 +147,53 @@ import Testing
         for (text, named) in [
             ("[", "ends"), ("[{}", "specversion"), ("[] []", "something follows"),
             ("[,]", "no JSON object"), ("[1]", "no JSON object"), ("[{", "ends inside"),
-            ("[{\"a\":\"\\", "ends inside"), ("{}", "one JSON array"), ("", "one JSON array"),
+            ("[{\"a\":\"\\", "ends inside"), ("{}", "specversion"), ("", "one JSON array"),
+            ("1", "one JSON array"), ("{", "ends inside"), ("{},{}", "specversion"),
         ] {
             let file = try SampleSpace.file(Array(text.utf8), in: folder)
             let error = #expect(throws: DiarioError.self, "\(text)") {
                 try space.importEvents(of: file, as: .cloudEvents) { _, _ in }
             }
             #expect(error?.message.contains(named) == true, "\(error?.message ?? "")")
+        }
+    }
+
+    /// As programs hand over one event, or write one in each line.
+    @Test(arguments: ["", "\n", " ", "\n\n"])
+    func eventsMayFollowOneAnotherWithoutAnArray(between: String) throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path + "/space", packs: PackSource.builtIn())
+        let events = ["a-1", "a-2", "a-3"].map { foreign(id: $0) }
+        var text = events[0]
+        var known = 0
+        for (count, next) in [events[1], events[2]].enumerated() {
+            let summary = try importing(Array((text + between).utf8), into: space, folder)
+            #expect((summary.imported, summary.known) == (1, known))
+            known = count + 1
+            text += between + next
+        }
+        let error = #expect(throws: DiarioError.self) {
+            _ = try importing(Array((text + ",\(events[0])").utf8), into: space, folder)
+        }
+        #expect(error?.message.contains("element 4") == true, "\(error?.message ?? "")")
+    }
+
+    @Test func theFormIsToldByTheFirstObject() throws {
+        let folder = try TemporaryFolder()
+        let long = String(repeating: "x", count: 9000)
+        let cases: [(String, EventForm)] = [
+            ("", .lines), ("  ", .lines), ("1", .lines), ("[", .cloudEvents),
+            (" \n[", .cloudEvents),
+            (#"{"type":"a"}"#, .lines), (#"{"specversion" : "1.0"}"#, .cloudEvents),
+            (#"{"data":{"specversion":1},"type":"a"}"#, .lines),
+            (#"{"type":"specversion","a":1}"#, .lines),
+            (#"{"data":["\#(long)",{}],"specversion":"1.0"}"#, .cloudEvents),
+            (#"{"data":"\\\"","specversion":"1.0"}"#, .cloudEvents),
+            (#"{"type":"a"}{"specversion":"1.0"}"#, .lines), (#"{"type":"a"#, .lines),
+        ]
+        for (text, form) in cases {
+            let file = try SampleSpace.file(Array(text.utf8), in: folder)
+            #expect(try EventForm.detected(in: file) == form, "\(text.prefix(40))")
         }
     }
 

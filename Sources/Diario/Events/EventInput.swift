@@ -46,11 +46,12 @@ package protocol EventInput {
 package enum EventForm: Sendable {
     /// One JSON object in each line.
     case lines
-    /// A JSON array of CloudEvents: schema/format/cloudevents.md.
+    /// CloudEvents, in a JSON array or one after the other: schema/format/cloudevents.md.
     case cloudEvents
 
-    /// What a file is by its first byte that is no blank: `[` begins CloudEvents.
+    /// What a file is by how it begins: `[`, or an object with `specversion`, are CloudEvents.
     package static func detected(in file: any LogFile) throws(DiarioError) -> EventForm {
+        var scan = FormScan()
         var bytes: [UInt8] = []
         var offset = 0
         // Not for ever: lines are bounded too, and no writer puts that many blanks in front.
@@ -63,12 +64,57 @@ package enum EventForm: Sendable {
             }
             guard !bytes.isEmpty else { return .lines }
             let start = offset == 0 ? ByteOrderMark.size(atStartOf: bytes) : 0
-            if let first = bytes[start...].first(where: { !$0.isJSONBlank }) {
-                return first == UInt8(ascii: "[") ? .cloudEvents : .lines
+            for byte in bytes[start...] {
+                if let form = scan.next(byte) { return form }
             }
             offset += bytes.count
         }
         return .lines
+    }
+}
+
+/// Looks for the key `specversion` in the first object of a file.
+private struct FormScan {
+    private static let key = Array("specversion".utf8)
+
+    private var depth = 0
+    private var isInString = false
+    private var isEscaped = false
+    /// The string that came last in the object itself, as far as it may be the key.
+    private var text: [UInt8] = []
+
+    /// The form, once a byte tells.
+    mutating func next(_ byte: UInt8) -> EventForm? {
+        if isInString {
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isInString = false
+            }
+            // One more than the key has tells that it is another string.
+            if isInString, depth == 1, text.count <= Self.key.count { text.append(byte) }
+            return nil
+        }
+        guard !byte.isJSONBlank else { return nil }
+        switch byte {
+        case UInt8(ascii: "\"") where depth > 0:
+            isInString = true
+            if depth == 1 { text.removeAll(keepingCapacity: true) }
+        case UInt8(ascii: ":") where depth == 1:
+            if text == Self.key { return .cloudEvents }
+        case UInt8(ascii: "["):
+            if depth == 0 { return .cloudEvents }
+            depth += 1
+        case UInt8(ascii: "{"): depth += 1
+        case UInt8(ascii: "}"), UInt8(ascii: "]"):
+            depth -= 1
+            if depth <= 0 { return .lines }
+        default:
+            if depth == 0 { return .lines }
+        }
+        return nil
     }
 }
 

@@ -57,8 +57,9 @@ extension Command {
         summary: "take over the events of an export",
         details: [
             "Takes over all events of FILE, or of the input, or none: lines as `diario export` "
-                + "writes them, or a JSON array of CloudEvents if the first character is [; a byte "
-                + "order mark at the start, as some editors write one, is passed over. Into a "
+                + "writes them, or CloudEvents, if the file begins with [ or with an object that "
+                + "has a specversion: in an array, or one after the other. A byte order mark at "
+                + "the start, as some editors write one, is passed over. Into a "
                 + "space without events of its packs they come as they are, with origins, "
                 + "positions and times; the space is then another one, of a new lineage. Into any "
                 + "other space they come as new events of this replica, each once, however often "

@@ -2,8 +2,8 @@ import DiarioCore
 import DiarioSchema
 package import DiarioStorage
 
-/// The events of a JSON array of CloudEvents, one by one; memory is bounded by the largest that is
-/// allowed.
+/// The events of a JSON array of CloudEvents, or of a file with one after the other, one by one;
+/// memory is bounded by the largest that is allowed.
 ///
 /// Finds where each element begins and ends, and leaves what is in it to `CloudEventReader`.
 package struct CloudEventBatch: EventInput {
@@ -16,6 +16,8 @@ package struct CloudEventBatch: EventInput {
     private var line = 1
     package private(set) var number = 0
     private var isFinished = false
+    /// False if events follow one another without brackets and commas.
+    private var isArray = true
 
     private static let chunkSize = 256 * 1024
 
@@ -49,19 +51,22 @@ package struct CloudEventBatch: EventInput {
         InputPlace(line: line, element: (number: max(1, number), byte: offset + 1))
     }
 
-    /// Moves to the next element; false at the end of the array.
+    /// Moves to the next element; false behind the last one.
     private mutating func findElement() throws(DiarioError) -> Bool {
         let isFirst = number == 0
         if isFirst {
-            guard try take(UInt8(ascii: "[")) else {
+            isArray = try take(UInt8(ascii: "["))
+            let first = try peek()
+            guard isArray || first == UInt8(ascii: "{") else {
                 throw DiarioError(
                     .invalid,
-                    "line \(line), byte \(offset + 1): CloudEvents come as one JSON array, so "
-                        + "the first byte is [. Put single events into brackets.",
+                    "line \(line), byte \(offset + 1): CloudEvents come as one JSON array, which "
+                        + "begins with [, or one after the other, each beginning with {.",
                     line: line
                 )
             }
         }
+        guard isArray else { return try findNext() }
         if try take(UInt8(ascii: "]")) {
             try expectEnd()
             return false
@@ -74,6 +79,20 @@ package struct CloudEventBatch: EventInput {
         guard try peek() == UInt8(ascii: "{") else {
             number += 1
             throw broken("it is no JSON object")
+        }
+        return true
+    }
+
+    /// Moves to the event that follows without a comma; false at the end of the file.
+    private mutating func findNext() throws(DiarioError) -> Bool {
+        guard let byte = try peek() else { return false }
+        guard byte == UInt8(ascii: "{") else {
+            number += 1
+            throw DiarioError.refused(
+                place,
+                "it is no JSON object. Events come one after the other, or with commas between "
+                    + "them in brackets."
+            )
         }
         return true
     }
