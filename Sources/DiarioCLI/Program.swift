@@ -49,7 +49,7 @@ enum Program {
     /// Runs the program; gives its exit code.
     static func run() async -> Int32 {
         SystemCall.fillStandardDescriptors()
-        Interrupt.ignoreBrokenPipes()
+        Interrupt.ignoreFailingWrites()
         let output = Output(descriptor: 1)
         let errors = Output(descriptor: 2, name: "stderr")
         do throws(Failure) {

@@ -74,8 +74,8 @@ package enum LogError: Error, Equatable, Sendable {
         case .notALog:
             "There is no Diario log here. Make one with `diario init DIR`, or check the path."
         case .newerFormat(let version):
-            "This directory was written in format \(version), which this program cannot read. "
-                + "Use a newer diario."
+            "This directory was written by a newer program, in format \(version), which this one "
+                + "does not know well enough for that. Use a newer diario."
         case .readOnly:
             "The log was opened for reading only, so nothing can be recorded."
         case .closed: "The log was closed. Open it again."

@@ -145,8 +145,14 @@ extension LogStore {
 
     /// The spaces of this directory in order of id, without those that another one replaces.
     package func manifests() throws(LogError) -> [Manifest] {
-        let names = try storing { () throws(StorageError) in
-            try shared.directory.list(LogPaths.spaces)
+        let directory = shared.directory
+        let names = try storing { () throws(StorageError) -> [String]? in
+            guard try directory.exists(LogPaths.spaces) else { return nil }
+            return try directory.list(LogPaths.spaces)
+        }
+        guard let names else {
+            let what = "the folder of the spaces is gone"
+            throw .corrupt(Fault(file: LogPaths.spaces, offset: 0, what: what))
         }
         var manifests: [Manifest] = []
         for name in names {
@@ -191,21 +197,14 @@ extension LogStore {
             segmentCount: segments.count + home.manifest.lanes.count,
             pending: index.pendingCount,
             sealedPending: index.sealedPendingCount,
-            events: max(0, index.eventCount - Self.lostEvents(home.manifest, index.adoptions)),
+            events: home.manifest.lost.isEmpty
+                ? index.eventCount : countEvents(home.manifest, index),
             liveBytes: index.liveBytes,
             adoptions: index.adoptions,
             clock: index.clock,
             acceptedAt: index.head == 0 ? nil : Timestamp(milliseconds: index.acceptedAt),
             tallies: index.tallies
         )
-    }
-
-    /// Events that were lost; adoptions among them are an authority's, and known all the same.
-    private static func lostEvents(_ manifest: Manifest, _ adoptions: [Adoption]) -> Int {
-        manifest.lost.reduce(0) { count, lost in
-            count + Int(lost.count)
-                - adoptions.count { lost.run(at: $0.position) != nil }
-        }
     }
 
     /// Which events there are at positions that were given: another text once some were lost, or

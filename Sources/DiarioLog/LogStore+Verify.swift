@@ -152,8 +152,7 @@ extension LogStore {
     /// A log that is gone, or an older one, looks whole by itself.
     package func checkTail(of space: SpaceID) throws(LogError) {
         var fault = try missingTail(of: space)
-        // Every space has at least adopted packs, unless a repair found nothing of it.
-        if fault == nil, try isEmpty(space), try history(of: space).isEmpty {
+        if fault == nil, try isMissing(space) {
             fault = Fault(
                 file: LogPaths.log,
                 offset: 0,
@@ -168,6 +167,13 @@ extension LogStore {
     /// Whether the log lacks events of a space that are sealed, as an older one does.
     func endsBeforeSegments(of space: SpaceID) throws(LogError) -> Bool {
         try missingTail(of: space) != nil
+    }
+
+    /// Whether the log has nothing of a space: each has at least adopted packs, unless a repair
+    /// found nothing of it.
+    func isMissing(_ space: SpaceID) throws(LogError) -> Bool {
+        guard try isEmpty(space) else { return false }
+        return try history(of: space).isEmpty
     }
 
     private func isEmpty(_ space: SpaceID) throws(LogError) -> Bool {

@@ -98,6 +98,108 @@ import Testing
         #expect(try space.stats().status.events == 5004)
     }
 
+    /// Repair once said that nothing was wrong, and nothing else worked.
+    @Test(arguments: ["other", "short", "manifest"])
+    func aLogWithNothingOfTheSpaceIsMended(what: String) throws {
+        try record(5)
+        let other = try TemporaryFolder()
+        switch what {
+        case "other":
+            try Space.create(at: other.path, packs: [TasksPack.make()]).close()
+            let wal = try other.directory()
+            for name in try wal.list(".diario/wal") {
+                let bytes = try wal.contents(of: ".diario/wal/" + name, sizeMax: .max)
+                try directory.replace(".diario/wal/" + name, with: bytes)
+            }
+        case "short":
+            try directory.remove(".diario/wal/synced")
+            let path = ".diario/wal/0000000000000001.dwal"
+            let bytes = try directory.contents(of: path, sizeMax: .max)
+            try directory.replace(path, with: Array(bytes[..<443]))
+        default:
+            for name in try files().keys where name.hasSuffix(".dwal") {
+                try directory.remove(".diario/wal/" + name)
+            }
+            let space = try directory.list(".diario/spaces")[0]
+            let path = ".diario/spaces/\(space)/manifest"
+            var bytes = try directory.contents(of: path, sizeMax: .max)
+            bytes[bytes.count / 2] ^= 1
+            try directory.replace(path, with: bytes)
+        }
+        #expect(try !Space.repair(at: folder.path, isRehearsal: true).isClean)
+        let report = try Space.repair(at: folder.path, isRehearsal: false)
+        #expect(report.isMended, "\(report.remaining)")
+        #expect(try Space.repair(at: folder.path, isRehearsal: false).isClean)
+        #expect(try Space.open(at: folder.path, access: .readOnly).verify { _ in }.isOK)
+    }
+
+    /// The log has all that is needed to make them anew.
+    @Test(arguments: [false, true]) func foldersOfSpacesAreMadeOfTheLog(isWhole: Bool) throws {
+        try record(5)
+        try directory.removeTree(".diario/spaces")
+        if isWhole { try directory.makeDirectory(".diario/spaces") }
+        let error = #expect(throws: DiarioError.self) {
+            _ = try Space.open(at: folder.path, access: .readOnly)
+        }
+        #expect(error?.message.contains("diario repair") == true)
+        let report = try Space.repair(at: folder.path, isRehearsal: false)
+        #expect(report.isMended, "\(report.remaining)")
+        #expect(report.events == 5)
+        #expect(try Space.repair(at: folder.path, isRehearsal: false).isClean)
+        try record(1)
+        let space = try Space.open(at: folder.path, access: .readOnly)
+        #expect(try space.verify { _ in }.isOK)
+        #expect(try space.stats().status.events == 6)
+    }
+
+    /// What a rehearsal promises is done.
+    @Test func theFolderOfPacksIsMadeAnew() throws {
+        let other = try TemporaryFolder()
+        try Space.create(at: other.path, packs: PackSource.builtIn()).close()
+        let disk = try other.directory()
+        try disk.removeTree(".diario/packs")
+        let promised = try Space.repair(at: other.path, isRehearsal: true)
+        #expect(promised.isMended)
+        let report = try Space.repair(at: other.path, isRehearsal: false)
+        #expect(report.isMended, "\(report.remaining)")
+        #expect(try Space.open(at: other.path, access: .readOnly).verify { _ in }.isOK)
+    }
+
+    @Test func aMarkThatIsTooLongIsNone() throws {
+        try record(5)
+        let path = ".diario/wal/synced"
+        let bytes = try directory.contents(of: path, sizeMax: .max)
+        try directory.replace(path, with: bytes + [UInt8](repeating: 0, count: 5000))
+        try record(1)
+        let space = try Space.open(at: folder.path, access: .readOnly)
+        #expect(try space.verify { _ in }.isOK)
+        #expect(try space.stats().status.events == 6)
+    }
+
+    /// Rows of reference data that are lost once were taken for events that people recorded.
+    @Test func eventsThatAreLeftAreCounted() throws {
+        let other = try TemporaryFolder()
+        let space = try Space.create(at: other.path, packs: PackSource.builtIn())
+        try SampleSpace.fill(space)
+        let count = try space.stats().status.events
+        try space.close()
+        let disk = try other.directory()
+        let path = ".diario/wal/0000000000000001.dwal"
+        var bytes = try disk.contents(of: path, sizeMax: .max)
+        // In the frame with the reference data of the first pack.
+        bytes[6000] ^= 1
+        try disk.replace(path, with: bytes)
+        let report = try Space.repair(at: other.path, isRehearsal: false)
+        #expect(report.isMended, "\(report.remaining)")
+        #expect(report.events == count)
+        for isSealed in [false, true] {
+            let repaired = try Space.open(at: other.path, access: .readWrite)
+            if isSealed { _ = try repaired.store.seal(repaired.id, all: true) }
+            #expect(try repaired.stats().status.events == count)
+            try repaired.close()
+        }
+    }
+
     private func replica() throws -> String {
         let space = try Space.open(at: folder.path, access: .readOnly)
         return try space.stats().status.replica.text

@@ -16,6 +16,7 @@ enum BackupCommand {
 
     static func run(_ call: Invocation) throws(Failure) {
         let name = call.arguments.operands[0]
+        try SpaceFolder.refuse(name)
         let folder = try ServedFolder(call)
         // Only to be locked; what may not be written to can be copied as well.
         let source = try folder.directory(.readWrite)

@@ -9,6 +9,7 @@ enum InitCommand {
             throw .usage("init takes its folder as an operand: diario init DIR, without -C")
         }
         guard !folder.isEmpty else { throw .usage("the folder has no name. Try: diario help init") }
+        try SpaceFolder.refuse(folder)
         let schemas = call.arguments.all("schema")
         let packs = try reporting { () throws(DiarioError) in
             guard !schemas.isEmpty else { return try PackSource.builtIn() }

@@ -17,7 +17,7 @@ enum InputFile {
         }
         // What is no regular file is read only once, and an import reads its file twice.
         guard !SystemCall.isSpecial(path) else {
-            switch SystemCall.open(path, forWriting: false) {
+            switch SystemCall.open(path) {
             case .done(let descriptor): return try spooled(Int32(descriptor))
             case .failed(let code):
                 throw .failed("cannot read \(shown): \(SystemCall.text(ofCode: code))")

@@ -59,8 +59,10 @@ enum Interrupt {
         }
     }
 
-    /// A pipe whose reader has gone shows as an error of `write` instead of ending the program.
-    static func ignoreBrokenPipes() {
+    /// A pipe whose reader has gone, and a file as large as one may be, show as errors of `write`
+    /// instead of ending the program.
+    static func ignoreFailingWrites() {
         _ = signal(SIGPIPE, SIG_IGN)
+        _ = signal(SIGXFSZ, SIG_IGN)
     }
 }

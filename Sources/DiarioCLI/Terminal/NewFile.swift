@@ -3,29 +3,51 @@ import Darwin
 #else
 import Glibc
 #endif
+import DiarioStorage
 
 /// A file that appears under its name only when it is complete.
 ///
-/// Something that is no regular file, as `/dev/stdout`, is written to directly.
+/// What was there until then is replaced, keeping who may read it; a link goes on leading where it
+/// does. Something that is no regular file, as `/dev/stdout`, is written to directly.
 final class NewFile {
     let output: Output
+    private let name: String
+    /// Where the file is to be: not that of a link to it.
     private let path: String
     private let temporaryPath: String?
     private let descriptor: Int32
 
-    init(_ path: String) throws(Failure) {
-        self.path = path
-        let isSpecial = SystemCall.isSpecial(path)
-        temporaryPath = isSpecial ? nil : path + ".new"
-        switch SystemCall.open(temporaryPath ?? path, forWriting: true) {
+    init(_ name: String) throws(Failure) {
+        self.name = CellText.oneLine(name)
+        try SpaceFolder.refuse(name)
+        path = SystemCall.realPath(name) ?? name
+        let outcome: SystemCall.Outcome
+        if SystemCall.isSpecial(name) {
+            temporaryPath = nil
+            outcome = SystemCall.openSpecial(name)
+        } else {
+            (temporaryPath, outcome) = Self.makeTemporary(path)
+        }
+        switch outcome {
         case .done(let result): descriptor = Int32(result)
         case .failed(let code):
             throw .failed(
-                "cannot write \(CellText.oneLine(path)): \(SystemCall.text(ofCode: code)). "
-                    + "Choose another file"
+                "cannot write \(self.name): \(SystemCall.text(ofCode: code)). Choose another file"
             )
         }
-        output = Output(descriptor: descriptor, name: CellText.oneLine(path))
+        output = Output(descriptor: descriptor, name: self.name)
+    }
+
+    /// A file beside the one at `path`, under a name that nobody else uses.
+    private static func makeTemporary(_ path: String) -> (path: String, SystemCall.Outcome) {
+        var attempts = 0
+        while true {
+            let mark = String(SystemEntropy().next(), radix: 16)
+            let temporary = "\(path).\(mark).new"
+            let outcome = SystemCall.makeFile(temporary, like: path)
+            attempts += 1
+            guard outcome == .failed(EEXIST), attempts < 10 else { return (temporary, outcome) }
+        }
     }
 
     /// Brings the bytes to the disk and gives the file its name.
@@ -48,8 +70,7 @@ final class NewFile {
 
     private func failure(_ code: Int32) -> Failure {
         .failed(
-            "cannot write \(CellText.oneLine(path)): \(SystemCall.text(ofCode: code)). "
-                + "Check the disk"
+            "cannot write \(name): \(SystemCall.text(ofCode: code)). Check the disk"
         )
     }
 }

@@ -137,10 +137,46 @@ enum SystemCall {
     }
 
     /// Opens a file for reading; `-` stands for stdin elsewhere, not here.
-    static func open(_ path: String, forWriting: Bool) -> Outcome {
-        let flags = forWriting ? O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC : O_RDONLY | O_CLOEXEC
-        let descriptor = systemOpen(path, flags, 0o666)
-        return descriptor < 0 ? .failed(errno) : .done(Int(descriptor))
+    static func open(_ path: String) -> Outcome {
+        outcome(systemOpen(path, O_RDONLY | O_CLOEXEC, 0))
+    }
+
+    /// Opens what is there for writing, as a device or a pipe.
+    static func openSpecial(_ path: String) -> Outcome {
+        outcome(systemOpen(path, O_WRONLY | O_CLOEXEC, 0))
+    }
+
+    /// Makes a file of a name that nothing has; nobody may read more of it than of `model`, if that
+    /// is there.
+    static func makeFile(_ path: String, like model: String) -> Outcome {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        var status = stat()
+        // Safe: the call fills in the structure that it is for.
+        guard unsafe stat(model, &status) == 0 else {
+            return outcome(systemOpen(path, flags, 0o666))
+        }
+        let descriptor = systemOpen(path, flags, 0o600)
+        guard descriptor >= 0 else { return .failed(errno) }
+        // First the owner, which only the system's own user may change: it takes bits away.
+        _ = fchown(descriptor, status.st_uid, status.st_gid)
+        guard fchmod(descriptor, status.st_mode & 0o7777) == 0 else {
+            let code = errno
+            _ = close(descriptor)
+            return .failed(code)
+        }
+        return .done(Int(descriptor))
+    }
+
+    /// Where a path leads, without links; nil if nothing is there.
+    static func realPath(_ path: String) -> String? {
+        // Safe: with nil the call makes the text itself, which is copied and given back.
+        guard let found = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(found) }
+        return unsafe String(cString: found)
+    }
+
+    private static func outcome(_ descriptor: Int32) -> Outcome {
+        descriptor < 0 ? .failed(errno) : .done(Int(descriptor))
     }
 
     static func close(_ descriptor: Int32) -> Outcome {

@@ -63,6 +63,11 @@ extension SegmentReader {
         return cache.replicaIndices ?? []
     }
 
+    /// How many of the events an authority wrote.
+    package mutating func authorityCount() throws(SegmentError) -> Int {
+        try flags().count { $0 & UInt8(EnvelopeColumns.authorityFlag) != 0 }
+    }
+
     /// The flags of all events: those of rows, and 32 if an authority wrote the event.
     package mutating func flags() throws(SegmentError) -> [UInt8] {
         if let known = cache.flags { return known }

@@ -85,6 +85,7 @@ package struct LogRepair {
         }
         lock.release()
         try mendSpaces()
+        try beginMissing()
         try setAside.finish()
         report.setAside = setAside.folder
         try verify()
@@ -229,9 +230,13 @@ package struct LogRepair {
     }
 
     private mutating func mendPacks() throws(LogError) {
-        let names =
-            try exists(LogPaths.packs)
-            ? try storing { () throws(StorageError) in try directory.list(LogPaths.packs) } : []
+        if try !exists(LogPaths.packs) {
+            report.found(LogPaths.packs, "the folder of the packs is gone", "it is made anew")
+            try storing { () throws(StorageError) in
+                try directory.makeDirectoryDurably(LogPaths.packs)
+            }
+        }
+        let names = try storing { () throws(StorageError) in try directory.list(LogPaths.packs) }
         let store = try open(.readOnly)
         defer { try? store.close() }
         let adopted = store.shared.index.withLock { index in
@@ -359,21 +364,35 @@ package struct LogRepair {
         return false
     }
 
-    /// Whether there is no log at all, and were spaces with events.
+    /// Whether there is no log at all, or one of another directory, and were spaces with events.
     private func isLogGone() throws(LogError) -> Bool {
         let directory = directory
         let hasFiles = try storing { () throws(StorageError) in
             guard try directory.exists(LogPaths.log) else { return false }
             return try directory.list(LogPaths.log).contains { LogPaths.logFileNumber($0) != nil }
         }
-        guard !hasFiles else { return false }
-        return try spaces().contains { space in
-            guard let manifest = try? SpaceHome.readManifest(space, in: directory) else {
-                return false
+        if !hasFiles {
+            for space in try spaces() where try exists(LogPaths.manifest(space)) {
+                guard let manifest = try? SpaceHome.readManifest(space, in: directory) else {
+                    return true
+                }
+                // One that was repaired before and had no event left has begun another epoch.
+                let hadEvents = manifest.epoch == 0 || !manifest.segments.isEmpty
+                if !manifest.isStaging, hadEvents { return true }
             }
-            // One that was repaired before and had no event left has begun another epoch.
-            return !manifest.isStaging && (manifest.epoch == 0 || !manifest.segments.isEmpty)
+            return false
         }
+        let store = try open(.readOnly)
+        defer { try? store.close() }
+        // A log that is damaged is mended in any case.
+        guard store.report.fault == nil else { return false }
+        for space in try spaces() {
+            guard let manifest = try? SpaceHome.readManifest(space, in: directory),
+                !manifest.isStaging
+            else { continue }
+            if try store.isMissing(space) { return true }
+        }
+        return false
     }
 
     /// What opening the log finds wrong with it.
@@ -396,6 +415,7 @@ package struct LogRepair {
     }
 
     private mutating func mendSpaces() throws(LogError) {
+        try mendFolders()
         let found = try spaces()
         guard !found.isEmpty else { return }
         let store = try open(.readWrite)
@@ -440,6 +460,48 @@ package struct LogRepair {
         try store.close()
     }
 
+    /// Makes the folders anew of spaces that the log has events of, and the one around them.
+    private mutating func mendFolders() throws(LogError) {
+        if try !exists(LogPaths.spaces) {
+            report.found(LogPaths.spaces, "the folder of the spaces is gone", "it is made anew")
+            try storing { () throws(StorageError) in
+                try directory.makeDirectoryDurably(LogPaths.spaces)
+            }
+        }
+        let store = try open(.readOnly)
+        defer { try? store.close() }
+        let used = store.shared.index.withLock { index in
+            index.spaces.ids.filter { index[$0].isUsed }
+        }
+        for space in used where try !exists(LogPaths.space(space)) {
+            let path = LogPaths.space(space)
+            report.found(path, "the folder of the space is gone", "it is made of the log")
+            try storing { () throws(StorageError) in try directory.makeDirectoryDurably(path) }
+            try drawReplica(space)
+        }
+    }
+
+    /// Lets spaces go on of which the log has nothing, as one of another directory, under another
+    /// epoch, which tells that this is known.
+    private mutating func beginMissing() throws(LogError) {
+        let store = try open(.readOnly)
+        defer { try? store.close() }
+        for manifest in try store.manifests() where !manifest.isStaging {
+            let space = manifest.space
+            guard try store.isMissing(space) else { continue }
+            report.found(
+                LogPaths.log,
+                "the log has nothing of space \(space.text)",
+                "the space goes on without events"
+            )
+            report.remarks.append(
+                "the events of space \(space.text): nobody knows how many there were"
+            )
+            let now = time.now
+            try change(space) { $0.beginEpoch(at: now) }
+        }
+    }
+
     /// Takes files out of an inbox that cannot be read.
     private mutating func mendInbox(
         of space: SpaceID,
@@ -479,7 +541,12 @@ package struct LogRepair {
         let store = try open(.readOnly)
         defer { try? store.close() }
         if let fault = store.report.fault { report.remaining.append(fault) }
-        for manifest in try store.manifests() {
+        for manifest in try store.manifests() where !manifest.isStaging {
+            do throws(LogError) { try store.checkTail(of: manifest.space) } catch {
+                guard case .corrupt(let fault) = error else { throw error }
+                report.remaining.append(fault)
+                continue
+            }
             report.remaining += try store.verify(manifest.space) { _ in nil }.faults
             report.events += try store.status(of: manifest.space).events
         }

@@ -173,7 +173,10 @@ extension FrameLog {
     func readMark() throws(LogError) -> SyncedMark? {
         try storing { () throws(StorageError) in
             guard try directory.exists(LogPaths.syncedMark) else { return nil }
-            let bytes = try directory.contents(of: LogPaths.syncedMark, sizeMax: 4096)
+            // What is longer is none, as what is shorter.
+            let size = try directory.open(LogPaths.syncedMark, .read).size()
+            guard size <= 4096 else { return nil }
+            let bytes = try directory.contents(of: LogPaths.syncedMark, sizeMax: size)
             return SyncedMark(bytes.span)
         }
     }
