@@ -57,7 +57,7 @@ struct AppendBench {
         )
         let bench = AppendBench(
             singleCount: try arguments.count("--single", 1...10_000_000) ?? 1000,
-            eventCount: try arguments.count("--events", 1...100_000_000) ?? 100_000,
+            eventCount: try arguments.count("--events", 1000...100_000_000) ?? 100_000,
             taskCount: try arguments.count("--tasks", 1...10_000) ?? 64,
             runs: try arguments.count("--runs", 1...1000) ?? 21,
             events: events,

@@ -3,8 +3,8 @@ enum SpaceFolder {
     static func refuse(_ path: String) throws(Failure) {
         guard holds(path) else { return }
         throw .failed(
-            "\(CellText.oneLine(path)) is among the files of a space, which only the program itself "
-                + "writes. Choose another place"
+            "\(CellText.oneLine(path)) is among the files of a space, which only the program "
+                + "itself writes. Choose another place"
         )
     }
 

@@ -137,6 +137,24 @@ import Testing
         }
     }
 
+    /// An import that was killed leaves a space that nobody sees; it stayed for ever.
+    @Test func whatAKilledImportLeftGoesWithTheNextOpening() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/space"
+        let space = try SampleSpace.make(path)
+        let events = try space.stats().status.events
+        let left = try space.store.makeSpace(isAuthority: true, isStaging: true)
+        _ = try Space(store: space.store, id: left.space).adopt(PackSource.builtIn()) { _, _ in }
+        try space.close()
+        #expect(try Space.repair(at: path, isRehearsal: true).events == events)
+        let spaces = try POSIXDirectory(path: path + "/.diario/spaces", access: .read)
+        #expect(try spaces.list("").count == 2)
+        try Space.open(at: path, access: .readOnly).close()
+        #expect(try spaces.list("").count == 2)
+        try Space.open(at: path, access: .readWrite).close()
+        #expect(try spaces.list("") == [space.id.text])
+    }
+
     /// It once said that another position came next, which no line of the export had.
     @Test func aPartOfAnExportIsToldFromTheStart() throws {
         let folder = try TemporaryFolder()

@@ -75,6 +75,42 @@ import Testing
         #expect(message.contains(folder.path + "/two is named three"), "\(message)")
     }
 
+    /// What passed once: an empty file, a mark that nobody sees, two rows about one thing.
+    @Test func filesThatSayNothingOrTwoThingsAreTold() throws {
+        let mark = "\u{feff}"
+        let cases: [(String, String, String)] = [
+            ("queries/none.sql", " \n", "sql-empty"), ("readmodel/none.sql", "", "sql-empty"),
+            ("queries/marked.sql", mark + "-- query marked(): a\nSELECT 1;", "byte-order-mark"),
+            ("reference/task.added.1.csv", mark + "id,title,list,place\n", "byte-order-mark"),
+            (
+                "reference/task.added.1.csv", "id,title,list,place\na,x,l,1\nb,x,l,1\na,y,l,1\n",
+                "reference-twice"
+            ),
+        ]
+        for (path, text, rule) in cases {
+            let folder = try TemporaryFolder()
+            let disk = try folder.directory()
+            let pack = try TasksPack.make()
+            for file in pack.files + [PackFile(path: path, bytes: Array(text.utf8))] {
+                if let slash = file.path.firstIndex(of: "/") {
+                    try disk.makeDirectory(String(file.path[..<slash]))
+                }
+                try disk.open(file.path, .create).write(file.bytes.span, at: 0)
+            }
+            let problems = try PackSource.problems(folder: folder.path)
+            #expect(problems.contains { $0.rule == rule && $0.file == path }, "\(problems)")
+            #expect(throws: DiarioError.self) { try PackSource.load(folder: folder.path) }
+            if rule == "reference-twice" { #expect(problems.map(\.line) == [4]) }
+        }
+    }
+
+    /// Every space has it already.
+    @Test func theProgramsOwnPackIsNotAdopted() throws {
+        let path = SchemaFolder.path + "/engine"
+        #expect(try PackSource.problems(folder: path).isEmpty)
+        #expect(throws: DiarioError.self) { try PackSource.load(folder: path) }
+    }
+
     /// A program that reads problems gets this one, too.
     @Test func aFolderWithoutAPackIsAProblem() throws {
         let folder = try TemporaryFolder()

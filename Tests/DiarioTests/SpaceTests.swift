@@ -105,4 +105,22 @@ import Testing
         #expect(origins.count == 1)
         try await diary.close()
     }
+
+    /// Whoever records for hours takes up what others adopt meanwhile.
+    @Test func aRecorderTakesUpWhatIsAdoptedMeanwhile() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
+        var recorder = LineRecorder(space, durability: .synced)
+        let old = Array(#"{"type":"tasks.task.removed","payload":{"id":"1"}}"#.utf8)
+        let new = Array(#"{"type":"meals.food.removed","payload":{"entryId":"a"}}"#.utf8)
+        try recorder.add(old.span)
+        #expect(throws: DiarioError.self) { try recorder.add(new.span) }
+        let other = try Space.open(at: folder.path, access: .readWrite)
+        _ = try other.adopt(PackSource.builtIn()) { _, _ in }
+        try recorder.add(old.span)
+        try recorder.add(new.span)
+        try recorder.add(old.span)
+        #expect(try recorder.commit().count == 4)
+        #expect(try space.verify { _ in }.isOK)
+    }
 }

@@ -10,6 +10,7 @@ import DiarioSchema
 package struct LineRecorder {
     private let space: Space
     private let durability: Durability
+    private let options: EventLineReader.Options
     private var reader: EventLineReader
     private var line = EventLine()
     private var lineNumber = 0
@@ -43,6 +44,7 @@ package struct LineRecorder {
         self.space = space
         self.durability = durability
         self.policy = policy
+        self.options = options
         reader = EventLineReader(catalog: space.catalog, options: options)
     }
 
@@ -61,9 +63,9 @@ package struct LineRecorder {
 
     /// The same, for an event that stands somewhere else than on the next line.
     mutating func add(_ text: Span<UInt8>, at place: InputPlace) throws(DiarioError) {
-        do throws(SchemaError) { try reader.read(text, into: &line) } catch {
+        do throws(DiarioError) { try read(text, at: place) } catch {
             endBatch(unlessIn: text)
-            throw DiarioError(error, at: place)
+            throw error
         }
         guard line.type.pack != "engine" else {
             endBatch(unlessIn: text)
@@ -92,6 +94,18 @@ package struct LineRecorder {
             throw DiarioError(error, at: place)
         }
         count += 1
+    }
+
+    /// Reads a line, by the packs that were adopted meanwhile if it does not fit those known.
+    private mutating func read(_ text: Span<UInt8>, at place: InputPlace) throws(DiarioError) {
+        do throws(SchemaError) { return try reader.read(text, into: &line) } catch {
+            _ = try logging { () throws(LogError) in try space.store.refresh() }
+            guard try space.takeUpAdoptions() else { throw DiarioError(error, at: place) }
+        }
+        reader = EventLineReader(catalog: space.catalog, options: options)
+        do throws(SchemaError) { try reader.read(text, into: &line) } catch {
+            throw DiarioError(error, at: place)
+        }
     }
 
     /// Records the complete batches; durable as promised when this returns.

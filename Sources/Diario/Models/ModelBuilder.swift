@@ -51,7 +51,11 @@ package struct ModelBuilder: Sendable {
         progress: (UInt64, UInt64) -> Void
     ) throws(DiarioError) -> [ReadModels.Report] {
         guard !folder.isReadOnly else {
-            throw DiarioError(.readOnly, "Nothing can be written here, so nothing is rebuilt.")
+            throw DiarioError(
+                .readOnly,
+                "The space may only be read here, so nothing is rebuilt. Do it where it may be "
+                    + "written."
+            )
         }
         return try alone { () throws(DiarioError) in
             guard plans.count > 1 else {
@@ -152,7 +156,7 @@ package struct ModelBuilder: Sendable {
         let name = plan.pack.name
         let known = try folder.generations(of: name)
         for generation in known where generation.number > live?.number ?? 0 {
-            let summary = try? ModelSummary(path: folder.fullPath(generation))
+            let summary = try? folder.summary(of: generation)
             if summary?.fingerprint == plan.fingerprint.text, summary?.space == space.id.text,
                 summary?.history == history, summary?.isPartial == true
             {
@@ -163,7 +167,7 @@ package struct ModelBuilder: Sendable {
         let number = (known.last?.number ?? 0) + 1
         let generation = ModelFolder.Generation(pack: name, number: number)
         // One that has effects of events which are no more is no beginning.
-        if copying, let live, (try? ModelSummary(path: folder.fullPath(live)))?.history == history {
+        if copying, let live, (try? folder.summary(of: live))?.history == history {
             let paths = (folder.fullPath(live), folder.fullPath(generation))
             // A live file that cannot be read is no reason to have none.
             do throws(ProjectionError) { try ModelFile.copy(paths.0, to: paths.1) } catch {

@@ -45,6 +45,10 @@ struct ModelFolder: Sendable {
         directory.fullPath(path + "/" + generation.name)
     }
 
+    func summary(of generation: Generation) throws(ProjectionError) -> ModelSummary {
+        try ModelSummary(path: fullPath(generation), isImmutable: isReadOnly)
+    }
+
     /// A file of another name in the folder, for what is thrown away again.
     func fullPath(scratch name: String) -> String { directory.fullPath(path + "/" + name) }
 

@@ -291,7 +291,7 @@ package final class ReadModels {
     /// What the live generation says of itself; nil if it is damaged.
     private func summary(_ path: String) throws(DiarioError) -> ModelSummary? {
         do throws(ProjectionError) {
-            return try ModelSummary(path: path)
+            return try ModelSummary(path: path, isImmutable: folder.isReadOnly)
         } catch .file(_, let error) where error.kind == .damaged || error.kind == .invalid {
             note("\(path) is damaged (\(error.message)) and is built anew")
             return nil
@@ -303,7 +303,7 @@ package final class ReadModels {
     /// Whether a pack's read models were undone, and stay as they are until they are rebuilt.
     package func isHeld(_ pack: String) -> Bool {
         guard let live = folder.live(pack) else { return false }
-        return (try? ModelSummary(path: folder.fullPath(live)).isHeld) ?? false
+        return (try? folder.summary(of: live).isHeld) ?? false
     }
 
     /// The tables of the live generation, which has the same ones for ever; nil if there is none,
@@ -311,7 +311,7 @@ package final class ReadModels {
     func liveTables(of pack: String) -> Set<String>? {
         guard let live = folder.live(pack), let identity = folder.identity(live) else { return nil }
         if let known = tables[pack], known.file == identity { return known.names }
-        guard let names = try? ModelSummary(path: folder.fullPath(live)).tables else { return nil }
+        guard let names = try? folder.summary(of: live).tables else { return nil }
         tables[pack] = (identity, names)
         return names
     }
@@ -360,7 +360,11 @@ package final class ReadModels {
         progress: Progress = { _, _, _ in }
     ) throws(DiarioError) -> [(pack: String, table: TableDifference)] {
         guard !folder.isReadOnly else {
-            throw DiarioError(.readOnly, "Nothing can be written here, so nothing is built aside.")
+            throw DiarioError(
+                .readOnly,
+                "The space may only be read here, so nothing is built aside. Do it where it may be "
+                    + "written."
+            )
         }
         try space.refuseChangedSchemas(packs)
         var differences: [(String, TableDifference)] = []
@@ -410,14 +414,16 @@ package final class ReadModels {
         guard let live = folder.live(name),
             let previous = try folder.generations(of: name).last(where: { $0.number < live.number })
         else { return false }
-        let path = folder.fullPath(previous)
-        let summary = try projecting { () throws(ProjectionError) in try ModelSummary(path: path) }
+        let summary = try projecting { () throws(ProjectionError) in
+            try folder.summary(of: previous)
+        }
         guard let fingerprint = Hash32(text: summary.fingerprint),
             try summary.history == space.history()
         else { return false }
         let plan = PackPlan(try Space.adoptedPack(fingerprint, in: space.store))
         files[name] = nil
         let file = try projecting { () throws(ProjectionError) in
+            let path = folder.fullPath(previous)
             let file = try ModelFile(path: path, plan: plan, space: space.id, .existing)
             try file.hold(true)
             return file
@@ -469,20 +475,6 @@ package final class ReadModels {
             throw DiarioError(.invalid, "Several packs have a query \(name): say \(names).")
         }
         return first
-    }
-
-    /// The events in quarantine, with their packs.
-    package func quarantined() throws(DiarioError) -> [(pack: String, event: QuarantinedEvent)] {
-        var all: [(String, QuarantinedEvent)] = []
-        for pack in packs {
-            guard let live = folder.live(pack.name) else { continue }
-            let path = folder.fullPath(live)
-            let events = try projecting { () throws(ProjectionError) in
-                try ModelSummary.quarantined(path: path)
-            }
-            all += events.map { (pack.name, $0) }
-        }
-        return all
     }
 }
 

@@ -47,7 +47,9 @@ package enum PackSource {
         let packs = try load(groups: groups)
         // The program's own were tried when it was made; those of others are tried here.
         let problems = zip(groups, packs).flatMap { group, pack in
-            (nameProblems(pack) + PackCheck.problems(of: pack)).map { group.placing($0) }
+            (ownPackProblems(pack) + offerProblems(pack) + PackCheck.problems(of: pack)).map {
+                group.placing($0)
+            }
         }
         guard problems.isEmpty else { throw DiarioError(PackError(problems)) }
         return packs
@@ -60,7 +62,7 @@ package enum PackSource {
 
     /// The same packs, once their SQL was tried.
     static func tried(_ packs: [Pack]) throws(DiarioError) -> [Pack] {
-        let problems = packs.flatMap { nameProblems($0) + PackCheck.problems(of: $0) }
+        let problems = packs.flatMap { offerProblems($0) + PackCheck.problems(of: $0) }
         guard problems.isEmpty else { throw DiarioError(PackError(problems)) }
         return packs
     }
@@ -82,7 +84,7 @@ package enum PackSource {
             do throws(PackError) {
                 let pack = try Pack(files: group.files)
                 var found =
-                    nameProblems(pack) + pack.checkExamples() + PackCheck.problems(of: pack)
+                    offerProblems(pack) + pack.checkExamples() + PackCheck.problems(of: pack)
                 if found.isEmpty { found = ExampleCheck.problems(of: pack) }
                 if pack.types.isEmpty {
                     found.append(
@@ -130,7 +132,13 @@ package enum PackSource {
     }
 
     private static let engineName = "engine"
-    private static let noPackText = "there is no pack.json in it, nor in a folder of it"
+    private static let noPackText =
+        "there is no pack.json in it, nor in a folder of it; name the folder of a pack, or of packs"
+
+    /// What is wrong with a pack that is offered; those in use were taken when less was asked.
+    private static func offerProblems(_ pack: Pack) -> [PackProblem] {
+        nameProblems(pack) + emptyProblems(pack) + pack.references.flatMap(doubleProblems)
+    }
 
     /// That a pack has the name of the program's own, whose types would be other ones then.
     private static func nameProblems(_ pack: Pack) -> [PackProblem] {
@@ -143,6 +151,61 @@ package enum PackSource {
                 message: "\(engineName) is the name of the program's own pack; choose another"
             )
         ]
+    }
+
+    /// That a pack is the program's own, which no space adopts.
+    private static func ownPackProblems(_ pack: Pack) -> [PackProblem] {
+        guard pack.name == engineName, nameProblems(pack).isEmpty else { return [] }
+        return [
+            PackProblem(
+                file: "pack.json",
+                line: 1,
+                rule: "reserved-name",
+                message: "this is the program's own pack, which every space has; leave it out"
+            )
+        ]
+    }
+
+    /// Files of SQL with nothing in them.
+    private static func emptyProblems(_ pack: Pack) -> [PackProblem] {
+        pack.files.filter { file in
+            file.path.hasSuffix(".sql")
+                && !file.path.hasPrefix("examples/")
+                && file.bytes.allSatisfy { $0 == 0x20 || 0x09...0x0d ~= $0 }
+        }.map {
+            PackProblem(
+                file: $0.path,
+                line: nil,
+                rule: "sql-empty",
+                message: "there is nothing in it; write it, or remove the file"
+            )
+        }
+    }
+
+    /// Rows of reference data about one subject: each would undo the other whenever the pack is
+    /// adopted.
+    private static func doubleProblems(_ table: ReferenceTable) -> [PackProblem] {
+        guard let subject = table.type.subjectFieldIndex else { return [] }
+        var lines: [[UInt8]: Int] = [:]
+        var problems: [PackProblem] = []
+        for row in table.rows {
+            guard let bytes = row.payload.bytes(at: subject).map({ Array($0) }) else { continue }
+            guard let first = lines[bytes] else {
+                lines[bytes] = row.line
+                continue
+            }
+            let name = table.type.fields[subject].name
+            problems.append(
+                PackProblem(
+                    file: table.path,
+                    line: row.line,
+                    rule: "reference-twice",
+                    message: "line \(first) has this \(name), too, and there is one row for each; "
+                        + "leave one out"
+                )
+            )
+        }
+        return problems
     }
 
     /// The files of one pack, and the folder they came from.

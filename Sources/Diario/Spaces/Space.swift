@@ -130,6 +130,10 @@ package final class Space: Sendable {
             throw Self.noSpace(at: path)
         }
         try logging { () throws(LogError) in try store.checkTail(of: manifest.space) }
+        if access == .readWrite, manifests.contains(where: \.isStaging) {
+            // What an import left that was killed. If the disk refuses, whoever opens next tries.
+            try? store.removeRemains()
+        }
         return try Space(
             store: store,
             id: manifest.space,
@@ -177,10 +181,13 @@ package final class Space: Sendable {
         }
     }
 
-    /// Reads the types again if packs were adopted since they were read.
-    package func takeUpAdoptions() throws(DiarioError) {
+    /// Reads the types again if packs were adopted since they were read; true if some were.
+    @discardableResult
+    package func takeUpAdoptions() throws(DiarioError) -> Bool {
         let count = try logging { () throws(LogError) in try store.adoptions(of: id).count }
-        if types.withLock({ $0.adoptionCount }) != count { try reloadTypes() }
+        guard types.withLock({ $0.adoptionCount }) != count else { return false }
+        try reloadTypes()
+        return true
     }
 
     private static func noSpace(at path: String) -> DiarioError {

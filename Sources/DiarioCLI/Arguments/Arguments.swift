@@ -70,6 +70,13 @@ package struct Arguments: Sendable {
         if word == "-C" {
             return UsageError("-C DIR stands before the command: diario -C DIR \(command.name)")
         }
+        guard !word.contains(where: \.isWhitespace) else {
+            return UsageError(
+                "\(CellText.oneLine(word)) begins with a dash, as options do. If it is none, put "
+                    + "-- before it: diario \(command.name) -- ...",
+                in: command
+            )
+        }
         let names = command.options.map { "--\($0.name)" }
         let hint = NearestWord.find(word, in: names).map { "; did you mean \($0)?" } ?? ""
         return UsageError("\(command.name) has no option \(word)\(hint)", in: command)

@@ -65,7 +65,8 @@ extension Command {
                 + "other space they come as new events of this replica, each once, however often "
                 + "it is repeated; they get new ids, and what names them follows. Where positions "
                 + "come from a server, this replica remembers what it took over, and other "
-                + "replicas do not know: import there from one of them.",
+                + "replicas do not know: import there from one of them. An import that was killed "
+                + "goes on where it was when it is repeated.",
             "CloudEvents of other programs are always recorded as new events, each once by its "
                 + "source and id: the type must be one of the space, data a JSON object that fits "
                 + "it, and time says when it happened. What else they tell is not recorded, and "

@@ -12,6 +12,7 @@ enum ImportCommand {
             let bar = call.progressBar("Importing", unit: "bytes")
             defer { bar.finish() }
             let name = path == "-" ? "the input" : CellText.oneLine(path)
+            let packs = space.packs.map(\.name)
             let result: ImportSummary
             do throws(DiarioError) {
                 let form: EventForm =
@@ -29,7 +30,20 @@ enum ImportCommand {
             }
             bar.finish()
             try print(result, call)
+            remarkGone(packs, result.space, call)
         }
+    }
+
+    /// Events that come as they are say which packs the space uses.
+    private static func remarkGone(_ packs: [String], _ space: Space, _ call: Invocation) {
+        let kept = space.packs.map(\.name)
+        let gone = packs.filter { !kept.contains($0) }
+        guard !gone.isEmpty else { return }
+        call.remark(
+            "no event of the file adopts the packs \(gone.joined(separator: ", ")), so the space "
+                + "does not use them any more: was the file cut? Take the whole export, or adopt "
+                + "them again: diario schema adopt DIR"
+        )
     }
 
     private static func print(

@@ -8,7 +8,12 @@ import DiarioSQLite
 /// The commands `diario query` and `diario sql`.
 enum QueryCommand {
     static func run(_ call: Invocation) throws(Failure) {
-        guard let name = call.arguments.operands.first else { return try list(call) }
+        guard let name = call.arguments.operands.first else {
+            for option in ["param", "csv", "limit", "timeout"] where call.arguments.has(option) {
+                throw .usage("--\(option) goes with the name of a query; `diario query` lists them")
+            }
+            return try list(call)
+        }
         guard !call.arguments.has("names") else {
             throw .usage("--names lists the queries; give it, or the name of one")
         }

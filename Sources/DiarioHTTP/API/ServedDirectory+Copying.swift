@@ -149,7 +149,7 @@ extension ServedDirectory {
         try question.allow([])
         try question.require(.read, "read")
         let space = try space(question.space).space
-        try answering { () throws(DiarioError) in try space.takeUpAdoptions() }
+        _ = try answering { () throws(DiarioError) in try space.takeUpAdoptions() }
         return .object { json in
             json.add(
                 "packs",

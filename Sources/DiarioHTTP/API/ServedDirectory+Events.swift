@@ -166,7 +166,7 @@ extension ServedDirectory {
         try question.allow([])
         try question.require(.append, "append")
         let space = try space(question.space)
-        try answering { () throws(DiarioError) in try space.space.takeUpAdoptions() }
+        _ = try answering { () throws(DiarioError) in try space.space.takeUpAdoptions() }
         let form: EventBody.Form =
             switch MediaType(ofBody: question.request.headers["content-type"]) {
             case .lines: .lines

@@ -57,9 +57,7 @@ final class ServedSpace: Sendable {
                     kept.models = models
                     modelsAreOpen.store(true, ordering: .relaxed)
                 }
-                try answering { () throws(DiarioError) in
-                    try space.takeUpAdoptions()
-                }
+                _ = try answering { () throws(DiarioError) in try space.takeUpAdoptions() }
                 let packs = try follow(models)
                 if !packs.isEmpty {
                     try answering { () throws(DiarioError) in try models.update(packs) }

@@ -333,7 +333,12 @@ enum EventFault: Error {
     /// The rule and what is told of it: schema/format/models.md, section 4.
     var reason: (rule: String, message: String) {
         switch self {
-        case .version: ("version", "the pack has no such version of the type; update it")
+        case .version:
+            (
+                "version",
+                "the pack of these read models has no such version of the type; update it, or "
+                    + "build them anew: diario rebuild"
+            )
         case .upcast(let message): ("upcast", message)
         case .file(let error): ("file", error.message)
         case .sqlite(let error, let file, let line, let isOverLimit):

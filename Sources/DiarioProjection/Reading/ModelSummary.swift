@@ -17,9 +17,10 @@ package struct ModelSummary: Hashable, Sendable {
     /// Whether it was left before its read models had come as far as the log.
     package let isPartial: Bool
 
-    package init(path: String) throws(ProjectionError) {
+    /// `isImmutable` if nothing can be made beside the file.
+    package init(path: String, isImmutable: Bool) throws(ProjectionError) {
         do throws(SQLiteError) {
-            let connection = try Connection(path: path, .readOnly)
+            let connection = try Connection(path: path, isImmutable ? .immutable : .readOnly)
             var state: [String: String] = [:]
             for row in try connection.rows("SELECT name, value FROM diario_state") {
                 if let name = row[0].text { state[name] = row[1].text }
@@ -44,10 +45,13 @@ package struct ModelSummary: Hashable, Sendable {
 
     /// The events in quarantine in the generation at `path`.
     package static func quarantined(
-        path: String
+        path: String,
+        isImmutable: Bool
     ) throws(ProjectionError) -> [QuarantinedEvent] {
         let connection: Connection
-        do throws(SQLiteError) { connection = try Connection(path: path, .readOnly) } catch {
+        do throws(SQLiteError) {
+            connection = try Connection(path: path, isImmutable ? .immutable : .readOnly)
+        } catch {
             throw .file(path: path, error)
         }
         return try QuarantinedEvent.all(connection, path)

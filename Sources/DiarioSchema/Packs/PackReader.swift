@@ -9,6 +9,7 @@ struct PackReader {
 
     static let examplesFolder = "examples/"
     private static let manifestPath = "pack.json"
+    private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
     /// Problems after which no further file is read: they are enough to go on with.
     private static let problemCountMax = 1000
 
@@ -42,6 +43,17 @@ struct PackReader {
         var sql = PackSQL()
         for file in files where file.path != Self.manifestPath && !isType(file.path) {
             guard problems.count < Self.problemCountMax else { return nil }
+            let isMarkable = file.path.hasSuffix(".sql") || file.path.hasSuffix(".csv")
+            guard !isMarkable || !file.bytes.starts(with: Self.byteOrderMark) else {
+                problem(
+                    file.path,
+                    1,
+                    "byte-order-mark",
+                    "the file begins with a byte order mark, as some programs write one; save it "
+                        + "as UTF-8 without it"
+                )
+                continue
+            }
             switch PackPath(file.path) {
             case .upcast(let name, let from, let to):
                 if let pack = manifest?.name,

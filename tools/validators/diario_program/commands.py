@@ -47,7 +47,8 @@ def check_help(checks, diario):
         checks.true(f"  {command} " in overview, f"the overview lists {command}")
         text = diario.good(*command.split(), "--help").text
         checks.equal(diario.good("help", *command.split()).text, text, f"help of {command}")
-        checks.true(text.startswith(f"use: diario [-C DIR] {command}"), f"usage of {command}")
+        place = "" if command == "init" else "[-C DIR] "
+        checks.true(text.startswith(f"use: diario {place}{command}"), f"usage of {command}")
         checks.true("Options:" in text and "Example" in text, f"parts of the help of {command}")
         ends = [line.split()[0] for line in text.partition("Ends with:\n")[2].splitlines()
                 if re.match("  \\d ", line)]

@@ -252,7 +252,8 @@ def check_refused(checks, diario):
     for index, (content, has) in enumerate(cases):
         # In turn into an empty and a used space: each has ways of its own through the program.
         (empty, checks)[index % 2].bad("import", "-", stdin=content, has=has)
-    empty.bad("import", "-", "--cloudevents", stdin=checks.export(), has=["one JSON array"])
+    empty.bad("import", "-", "--cloudevents", stdin=checks.export(), has=["element 1"])
+    empty.bad("import", "-", "--cloudevents", stdin=b"7", has=["one JSON array"])
     mixed = own[:-3] + b"," + good.encode() + b"]"
     empty.bad("import", "-", stdin=mixed, has=["another program", "file of its own"])
     changed = own.replace(b"meals.weight.recorded/1/", b"meals.weight.recorded/1/0", 1)

@@ -46,6 +46,7 @@ def check_transfer(checks, diario, folder):
     checks.run("export", "--output", str(file))
     checks.equal(file.read_bytes(), exported, "export --output")
     checks.equal(sorted(os.listdir(folder)), ["all.jsonl", "space"], "no other file is left")
+    check_output_files(checks, folder, exported)
     checks.failing("init", "unmade", "--schema", "all.jsonl", has=["all.jsonl"])
     for name, words, stdin in (
         ("copy", ["import", str(file)], b""),
@@ -74,6 +75,32 @@ def check_transfer(checks, diario, folder):
     diario.verify("other")
     checks.bad("export", "--output", str(folder / "none" / "x"), has=["none/x"])
     checks.bad("export", "--output", str(folder), has=[str(folder)])
+
+
+def check_output_files(checks, folder, exported):
+    """A file is replaced as a whole: no other is touched, and nobody may read more of it."""
+    place = folder / "output"
+    place.mkdir()
+    (place / "x.new").write_text("precious")
+    (place / "secret").write_text("old")
+    (place / "secret").chmod(0o600)
+    (place / "real").write_text("old")
+    (place / "link").symlink_to("real")
+    for name in ("x", "secret", "link"):
+        checks.run("export", "--output", str(place / name))
+        checks.equal((place / name).read_bytes(), exported, f"export --output {name}")
+    checks.equal((place / "x.new").read_text(), "precious", "a file named like a temporary one")
+    checks.equal((place / "secret").stat().st_mode & 0o777, 0o600, "who may read the file")
+    checks.true((place / "link").is_symlink(), "a link stays one", "link")
+    checks.equal(sorted(os.listdir(place)), ["link", "real", "secret", "x", "x.new"],
+                 "no other file is left")
+    wal = pathlib.Path(checks.space) / ".diario" / "wal"
+    log = next(wal.glob("*.dwal"))
+    before = log.read_bytes()
+    for target in (log, wal / "new", wal.parent):
+        checks.bad("export", "--output", str(target), has=["among the files of a space"])
+    checks.equal(log.read_bytes(), before, "the log")
+    checks.bad("backup", str(wal / "x"), has=["among the files of a space"])
 
 
 def check_many_small(checks, diario, folder):
@@ -164,7 +191,10 @@ def check_bad_packs(checks, diario, folder):
     checks.true(not (folder / "unmade" / ".diario").exists(), "no half space")
     (folder / "bad" / "events" / "plant.watered.1.json").write_text("{")
     checks.true(diario.run("schema", "check", "bad").code == 1, "a schema that is no JSON")
-    for words in (["schema", "check", "nowhere"], ["schema", "check", "space"],
+    none = diario.run("schema", "check", "space", "--json")
+    checks.true(none.code == 1 and [p["rule"] for p in none.json] == ["no-pack"],
+                "a folder without a pack", none)
+    for words in (["schema", "check", "nowhere"],
                   ["init", "more", "--schema", "nowhere"]):
         checks.failing(*words, has=[words[-1]])
     checks.true(not (folder / "more" / ".diario").exists(), "no half space")

@@ -1,0 +1,18 @@
+package import DiarioProjection
+import DiarioSchema
+
+extension ReadModels {
+    /// The events in quarantine, with their packs.
+    package func quarantined() throws(DiarioError) -> [(pack: String, event: QuarantinedEvent)] {
+        var all: [(String, QuarantinedEvent)] = []
+        for pack in packs {
+            guard let live = folder.live(pack.name) else { continue }
+            let path = folder.fullPath(live)
+            let events = try projecting { () throws(ProjectionError) in
+                try ModelSummary.quarantined(path: path, isImmutable: folder.isReadOnly)
+            }
+            all += events.map { (pack.name, $0) }
+        }
+        return all
+    }
+}
