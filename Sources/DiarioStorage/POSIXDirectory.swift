@@ -184,7 +184,8 @@ package final class POSIXDirectory: LogDirectory {
 
     /// The path as people know it, for errors.
     private func shown(_ path: String) -> String {
-        path.isEmpty ? rootPath : "\(rootPath)/\(path)"
+        guard !path.isEmpty, rootPath != "." else { return path.isEmpty ? rootPath : path }
+        return rootPath.hasSuffix("/") ? rootPath + path : "\(rootPath)/\(path)"
     }
 }
 

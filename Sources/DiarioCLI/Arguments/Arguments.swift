@@ -73,7 +73,7 @@ package struct Arguments: Sendable {
         guard !word.contains(where: \.isWhitespace) else {
             return UsageError(
                 "\(CellText.oneLine(word)) begins with a dash, as options do. If it is none, put "
-                    + "-- before it: diario \(command.name) -- ...",
+                    + "-- before it: diario \(command.name) -- TEXT",
                 in: command
             )
         }

@@ -147,11 +147,14 @@ extension Command {
         operandKinds: [.file],
         summary: "show what a file of a space says, byte by byte",
         details: [
-            "Shows each field of a file below .diario (a log file, manifest, replica file, synced "
-                + "mark, lock, format, cut, a batch of the inbox) with offset, size, value and the "
-                + "section of schema/format/log.md that defines it (with Y in front that of "
-                + "sync.md), and whether it verifies. Goes on after damage where it can, and ends "
-                + "with 1 if something does not verify."
+            "Shows each field of a file below .diario (a log file, row file, segment, sidecar, "
+                + "tile, manifest, replica file, mark, lock, format, cut, reserve, a batch of the "
+                + "inbox, a note of an import) with offset, size, value and the section that "
+                + "defines it, and whether it verifies: of schema/format/log.md, or with S in "
+                + "front of segments.md, with P of proofs.md, with Y of sync.md. Read models are "
+                + "files of SQLite, and those of packs are texts: `diario sql` and an editor show "
+                + "them. Goes on after damage where it can, and ends with 1 if something does not "
+                + "verify."
         ],
         options: [
             .flag("rows", "show the rows of blocks too, personal values included"),

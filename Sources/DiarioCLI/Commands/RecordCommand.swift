@@ -80,6 +80,7 @@ enum RecordCommand {
                 call.remark("reading the payload from the terminal; end it with Ctrl-D")
             }
             bytes = try LineSource.wholeInput(sizeMax: Limits.lineSizeMax)
+            bytes.removeFirst(ByteOrderMark.size(atStartOf: bytes))
         }
         do throws(SchemaError) { _ = try JSON.parse(bytes) } catch {
             throw .failed("the payload is no JSON: \(error.description)")

@@ -31,7 +31,7 @@ enum RepairCommand {
     private static let linesMax = 20
 
     private static func fill(_ json: inout JSONObjectWriter, _ report: RepairReport, isDone: Bool) {
-        json.add("ok", report.isClean)
+        json.add("ok", report.isMended && (report.isClean || isDone))
         json.add("repaired", isDone && report.isMended && !report.isClean)
         json.add("mendable", report.isMended)
         json.add("events", report.events)

@@ -15,6 +15,7 @@ def check(diario, folder):
     diario.good("init", str(space))
     checks = Checks(diario, space)
     checks.run("record", TYPE, json.dumps(GOOD))
+    checks.run("record", TYPE, "-", stdin=b"\xef\xbb\xbf" + json.dumps(GOOD).encode())
     check_single(checks)
     check_stream(checks)
     check_batches(checks)
