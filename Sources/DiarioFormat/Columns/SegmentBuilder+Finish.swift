@@ -6,8 +6,8 @@ import DiarioZstd
 extension SegmentBuilder {
     /// Seals what was gathered, which is at least one event.
     ///
-    /// `plan` says how, and learns from this segment for the next one; when this throws, it has
-    /// forgotten everything.
+    /// `plan` says how, and learns from this segment for the next one. When this throws, it has
+    /// forgotten everything, unless a payload was none of its type.
     package consuming func finish(
         _ plan: inout SegmentPlan
     ) throws(FormatError) -> SealedSegment {
