@@ -129,6 +129,8 @@ import Testing
         #expect(try !Space.repair(at: folder.path, isRehearsal: true).isClean)
         let report = try Space.repair(at: folder.path, isRehearsal: false)
         #expect(report.isMended, "\(report.remaining)")
+        // Nothing can be recorded without them.
+        #expect(report.remarks.contains { $0.contains("diario schema adopt") })
         #expect(try Space.repair(at: folder.path, isRehearsal: false).isClean)
         #expect(try Space.open(at: folder.path, access: .readOnly).verify { _ in }.isOK)
     }

@@ -266,6 +266,26 @@ import Testing
         #expect(mine.contains { $0.contains("playlist.track.added") && $0.contains(id) })
     }
 
+    /// What names an event that is not there stays as it is, and once did so without a word.
+    @Test func referencesToNothingAreCounted() throws {
+        let folder = try TemporaryFolder()
+        let source = try Space.create(at: folder.path + "/source", packs: PackSource.builtIn())
+        var recorder = LineRecorder(source, durability: .synced)
+        for line in Self.linkedLines { try recorder.add(Array(line.utf8).span) }
+        recorder.finish()
+        _ = try recorder.commit()
+        let lines = String(decoding: try SampleSpace.lines(source), as: UTF8.self)
+            .split(separator: "\n").suffix(2).map { $0.replacing(#","batch":"x""#, with: "") }
+        for (kept, count) in [(lines, 0), ([lines[1]], 1), ([lines[0]], 0)] {
+            let target = try SampleSpace.make(folder.path + "/target-\(kept.count)-\(count)")
+            let file = try SampleSpace.file(Array(kept.joined(separator: "\n").utf8), in: folder)
+            let summary = try target.importLines(of: file) { _, _ in }
+            #expect(summary.imported == kept.count)
+            #expect(summary.unresolved == count)
+            #expect(try target.importLines(of: file) { _, _ in }.unresolved == 0)
+        }
+    }
+
     @Test(arguments: [
         (#"{"type":"meals.weight.recorded""#, "line 2"),
         (#"{"type":"meals.nothing","payload":{}}"#, "meals.nothing"),

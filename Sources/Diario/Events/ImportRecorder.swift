@@ -16,6 +16,7 @@ struct ImportRecorder {
     private var group = Group()
     private var imported = 0
     private var known = 0
+    private var unresolved = 0
 
     /// Lines that are recorded together, with the event that says so.
     private struct Group {
@@ -63,6 +64,7 @@ struct ImportRecorder {
             imported: imported,
             known: known,
             missing: 0,
+            unresolved: unresolved,
             ignoredNames: lines.ignoredNames
         )
     }
@@ -140,12 +142,14 @@ struct ImportRecorder {
                 try space.store.author(of: space.id)
             }
             let first = Origin(replica: replica, sequence: last + 1)
+            let before = unresolved
             let (append, note) = try build(lines, from: first)
             if !ledger.isAuthority { try ledger.note(note) }
             do throws(LogError) {
                 _ = try space.store.append(append)
             } catch {
                 if !ledger.isAuthority { try ledger.remove([note]) }
+                unresolved = before
                 // Another process recorded something meanwhile: the ids are others now.
                 if case .outOfOrder = error { continue }
                 throw DiarioError(error)
@@ -213,6 +217,9 @@ struct ImportRecorder {
                 line.payload.slots[index] = .absent
             } else if let new = ledger.origins[origin] {
                 line.payload.setBytes(Array(new.text.utf8).span, at: index)
+            } else if !field.isNewID, own[origin.replica] == nil {
+                // No event of this space has it, unless somebody gave this very id to something.
+                unresolved += 1
             }
         }
         if let range = line.subject,

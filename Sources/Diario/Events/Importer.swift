@@ -14,6 +14,9 @@ package struct ImportSummary: Sendable {
     package let known: Int
     /// Positions for which there was no event, so that those behind them moved up.
     package let missing: UInt64
+    /// References to events that are neither in the file nor were imported before: they stay as
+    /// they are.
+    package let unresolved: Int
     /// Attributes of CloudEvents that Diario has no place for; at most 16 of them.
     package let ignoredNames: [String]
 }
@@ -119,6 +122,7 @@ extension Space {
                     imported: 0,
                     known: 0,
                     missing: 0,
+                    unresolved: 0,
                     ignoredNames: input.ignoredNames
                 )
             }
@@ -131,6 +135,7 @@ extension Space {
                 imported: count,
                 known: 0,
                 missing: restorer.missing,
+                unresolved: 0,
                 ignoredNames: input.ignoredNames
             )
         } catch {

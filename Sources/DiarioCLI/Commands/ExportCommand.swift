@@ -17,8 +17,8 @@ enum ExportCommand {
             let source = try ExportSource(space, filter, limit: limit, call)
             if source.lost > 0 {
                 call.remark(
-                    "\(Show.count(source.lost, "event")) of this space were lost, and are not "
-                        + "exported; such an export is imported with --gaps"
+                    "without \(Show.count(source.lost, "event")) that this space lost; such an "
+                        + "export is imported with --gaps"
                 )
             }
             if let folder = call.arguments.value("csv-dir") {

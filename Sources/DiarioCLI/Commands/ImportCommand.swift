@@ -55,6 +55,7 @@ enum ImportCommand {
                 json.add("imported", result.imported)
                 json.add("known", result.known)
                 json.add("missing", result.missing)
+                json.add("unresolved", result.unresolved)
                 json.add("ignored", list: result.ignoredNames.map { JSONObjectWriter.string($0) })
             }
             return
@@ -69,6 +70,13 @@ enum ImportCommand {
             call.remark(
                 "\(Show.count(result.missing, "position")) had no event: those behind them have "
                     + "lower positions here"
+            )
+        }
+        if result.unresolved > 0 {
+            let count = Show.count(UInt64(result.unresolved), "reference")
+            call.remark(
+                "\(count) to events that are neither in the file nor were imported before: what "
+                    + "they name has another id here, so import the file that has it first"
             )
         }
         guard !result.ignoredNames.isEmpty else { return }

@@ -174,8 +174,11 @@ private struct RecordStream: ~Copyable {
             for origin in origins { try call.output.line(origin.text) }
             try call.output.flush()
         } catch .outputClosed {
-            // Nobody reads the origins, so what is left is not recorded: quiet, but not done.
-            throw .found
+            // Nobody reads the origins, so what is left is not recorded.
+            throw .failed(
+                "the output was closed. \(Show.count(recordedCount, "event")) recorded, and "
+                    + "nothing behind them"
+            )
         }
     }
 

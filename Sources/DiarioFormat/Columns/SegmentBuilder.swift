@@ -55,8 +55,8 @@ package struct SegmentBuilder: ~Copyable {
 
     /// Adds the next event, whose parts lie in `bytes`.
     ///
-    /// Throws if the row is none of the type, as far as its envelope tells; its payload is looked at
-    /// by `finish`. What was gathered is of no use then.
+    /// Throws if the row is none of the type, as far as its envelope tells; its payload is looked
+    /// at by `finish`. What was gathered is of no use then.
     package mutating func append(
         _ event: SegmentEvent,
         of bytes: Span<UInt8>,

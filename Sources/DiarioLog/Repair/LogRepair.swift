@@ -262,7 +262,8 @@ package struct LogRepair {
         }
         hasLostEnd = mender.hasLostEnd
         if mender.lostFrameCount > 0 {
-            report.remarks.append("\(mender.lostFrameCount) frames of the write-ahead log")
+            let frames = mender.lostFrameCount == 1 ? "frame" : "frames"
+            report.remarks.append("\(mender.lostFrameCount) \(frames) of the write-ahead log")
         }
         if hasLostEnd {
             report.remarks.append(
@@ -433,7 +434,14 @@ package struct LogRepair {
                 continue
             }
             report.remaining += try store.verify(manifest.space) { _ in nil }.faults
-            report.events += try store.status(of: manifest.space).events
+            let status = try store.status(of: manifest.space)
+            report.events += status.events
+            guard !report.findings.isEmpty, manifest.authority != nil, status.adoptions.isEmpty
+            else { continue }
+            report.remarks.append(
+                "which packs space \(manifest.space.text) uses: adopt them again, diario schema "
+                    + "adopt DIR"
+            )
         }
     }
 }
