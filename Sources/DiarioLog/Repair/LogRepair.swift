@@ -436,7 +436,9 @@ package struct LogRepair {
             report.remaining += try store.verify(manifest.space) { _ in nil }.faults
             let status = try store.status(of: manifest.space)
             report.events += status.events
-            guard !report.findings.isEmpty, manifest.authority != nil, status.adoptions.isEmpty
+            guard !report.findings.isEmpty, manifest.authority != nil, status.adoptions.isEmpty,
+                try !storing({ () throws(StorageError) in try directory.list(LogPaths.packs) })
+                    .isEmpty
             else { continue }
             report.remarks.append(
                 "which packs space \(manifest.space.text) uses: adopt them again, diario schema "
