@@ -1,4 +1,5 @@
 import DiarioProjection
+import DiarioSQLite
 import DiarioSchema
 import Testing
 
@@ -239,12 +240,24 @@ import Testing
         ("n INTEGER = 1.5", false), ("n REAL = 5", true), ("n REAL = -1.5", true),
         ("n TEXT = 'a'", true), ("n TEXT = 5", false), ("n DATE = '2026-05-04'", true),
         ("n DATE = 'today'", false), ("n BOOLEAN = 1", true), ("n BOOLEAN = 2", false),
+        ("n BOOLEAN = true", true), ("n BOOLEAN = FALSE", true), ("n TEXT = true", false),
         ("n BLOB = NULL", true), ("n BLOB = 'ab'", false),
+        ("n BLOB = x'00'", true), ("n TEXT = x'00'", false),
     ])
     func aDefaultIsOneOfItsType(parameter: String, isRight: Bool) throws {
         let text = "-- query by-day(\(parameter)): a\nSELECT id FROM thing WHERE count = :n;"
         let problems = try PackSample.problems(["queries/by-day.sql": text])
         #expect(problems.map(\.rule) == (isRight ? [] : ["query-parameter"]), "\(problems)")
+    }
+
+    @Test func bytesAreGivenInHexadecimal() {
+        let cases: [(String, [UInt8]?)] = [
+            ("00ff", [0, 255]), ("x'00ff'", [0, 255]), ("X'FF'", [255]), ("", []), ("x''", []),
+            ("x'", nil), ("x'0'", nil), ("0", nil), ("zz", nil), ("'00'", nil),
+        ]
+        for (text, bytes) in cases {
+            #expect(PackQuery.Kind.blob.value(text) == bytes.map { .blob($0) }, "\(text)")
+        }
     }
 
     @Test func columnsOfAnAnswerHaveNamesOfTheirOwn() throws {

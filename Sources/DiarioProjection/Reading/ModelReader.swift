@@ -420,7 +420,7 @@ extension PackQuery.Kind {
     func takes(default text: String) -> Bool {
         switch (self, try? value(literal: text)) {
         case (_, .null), (.integer, .integer), (.real, .real), (.text, .text),
-            (.boolean, .integer(0...1)):
+            (.blob, .blob), (.boolean, .integer(0...1)):
             true
         case (.date, .text(let day)): value(day) != nil
         default: false
@@ -428,7 +428,10 @@ extension PackQuery.Kind {
     }
 
     private static func bytes(_ text: String) -> [UInt8]? {
-        let digits = Array(text.utf8)
+        // As SQL writes them, too.
+        let isQuoted =
+            text.utf8.count > 2 && text.lowercased().hasPrefix("x'") && text.hasSuffix("'")
+        let digits = Array((isQuoted ? text.dropFirst(2).dropLast() : text[...]).utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []
         for index in stride(from: 0, to: digits.count, by: 2) {

@@ -141,7 +141,8 @@ struct QueryReader {
             problems.add(
                 line,
                 "query-parameter",
-                "the default of \(name) must be a number, a text in single quotes, or NULL"
+                "the default of \(name) must be a literal of SQL: a number, a text in single "
+                    + "quotes, bytes as in x'00', TRUE, FALSE or NULL"
             )
             return nil
         }
@@ -160,8 +161,8 @@ struct QueryReader {
         guard let token = try? lexer.next(), (try? lexer.next()) == .some(nil) else { return false }
         switch token.kind {
         case .number: return true
-        case .text: return unsigned == text
-        case .word: return text.uppercased() == "NULL"
+        case .text, .blob: return unsigned == text
+        case .word: return ["NULL", "TRUE", "FALSE"].contains(text.uppercased())
         default: return false
         }
     }
