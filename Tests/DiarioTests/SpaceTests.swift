@@ -123,4 +123,14 @@ import Testing
         #expect(try recorder.commit().count == 4)
         #expect(try space.verify { _ in }.isOK)
     }
+
+    /// A killed `init` leaves a folder that nobody else removes.
+    @Test func whatAKilledInitLeftGoesWithTheNextOne() throws {
+        let folder = try TemporaryFolder()
+        let disk = try folder.directory()
+        try disk.makeDirectory(".diario.new-7zk3m9q2c1f4a/wal")
+        try disk.makeDirectory("notes")
+        try Space.create(at: folder.path, packs: []).close()
+        #expect(try disk.list("") == [".diario", "notes"])
+    }
 }

@@ -37,7 +37,8 @@ extension Space {
             }
             throw DiarioError(error)
         }
-        let temporary = "\(final).new-\(SpaceID(drawnFrom: SystemEntropy()).text)"
+        let prefix = final + ".new-"
+        let temporary = prefix + SpaceID(drawnFrom: SystemEntropy()).text
         do throws(DiarioError) {
             try fill(path + "/" + temporary, packs)
             do throws(StorageError) {
@@ -49,6 +50,10 @@ extension Space {
         } catch {
             try? root.removeTree(temporary)
             throw error
+        }
+        // Those of processes that were killed; one that goes on finds that there is a space now.
+        for name in (try? root.list("")) ?? [] where name.hasPrefix(prefix) {
+            try? root.removeTree(name)
         }
         return try open(at: path, access: .readWrite)
     }
