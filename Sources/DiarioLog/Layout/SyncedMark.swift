@@ -1,4 +1,5 @@
 import DiarioFormat
+import DiarioStorage
 
 // wal/synced, specified in schema/format/log.md, section 8.
 
@@ -48,5 +49,17 @@ package struct SyncedMark: Equatable, Sendable {
         self.generation = generation
         self.length = length
         self.number = number
+    }
+}
+
+extension SyncedMark {
+    /// The mark of a data directory; nil if there is none, or none that verifies.
+    static func read(in directory: any LogDirectory) throws(StorageError) -> SyncedMark? {
+        guard try directory.exists(LogPaths.syncedMark) else { return nil }
+        // What is longer is none, as what is shorter.
+        let size = try directory.open(LogPaths.syncedMark, .read).size()
+        guard size <= Self.size else { return nil }
+        let bytes = try directory.contents(of: LogPaths.syncedMark, sizeMax: size)
+        return SyncedMark(bytes.span)
     }
 }

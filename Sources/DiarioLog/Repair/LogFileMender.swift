@@ -318,13 +318,7 @@ struct LogFileMender {
     // MARK: Files
 
     private func readMark() throws(LogError) -> SyncedMark? {
-        try storing { () throws(StorageError) in
-            guard try directory.exists(LogPaths.syncedMark) else { return nil }
-            let size = try directory.open(LogPaths.syncedMark, .read).size()
-            guard size <= SyncedMark.size else { return nil }
-            let bytes = try directory.contents(of: LogPaths.syncedMark, sizeMax: size)
-            return SyncedMark(bytes.span)
-        }
+        try storing { () throws(StorageError) in try SyncedMark.read(in: directory) }
     }
 
     private func isMarked(_ file: Found) throws(LogError) -> Bool {

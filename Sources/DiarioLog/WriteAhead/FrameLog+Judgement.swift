@@ -171,14 +171,7 @@ extension FrameLog {
     private static var windowSize: Int { 256 * 1024 }
 
     func readMark() throws(LogError) -> SyncedMark? {
-        try storing { () throws(StorageError) in
-            guard try directory.exists(LogPaths.syncedMark) else { return nil }
-            // What is longer is none, as what is shorter.
-            let size = try directory.open(LogPaths.syncedMark, .read).size()
-            guard size <= 4096 else { return nil }
-            let bytes = try directory.contents(of: LogPaths.syncedMark, sizeMax: size)
-            return SyncedMark(bytes.span)
-        }
+        try storing { () throws(StorageError) in try SyncedMark.read(in: directory) }
     }
 
     /// Writes down that everything so far is synced; at a clean stop.
