@@ -33,7 +33,8 @@ public struct DiarioError: Error, Sendable {
         case full
         /// Nothing may be written here.
         case readOnly
-        /// Another process has been writing for too long.
+        /// Another process has been writing for too long, or read models take longer than anyone
+        /// should wait: the next call goes on with them.
         case busy
         /// Files are damaged.
         case corrupt

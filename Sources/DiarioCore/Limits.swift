@@ -114,6 +114,16 @@ public enum Limits {
     /// Above: the event goes to quarantine. It is there for steps that each take a thousand times
     /// what others take; an honest event takes less than a hundredth of a second.
     public static let sqlEventSecondsMax = 30
+    /// Steps of SQLite's machine that a query waits for while a pack's read models take events.
+    ///
+    /// Above: the query is ended with what to do; the next one goes on from there. As many as
+    /// `sqlUpdateEventStepCountMax` for each event come on top, a hundred times what an honest
+    /// event takes, so that a long log is no reason.
+    public static let sqlUpdateStepCountMax = 2_000_000_000
+    /// Steps of SQLite's machine for each event that a query waits for.
+    ///
+    /// Above: see `sqlUpdateStepCountMax`.
+    public static let sqlUpdateEventStepCountMax = 20_000
     /// Bytes of rows as they were before that one pending event may make us keep.
     ///
     /// Above: the event goes to quarantine.

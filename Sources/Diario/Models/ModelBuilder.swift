@@ -13,13 +13,21 @@ package struct ModelBuilder: Sendable {
     private let space: Space
     private let folder: ModelFolder
     private let chunkCount: Int
+    /// What a build may cost for which somebody waits by the way.
+    private let allowance: StepAllowance
     /// By which a build is ended early.
     var stop: BuildStop?
 
-    init(_ space: Space, _ folder: ModelFolder, chunkCount: Int) {
+    init(
+        _ space: Space,
+        _ folder: ModelFolder,
+        chunkCount: Int,
+        allowance: StepAllowance
+    ) {
         self.space = space
         self.folder = folder
         self.chunkCount = chunkCount
+        self.allowance = allowance
     }
 
     /// Runs `body` while nobody else builds here.
@@ -78,7 +86,7 @@ package struct ModelBuilder: Sendable {
         _ progress: ([UInt64], UInt64) -> Void
     ) throws(DiarioError) {
         _ = try sideBySide(plans) { (plan, note) throws(DiarioError) in
-            _ = try build(plan, copying: true) { done, _ in note(done) }
+            _ = try build(plan, .missing) { done, _ in note(done) }
         } progress: {
             progress($0, $1)
         }
@@ -104,31 +112,49 @@ package struct ModelBuilder: Sendable {
         _ progress: (UInt64, UInt64) -> Void
     ) throws(DiarioError) -> ReadModels.Report {
         let start = ContinuousClock.now
-        let file = try build(plan, copying: false, progress)
+        let file = try build(plan, .asked, progress)
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         return try Self.report(file, seconds: seconds, measuresRows: measuresRows)
     }
 
     // MARK: One pack
 
+    /// Why a generation is built.
+    enum Reason {
+        /// Somebody asked for it: everything is built, however long it takes.
+        case asked
+        /// A query needs what is missing: read models that are the same in the live generation are
+        /// taken from there, and if the others take too long, the next query goes on with them.
+        case missing
+    }
+
     /// Builds a generation and makes it live, for who builds alone.
-    ///
-    /// With `copying`, read models that are the same in the live one are taken from there.
     @discardableResult
     func build(
         _ plan: PackPlan,
-        copying: Bool,
+        _ reason: Reason,
         _ progress: (UInt64, UInt64) -> Void
     ) throws(DiarioError) -> ModelFile {
         let name = plan.pack.name
         let live = folder.live(name)
         let history = try space.history()
-        let generation = try generation(for: plan, behind: live, history, copying: copying)
+        let generation = try generation(
+            for: plan,
+            behind: live,
+            history,
+            copying: reason == .missing
+        )
         let path = folder.fullPath(generation)
         let file = try projecting { () throws(ProjectionError) in
             try ModelFile(path: path, plan: plan, space: space.id, history: history, .building)
         }
-        let update = ModelUpdate(space, file, chunkCount: chunkCount, stop: stop)
+        let update = ModelUpdate(
+            space,
+            file,
+            chunkCount: chunkCount,
+            stop: stop,
+            allowance: reason == .missing ? allowance : nil
+        )
         try update.catchUp(through: space.store.standing(of: space.id).head, progress)
         // What waits for the disk comes before the lock that those who follow the log wait for.
         // The events that came since are written as a live generation writes them.

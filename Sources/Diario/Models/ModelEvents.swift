@@ -41,7 +41,8 @@ struct ModelEvents {
         rows = EventReader(space, cursor, types: types)
     }
 
-    /// Lets the file take the next events, of which its models listen to `countMax` at most.
+    /// Lets the file take the next events, of which its models listen to `countMax` at most; fewer
+    /// if what was done should be kept first.
     mutating func apply(
         to file: ModelFile,
         after position: UInt64,
@@ -49,7 +50,7 @@ struct ModelEvents {
         _ care: ModelFile.Care
     ) throws(ApplyError) -> Progress {
         var progress = Progress(last: position)
-        while progress.count < countMax {
+        while progress.count < countMax, !file.shouldCommit {
             if segment != nil {
                 try applyColumns(to: file, countMax, care, &progress)
                 continue

@@ -19,6 +19,8 @@ package struct ModelUpdate {
     private let recent: RecentEvents?
     /// By which it is ended early, between two transactions.
     private let stop: BuildStop?
+    /// What it may cost, for who waits for it by the way; nil if as much as it needs.
+    private let allowance: StepAllowance?
 
     package init(_ space: Space, _ file: ModelFile, chunkCount: Int) {
         self.init(space, file, chunkCount: chunkCount, recent: nil)
@@ -29,10 +31,12 @@ package struct ModelUpdate {
         _ file: ModelFile,
         chunkCount: Int,
         recent: RecentEvents? = nil,
-        stop: BuildStop? = nil
+        stop: BuildStop? = nil,
+        allowance: StepAllowance? = nil
     ) {
         self.recent = recent
         self.stop = stop
+        self.allowance = allowance
         self.space = space
         self.file = file
         self.chunkCount = chunkCount
@@ -47,8 +51,9 @@ package struct ModelUpdate {
         _ progress: (UInt64, UInt64) -> Void
     ) throws(DiarioError) {
         if !isKnown { try projecting { () throws(ProjectionError) in try file.refresh() } }
+        file.allow(allowance)
         let standing = space.store.standing(of: space.id)
-        if file.sections.isEmpty { try catchUp(through: standing.head, progress) }
+        if file.sections.isEmpty { try applyCanonical(through: standing.head, progress) }
         guard needsWork(standing) else { return }
         try withCare { (care) throws(ApplyError) in try runWhole(standing, care) }
         progress(standing.head, standing.head)
@@ -113,8 +118,19 @@ package struct ModelUpdate {
         through head: UInt64,
         _ progress: (UInt64, UInt64) -> Void
     ) throws(DiarioError) {
+        file.allow(allowance)
+        try applyCanonical(through: head, progress)
+    }
+
+    private func applyCanonical(
+        through head: UInt64,
+        _ progress: (UInt64, UInt64) -> Void
+    ) throws(DiarioError) {
         while let first = file.models.map(\.applied).min(), first < head {
-            if try catchUpWithRecent(first + 1...head) { continue }
+            if try catchUpWithRecent(first + 1...head) {
+                try checkAllowance(head)
+                continue
+            }
             // Models that are further on wait for the others.
             let next = file.models.map(\.applied).filter { $0 > first }.min() ?? head
             let lagging = Set(file.models.filter { $0.applied == first }.map(\.name))
@@ -135,8 +151,7 @@ package struct ModelUpdate {
         }
         try withCare { (care) throws(ApplyError) in
             try filing { () throws(ProjectionError) in try file.begin(care) }
-            try recent.apply(to: file, care)
-            file.settle(through: positions.upperBound)
+            if let last = try recent.apply(to: file, care) { file.settle(through: last) }
             try filing { () throws(ProjectionError) in try file.commit() }
         }
         return true
@@ -158,6 +173,7 @@ package struct ModelUpdate {
                 return try chunk(&events, positions, care)
             }
             guard isMore else { break }
+            try checkAllowance(head)
             progress(file.models.map(\.applied).min() ?? head, head)
         }
         progress(positions.upperBound, head)
@@ -246,6 +262,7 @@ package struct ModelUpdate {
         }
         while hasEvent, let line = reader?.line {
             try file.apply(line, care)
+            try reading { () throws(DiarioError) in try checkAllowance(standing.head) }
             hasEvent = try reading { () throws(DiarioError) -> Bool in
                 try reader?.advance() ?? false
             }
@@ -267,6 +284,7 @@ package struct ModelUpdate {
             }
             while sequence > end { end = try passSection(of: events.replica, endingAt: end) }
             try file.apply(reader.line, care)
+            try reading { () throws(DiarioError) in try checkAllowance(file.applied) }
         }
         while end < sequences.upperBound {
             end = try passSection(of: events.replica, endingAt: end)
@@ -357,6 +375,19 @@ package struct ModelUpdate {
     }
 
     // MARK: Errors
+
+    /// Throws if whoever waits has waited long enough; what is kept by then is gone on from.
+    private func checkAllowance(_ head: UInt64) throws(DiarioError) {
+        guard file.isSpent else { return }
+        let (name, place) = (file.plan.pack.name, "position \(file.applied) of \(head)")
+        let rest = file.applied < head ? place : "the pending events"
+        throw DiarioError(
+            .busy,
+            "The read models of \(name) take long for their events, so this waited no longer: "
+                + "they are at \(rest). Ask again to go on, or run `diario rebuild \(name)`, which "
+                + "takes as long as it needs."
+        )
+    }
 
     private func filing<Value: ~Copyable>(
         _ body: () throws(ProjectionError) -> Value

@@ -12,6 +12,7 @@ import DiarioStorage
 package final class ReadModels {
     private let space: Space
     private let chunkCount: Int
+    private let allowance: StepAllowance
     let folder: ModelFolder
     /// Generations that are open for changes, by pack.
     private var files: [String: ModelFile] = [:]
@@ -50,9 +51,15 @@ package final class ReadModels {
         }
     }
 
-    /// With `chunkCount` events in a transaction at most while much is to be caught up with.
-    package init(_ space: Space, chunkCount: Int = 50_000) throws(DiarioError) {
+    /// With `chunkCount` events in a transaction at most while much is to be caught up with, and
+    /// for `update` what it may cost.
+    package init(
+        _ space: Space,
+        chunkCount: Int = 50_000,
+        allowance: StepAllowance = .query
+    ) throws(DiarioError) {
         self.chunkCount = chunkCount
+        self.allowance = allowance
         guard let path = space.directory?.rootPath else {
             throw DiarioError(.system, "Read models need a directory of the operating system.")
         }
@@ -96,8 +103,18 @@ package final class ReadModels {
         return try body()
     }
 
-    private func modelUpdate(of file: ModelFile) -> ModelUpdate {
-        ModelUpdate(space, file, chunkCount: chunkCount, recent: recent)
+    /// With an allowance for who waits by the way.
+    private func modelUpdate(
+        of file: ModelFile,
+        _ allowance: StepAllowance? = nil
+    ) -> ModelUpdate {
+        ModelUpdate(
+            space,
+            file,
+            chunkCount: chunkCount,
+            recent: recent,
+            allowance: allowance
+        )
     }
 
     private func plan(_ used: Space.UsedPack) -> PackPlan {
@@ -119,7 +136,8 @@ package final class ReadModels {
     /// Brings the read models of these packs up to what the log holds; builds those that are
     /// missing or changed.
     ///
-    /// Where nothing may be written, they stay as they are.
+    /// Where nothing may be written, they stay as they are. If they cost more than they may, the
+    /// error says how far they are, and the next call goes on from there.
     package func update(
         _ names: [String]? = nil,
         progress: Progress = { _, _, _ in }
@@ -193,7 +211,7 @@ package final class ReadModels {
         try builder.alone { () throws(DiarioError) in
             // Another process may have built it while this one waited.
             guard try !follow([used], progress).isEmpty else { return }
-            _ = try builder.build(plan, copying: true) { progress(pack.name, $0, $1) }
+            _ = try builder.build(plan, .missing) { progress(pack.name, $0, $1) }
         }
         _ = try follow([used], progress)
     }
@@ -209,9 +227,10 @@ package final class ReadModels {
             names.map { folder.liveSize($0) },
             through: space.store.standing(of: space.id).head
         )
-        let (space, chunkCount) = (space, chunkCount)
+        let (space, chunkCount, allowance) = (space, chunkCount, allowance)
         _ = try work.run { (number, note) throws(DiarioError) in
-            try ModelUpdate(space, lent[number].file, chunkCount: chunkCount)
+            let file = lent[number].file
+            try ModelUpdate(space, file, chunkCount: chunkCount, allowance: allowance)
                 .run(isKnown: lent[number].isKnown) { done, _ in note(done) }
         } progress: { done, total in
             guard let last = done.indices.min(by: { done[$0] < done[$1] }) else { return }
@@ -223,7 +242,7 @@ package final class ReadModels {
     private func update(_ file: ModelFile, _ progress: Progress) throws(DiarioError) {
         let name = file.plan.pack.name
         let isKnown = checked.contains(name)
-        try modelUpdate(of: file).run(isKnown: isKnown) { progress(name, $0, $1) }
+        try modelUpdate(of: file, allowance).run(isKnown: isKnown) { progress(name, $0, $1) }
         checked.insert(name)
     }
 
@@ -319,7 +338,9 @@ package final class ReadModels {
     // MARK: Building
 
     /// Builds generations, on any thread.
-    package var builder: ModelBuilder { ModelBuilder(space, folder, chunkCount: chunkCount) }
+    package var builder: ModelBuilder {
+        ModelBuilder(space, folder, chunkCount: chunkCount, allowance: allowance)
+    }
 
     /// Builds all read models of these packs anew beside the live ones, then makes them live.
     ///
@@ -436,45 +457,6 @@ package final class ReadModels {
         files[name] = file
         replaced.insert(name)
         return true
-    }
-
-    // MARK: Reading
-
-    /// The live generations, as queries read them.
-    package func sources() -> [ModelReader.Source] {
-        packs.compactMap { source(of: $0.name) }
-    }
-
-    package func source(of pack: String) -> ModelReader.Source? {
-        folder.live(pack).map {
-            ModelReader.Source(
-                pack: pack,
-                path: folder.fullPath($0),
-                isImmutable: folder.isReadOnly
-            )
-        }
-    }
-
-    /// A named query of a pack in use, and its pack.
-    package func query(_ name: String) throws(DiarioError) -> (Pack, PackQuery) {
-        let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
-        var found: [(Pack, PackQuery)] = []
-        for pack in packs where parts.count < 2 || pack.name == parts[0] {
-            for query in pack.sql.queries where query.name == parts.last {
-                found.append((pack, query))
-            }
-        }
-        guard let first = found.first else {
-            throw DiarioError(
-                .notFound,
-                "There is no query \(name). `diario query` lists those there are."
-            )
-        }
-        guard found.count == 1 else {
-            let names = found.map { "\($0.0.name).\(name)" }.joined(separator: " and ")
-            throw DiarioError(.invalid, "Several packs have a query \(name): say \(names).")
-        }
-        return first
     }
 }
 

@@ -53,19 +53,24 @@ final class RecentEvents {
         }
     }
 
-    /// Lets the file take all of them to which its models listen.
-    func apply(to file: ModelFile, _ care: ModelFile.Care) throws(ApplyError) {
+    /// Lets the file take all of them to which its models listen, unless what was done should be
+    /// kept before that.
+    ///
+    /// Gives the position through which it has had them; nil if it had none.
+    func apply(to file: ModelFile, _ care: ModelFile.Care) throws(ApplyError) -> UInt64? {
         let key = file.plan.fingerprint
         var reader =
             readers.removeValue(forKey: key)
             ?? EventReader(space, types: file.plan.typeNames)
+        defer { readers[key] = reader }
         for piece in events {
             try reading { () throws(DiarioError) in try reader.begin(piece) }
             while try reading({ () throws(DiarioError) in try reader.advance() }) {
                 try file.apply(reader.line, care)
+                if file.shouldCommit { return reader.line.position }
             }
         }
-        readers[key] = reader
+        return positions?.upperBound
     }
 
     private func reading<Value>(

@@ -32,7 +32,8 @@ extension ModelFile {
         try apply(event, try routes(of: event.type), care)
     }
 
-    /// The same for the events of a window; for at most so many to which models of the pack listen.
+    /// The same for the events of a window; for at most so many to which models of the pack listen,
+    /// and for fewer if what was done should be kept first.
     ///
     /// Gives the event to go on with, and how many there were.
     package func apply(
@@ -45,30 +46,38 @@ extension ModelFile {
             try routes(of: type)
         }
         let wanted = window.wanted.prefix(countMax)
+        var count = 0
         // As a rule all models take all events, and none needs care.
         if case .none = care, place.isPlain(where: { models[$0].applied }) {
-            try applyPlain(wanted, window, &place)
+            count = try applyPlain(wanted, window, &place)
         } else {
             for event in wanted {
                 let type = Int(window.types[Int(event)])
                 try apply(place.next(Int(event), ofType: type), place.routes(type), care)
+                count += 1
+                if shouldCommit { break }
             }
         }
-        let next = window.wanted.dropFirst(countMax).first
-        return (next.map { Int($0) } ?? window.events.upperBound, wanted.count)
+        let next = window.wanted.dropFirst(count).first
+        return (next.map { Int($0) } ?? window.events.upperBound, count)
     }
 
     /// Lets all models that listen to them take events, without a look at anything but columns.
+    ///
+    /// Gives how many it were until what was done should be kept.
     private func applyPlain(
         _ events: ArraySlice<Int32>,
         _ window: ColumnWindow,
         _ place: inout ColumnPlace
-    ) throws(ApplyError) {
+    ) throws(ApplyError) -> Int {
         defer { stepLimit.end() }
+        var count = 0
         do throws(SQLiteError) {
             for event in events {
                 stepLimit.begin()
                 try place.runNext(ofType: Int(window.types[Int(event)]))
+                count += 1
+                if isSpent { break }
             }
         } catch {
             let fault = EventFault.sqlite(error, file: "", line: 0, isOverLimit: false)
@@ -80,6 +89,7 @@ extension ModelFile {
             for route in routes { models[route.model].taken += count }
         }
         lastTouched = nil
+        return count
     }
 
     private func apply<Event: EventValues>(
@@ -176,7 +186,10 @@ extension ModelFile {
         let name = models[route.model].name
         let key = EndedEvent(model: route.model, origin: event.origin)
         do throws(ProjectionError) {
-            if let fault = ended[key] { return try quarantine(event, of: name, fault) }
+            if let fault = ended[key] {
+                (owesEnded, hasSetEndedAside) = (false, true)
+                return try quarantine(event, of: name, fault)
+            }
             _ = try rows("SAVEPOINT event")
         } catch {
             throw .file(error)
@@ -193,6 +206,7 @@ extension ModelFile {
         // is not tried.
         if let fault, !connection.isInTransaction {
             ended[key] = fault
+            owesEnded = true
             throw .needsCare
         }
         do throws(ProjectionError) {

@@ -43,6 +43,9 @@ package final class ModelFile {
     var changed: Set<String> = []
     /// Events that took too long for a model, and why they were ended.
     var ended: [EndedEvent: EventFault] = [:]
+    /// Whether one of them still has to be set aside, and whether one was in this transaction.
+    var owesEnded = false
+    var hasSetEndedAside = false
     /// Whether changed pages go to the log before their transaction ends, if there are too many.
     private var spills = true
     /// Set when a statement has taken too many steps for one event.
@@ -123,6 +126,7 @@ package final class ModelFile {
         try setSpilling(for: care)
         _ = try rows("BEGIN IMMEDIATE")
         taken = models.map(\.taken)
+        hasSetEndedAside = false
     }
 
     /// Keeps all changed pages in memory while savepoints may be taken back.
@@ -136,6 +140,16 @@ package final class ModelFile {
         _ = try rows(isWanted ? "PRAGMA cache_spill = ON" : "PRAGMA cache_spill = OFF")
         spills = isWanted
     }
+
+    /// Begins to count what events cost together; nil if they may cost what they need.
+    package func allow(_ allowance: StepAllowance?) { stepLimit.allow(allowance) }
+
+    /// Whether events have cost together what they may since `allow`.
+    package var isSpent: Bool { stepLimit.isSpent }
+
+    /// Whether what was done should be kept before more is done: events that take too long end
+    /// transactions, each of which would be done again.
+    package var shouldCommit: Bool { hasSetEndedAside || isSpent && !owesEnded }
 
     /// Makes all changes since `begin` seen at once.
     package func commit() throws(ProjectionError) {
@@ -296,46 +310,4 @@ struct PreparedModel {
 struct UpcastKey: Hashable {
     let type: String
     let from: Int
-}
-
-/// Counts what one event costs, so that none can take for ever.
-///
-/// Between `begin` and `end` it counts; what the engine does for itself is not looked at.
-final class StepLimit {
-    /// Instructions of SQLite between two looks.
-    static let interval = 1000
-    /// Nil while no event is applied.
-    private var count: Int?
-    /// What all events have cost together.
-    private(set) var total = 0
-    private(set) var wasReached = false
-    /// When the event was looked at first.
-    private var start: ContinuousClock.Instant?
-    /// What was kept of rows as they were when the event was looked at first.
-    private var imageStart: Int?
-
-    func begin() {
-        count = 0
-        wasReached = false
-        (start, imageStart) = (nil, nil)
-    }
-
-    func end() { count = nil }
-
-    /// `imageSize` is what is kept of rows as they were.
-    func isOver(imageSize: Int) -> Bool {
-        guard let known = count else { return false }
-        count = known + Self.interval
-        total += Self.interval
-        let (now, sizeBefore) = (ContinuousClock.now, imageStart ?? imageSize)
-        let start = start ?? now
-        (self.start, imageStart) = (start, sizeBefore)
-        guard
-            known + Self.interval > Limits.sqlEventStepCountMax
-                || imageSize - sizeBefore > Limits.sqlImageSizeMax
-                || now - start > .seconds(Limits.sqlEventSecondsMax)
-        else { return false }
-        wasReached = true
-        return true
-    }
 }

@@ -1,0 +1,145 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioProjection
+import DiarioSQLite
+import DiarioSchema
+import DiarioTestSupport
+import Testing
+
+/// Read models that take long for each event hold up no query for longer than it may be held up.
+@Suite struct SlowModelTests {
+    /// Each removed task takes some ten thousand steps; each renamed one more than it may.
+    private static let model = """
+        -- readmodel tasks version 1: a slow one
+        CREATE TABLE list (name TEXT NOT NULL PRIMARY KEY, count INT NOT NULL) STRICT;
+        -- on tasks.task.added
+        INSERT INTO list VALUES (:id, 1);
+        -- on tasks.task.removed
+        UPDATE list SET count = count + (SELECT count(*) FROM list AS a, list AS b)
+            WHERE name = :id;
+        -- on tasks.task.renamed
+        UPDATE list SET count =
+            (SELECT count(*) FROM list AS a, list AS b, list AS c, list AS d, list AS e);
+        """
+
+    private static let allowance = StepAllowance(steps: 20_000, stepsPerEvent: 1000)
+
+    private static func added(_ id: Int) -> String {
+        #"{"id":"t\#(id)","title":"a title","list":"l","place":1}"#
+    }
+
+    private static func record(_ space: Space, _ type: String, _ payloads: [String]) throws {
+        var recorder = LineRecorder(space, durability: .synced)
+        for payload in payloads {
+            let line = #"{"type":"tasks.task.\#(type)","payload":\#(payload)}"#
+            try recorder.add(Array(line.utf8).span)
+            recorder.finish()
+        }
+        _ = try recorder.commit()
+    }
+
+    private static func fill(_ space: Space, slowCount: Int = 40) throws {
+        try record(space, "added", (1...60).map(added))
+        try record(space, "removed", (1...slowCount).map { #"{"id":"t\#($0)"}"# })
+    }
+
+    /// Asks until there is an answer; gives how often there was none, and what was said then.
+    private static func update(_ make: () throws(DiarioError) -> ReadModels) -> [String] {
+        var told: [String] = []
+        while true {
+            do throws(DiarioError) {
+                // As another process would ask again.
+                try make().update()
+                return told
+            } catch {
+                #expect(error.isRetryable)
+                told.append(error.message)
+                guard told.count < 100 else { return told }
+            }
+        }
+    }
+
+    @Test(arguments: [false, true], [1000, 7])
+    func aQueryWaitsOnlySoLongAndTheNextGoesOn(isSealed: Bool, chunkCount: Int) throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: [TasksPack.make(model: Self.model)])
+        try Self.fill(space)
+        if isSealed { _ = try space.store.seal(space.id, all: true, waitSeconds: 600) }
+        let told = Self.update { () throws(DiarioError) in
+            try ReadModels(space, chunkCount: chunkCount, allowance: Self.allowance)
+        }
+        #expect(4...30 ~= told.count, "\(told.count)")
+        #expect(told.first?.contains("diario rebuild tasks") == true)
+        #expect(told.first?.contains("at position ") == true, "\(told)")
+        #expect(Set(told).count == told.count, "each got further than the one before")
+        let models = try ReadModels(space)
+        #expect(try models.compare(models.packs).allSatisfy { $0.table.isEmpty })
+        try space.close()
+    }
+
+    /// What comes later is no other matter, however few events there are.
+    @Test func aLiveModelGoesOnToo() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: [TasksPack.make(model: Self.model)])
+        try ReadModels(space).update()
+        try Self.fill(space)
+        let models = try ReadModels(space, allowance: Self.allowance)
+        let told = Self.update { models }
+        #expect(4...30 ~= told.count, "\(told.count)")
+        #expect(Set(told).count == told.count, "each got further than the one before")
+        #expect(try models.compare(models.packs).allSatisfy { $0.table.isEmpty })
+        try space.close()
+    }
+
+    /// Each event that was ended is set aside for good, so that none is tried twice.
+    @Test(arguments: [false, true]) func endedEventsAreNotTriedAgain(isLive: Bool) throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: [TasksPack.make(model: Self.model)])
+        if isLive { try ReadModels(space).update() }
+        try Self.record(space, "added", (1...60).map(Self.added))
+        try Self.record(
+            space,
+            "renamed",
+            (1...4).map { #"{"id":"t\#($0)","title":"another"}"# }
+        )
+        let steps = Limits.sqlEventStepCountMax
+        let told = Self.update { () throws(DiarioError) in
+            try ReadModels(
+                space,
+                allowance: StepAllowance(steps: steps + 1_000_000, stepsPerEvent: 0)
+            )
+        }
+        #expect(1...4 ~= told.count, "\(told.count)")
+        let models = try ReadModels(space)
+        #expect(try models.quarantined().map(\.event.rule) == ["limit", "limit", "limit", "limit"])
+        try space.close()
+    }
+
+    @Test func aRebuildTakesAsLongAsItNeeds() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: [TasksPack.make(model: Self.model)])
+        try Self.fill(space)
+        let models = try ReadModels(space, allowance: Self.allowance)
+        #expect(throws: DiarioError.self) { try models.update() }
+        _ = try models.rebuild()
+        try models.update()
+        #expect(try models.compare(models.packs).allSatisfy { $0.table.isEmpty })
+        try space.close()
+    }
+
+    /// Pending events have their effects all at once or not at all.
+    @Test func pendingEventsThatTakeTooLongAreTold() throws {
+        var lane = try LaneSpace(TasksPack.make(model: Self.model))
+        for id in 1...60 { try lane.pull("tasks.task.added", Self.added(id)) }
+        try ReadModels(lane.space).update()
+        for id in 1...40 { try lane.record("tasks.task.removed", #"{"id":"t\#(id)"}"#) }
+        let models = try ReadModels(lane.space, allowance: Self.allowance)
+        let error = #expect(throws: DiarioError.self) { try models.update() }
+        #expect(error?.message.contains("pending events") == true)
+        let rows = try lane.rows(models, "SELECT max(count) FROM list")
+        #expect(rows == [[.integer(1)]])
+        _ = try models.rebuild()
+        try lane.check(models, "whole")
+    }
+}
