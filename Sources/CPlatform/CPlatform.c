@@ -39,6 +39,7 @@ const int32_t diario_error_system_files = -ENFILE;
 const int32_t diario_error_not_directory = -ENOTDIR;
 const int32_t diario_error_is_directory = -EISDIR;
 const int32_t diario_error_link_loop = -ELOOP;
+const int32_t diario_error_name_too_long = -ENAMETOOLONG;
 const int32_t diario_error_not_empty = -ENOTEMPTY;
 const int32_t diario_error_io = -EIO;
 

@@ -152,7 +152,7 @@ extension DiarioError.Kind {
             case .readOnly, .denied: .readOnly
             case .locked: .busy
             case .tooLarge, .notFile: .corrupt
-            case .tooManyFiles, .failed, .cut: .system
+            case .tooManyFiles, .nameTooLong, .failed, .cut: .system
             }
     }
 

@@ -190,6 +190,6 @@ public enum EventDurability: Sendable {
     /// The events survive a power cut.
     case synced
     /// The events survive the end of this process; a power cut may lose them, but nothing that was
-    /// recorded before them.
+    /// recorded before them. They are seen once they are synced, which follows at once.
     case written
 }

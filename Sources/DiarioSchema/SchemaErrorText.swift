@@ -111,7 +111,8 @@ struct SchemaErrorText {
         case .missingKey: "a line needs it; add it"
         case .unknownType:
             nearest.map { "\(value) is no known type; did you mean \($0)?" }
-                ?? "\(value) is no known type; check its name, or add its pack"
+                ?? "\(value) is no known type; check its name, or add its pack: "
+                + "diario schema adopt DIR"
         case .unknownVersion: "version \(value) is not known; leave it out to use the newest"
         case .subjectNotAllowed:
             "the type has a field for its subject; remove the key, and fill in the field"

@@ -26,6 +26,7 @@ package final class POSIXDirectory: LogDirectory {
             try Self.makeRoot(path)
             result = unsafe diario_open_directory(diario_current_directory, path)
         }
+        guard result != diario_error_link_loop else { throw .notDirectory(path) }
         guard result >= 0 else { throw StorageError(.open, path, code: result) }
         descriptor = result
         rootPath = path

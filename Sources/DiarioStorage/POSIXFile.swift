@@ -159,6 +159,7 @@ extension StorageError {
             case diario_error_process_files, diario_error_system_files: .tooManyFiles
             case diario_error_not_directory: .notDirectory(path)
             case diario_error_is_directory, diario_error_link_loop: .notFile(path)
+            case diario_error_name_too_long: .nameTooLong(path)
             default: .failed(operation, path, code: -code)
             }
     }

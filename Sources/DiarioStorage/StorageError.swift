@@ -13,7 +13,9 @@ package enum StorageError: Error, Hashable, Sendable {
     /// Somebody else holds the lock; the process id is nil if nobody wrote it down.
     case locked(String, owner: Int32?)
     case tooManyFiles
-    /// A part of the path is a file, not a directory.
+    /// The path, or a name in it, is longer than the system takes.
+    case nameTooLong(String)
+    /// A part of the path is a file, or a link that leads nowhere, not a directory.
     case notDirectory(String)
     /// Where a file should be is a directory, or a link that leads back to itself.
     case notFile(String)
@@ -53,7 +55,11 @@ package enum StorageError: Error, Hashable, Sendable {
         case .tooManyFiles:
             "Too many files are open. Raise the limit (ulimit -n) or close other programs."
         case .notDirectory(let path):
-            "A part of \(path) is a file, not a directory. Choose another path."
+            "A part of \(path) is no directory but a file, or a link that leads nowhere. "
+                + "Choose another path."
+        case .nameTooLong(let path):
+            "\(path) is a longer path, or has a longer name in it, than the system takes. "
+                + "Choose a shorter one."
         case .notFile(let path):
             "\(path) is no file but a folder, or a link that leads nowhere. Name a file; if it "
                 + "belongs to a space, run `diario repair`."

@@ -133,7 +133,8 @@ import Testing
             ),
             (
                 #"{"type":"other","payload":{}}"#, .unknownType, "type",
-                #""other" is no known type; check its name, or add its pack"#
+                #""other" is no known type; check its name, or add its pack: "#
+                    + "diario schema adopt DIR"
             ),
             (
                 #"{"type":"test.a.b","version":3,"payload":{}}"#, .unknownVersion, "version",

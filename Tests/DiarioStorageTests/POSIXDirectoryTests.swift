@@ -42,6 +42,22 @@ import Testing
         )
     }
 
+    @Test func aLinkToItselfIsNoRoot() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/link"
+        try FileManager.default.createSymbolicLink(
+            atPath: path,
+            withDestinationPath: "link"
+        )
+        #expect(failure { try POSIXDirectory(path: path, access: .create) } == "notDirectory")
+    }
+
+    @Test func aNameMayBeTooLong() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/" + String(repeating: "x", count: 300)
+        #expect(failure { try POSIXDirectory(path: path, access: .create) } == "nameTooLong")
+    }
+
     @Test func nothingIsChangedThroughAReadOnlyDirectory() throws {
         let folder = try TemporaryFolder()
         try folder.directory().replace("file", with: [1, 2])
@@ -160,7 +176,7 @@ import Testing
         let errors: [StorageError] = [
             .notFound("F"), .exists("F"), .full("F"), .readOnly("F"), .denied("F"),
             .locked("F", owner: 17), .locked("F", owner: nil), .notDirectory("F"),
-            .notFile("F"),
+            .notFile("F"), .nameTooLong("F"),
             .tooLarge("F", size: 9), .failed(.makeDirectory, "F", code: 5),
         ]
         for error in errors {

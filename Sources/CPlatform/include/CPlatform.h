@@ -25,6 +25,7 @@ extern const int32_t diario_error_system_files;
 extern const int32_t diario_error_not_directory;
 extern const int32_t diario_error_is_directory;
 extern const int32_t diario_error_link_loop;
+extern const int32_t diario_error_name_too_long;
 extern const int32_t diario_error_not_empty;
 extern const int32_t diario_error_io;
 

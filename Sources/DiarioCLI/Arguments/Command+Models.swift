@@ -19,8 +19,11 @@ extension Command {
         summary: "answer a named query of a pack",
         details: [
             "Brings the read models of the pack up to date with the log first, and builds them if "
-                + "they are missing or changed; --timeout counts from then on. Without NAME it "
-                + "lists the queries. If several packs have a query of that name, say PACK.NAME.",
+                + "they are missing or changed; --timeout counts from then on. Where they take "
+                + "very long for each event, it ends with an error that says how far they are, "
+                + "and the next query goes on.",
+            "Without NAME it lists the queries. If several packs have a query of that name, say "
+                + "PACK.NAME.",
             "On a terminal the answer is a table; in a pipe each row is a line with tabs between "
                 + "the columns, and - for NULL. With --json it is a list of objects; bytes are "
                 + "base64.",
@@ -37,7 +40,7 @@ extension Command {
 
     static let sql = Command(
         name: "sql",
-        operands: "QUERY",
+        operands: "QUERY|-",
         operandCount: 1...1,
         summary: "ask the read models anything, in SQL",
         details: [
@@ -45,6 +48,7 @@ extension Command {
                 + "and with that of its pack in front where two have the same: fish.report. It may "
                 + "only read: SQLite with its functions, but for json_patch, snippet and "
                 + "extensions.",
+            "With - the query is read from the input, as in `diario sql - < query.sql`.",
             "A parameter, such as :least in the query, gets its value by --param least=3: a number "
                 + "where it is written as one, such as 3 or -1.5; NULL; bytes as in x'00ff'; else "
                 + "a text. What would be one of these goes in quotes: --param \"phone='112'\".",

@@ -9,6 +9,13 @@ enum InspectCommand {
         let bytes = try contents(folder, name, path)
         let inspector = FileInspector(bytes, name: name, showsRows: call.arguments.has("rows"))
         guard let kind = inspector.kind else {
+            guard !bytes.starts(with: "SQLite format 3\0".utf8) else {
+                throw .failed(
+                    "\(CellText.oneLine(path)): an SQLite database, as read models are. Ask "
+                        + "them with diario sql, and compare them with the log: "
+                        + "diario rebuild --check"
+                )
+            }
             throw .failed(
                 "\(CellText.oneLine(path)): none of the files that schema/format/log.md describes. "
                     + "Give a file below .diario"

@@ -40,7 +40,7 @@ enum QueryCommand {
     static func sql(_ call: Invocation) throws(Failure) {
         let bounds = try bounds(call)
         let values = try parameters(call).mapValues(value)
-        let statement = call.arguments.operands[0]
+        let statement = try statement(call)
         try withModels(
             call,
             follow: { (models) in models.scope(of: statement).packs }
@@ -50,6 +50,20 @@ enum QueryCommand {
                 try models.reader(for: scope)
             }
         }
+    }
+
+    /// The query that was given, or that comes from the input.
+    private static func statement(_ call: Invocation) throws(Failure) -> String {
+        guard call.arguments.operands[0] == "-" else { return call.arguments.operands[0] }
+        if SystemCall.isTerminal(0) {
+            call.remark("reading the query from the terminal; end it with Ctrl-D")
+        }
+        var bytes = try LineSource.wholeInput(sizeMax: Limits.sqlStatementSizeMax)
+        bytes.removeFirst(ByteOrderMark.size(atStartOf: bytes))
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .failed("the query is not UTF-8; save it in UTF-8")
+        }
+        return text
     }
 
     /// A number where a text is written as one, for no table says here what a parameter is compared

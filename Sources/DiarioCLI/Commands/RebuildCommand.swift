@@ -152,6 +152,7 @@ enum RebuildCommand {
         JSONObjectWriter.object { json in
             json.add("pack", pack)
             json.add("table", table.name)
+            json.add("shape", table.shape.rawValue)
             json.add("added", table.added)
             json.add("removed", table.removed)
             json.add("changed", table.changed)
@@ -159,11 +160,16 @@ enum RebuildCommand {
     }
 
     private static func text(_ pack: String, _ table: TableDifference) -> String {
-        let parts = [
+        var parts = [
             (table.added, "added"), (table.removed, "removed"), (table.changed, "changed"),
         ].filter { $0.0 > 0 }.map { "\(Show.count(UInt64($0.0), "row")) \($0.1)" }
-        let what = parts.isEmpty ? "another shape" : parts.joined(separator: ", ")
-        return "\(pack).\(table.name): \(what)"
+        switch table.shape {
+        case .same: break
+        case .changed: parts.insert("other columns", at: 0)
+        case .new: parts.insert("a new table", at: 0)
+        case .gone: parts.insert("no such table any more", at: 0)
+        }
+        return "\(pack).\(table.name): \(parts.joined(separator: ", "))"
     }
 
     private static func undo(

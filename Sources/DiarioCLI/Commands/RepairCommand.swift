@@ -123,9 +123,12 @@ enum RepairCommand {
         let (first, last) = (loss.numbers.lowerBound, loss.numbers.upperBound)
         let count = Show.count(loss.count, "event")
         switch loss.place {
-        case .positions: return "lost: positions \(first) to \(last) (\(count))"
+        case .positions:
+            let place = first == last ? "position \(first)" : "positions \(first) to \(last)"
+            return "lost: \(place) (\(count))"
         case .sequences(let replica):
-            return "pending lost: replica \(replica.text), sequences \(first)-\(last) (\(count))"
+            let place = first == last ? "sequence \(first)" : "sequences \(first)-\(last)"
+            return "pending lost: replica \(replica.text), \(place) (\(count))"
         }
     }
 }

@@ -55,6 +55,8 @@ package final class Output {
             case .failed(EINTR): continue
             case .failed(EAGAIN): _ = SystemCall.waitWritable(descriptor)
             case .failed(EPIPE): throw .outputClosed
+            case .failed(EBADF):
+                throw .failed("\(name) is closed or cannot be written, so nothing can be shown")
             case .failed(let code):
                 throw .failed(
                     "cannot write \(name): \(SystemCall.text(ofCode: code)). Check the disk"

@@ -186,10 +186,12 @@ enum SystemCall {
     /// Sees to it that descriptors 0 to 2 are open.
     ///
     /// Where a caller closed one, the next file to be opened would get its number, and what is
-    /// meant for the terminal would be written into a log.
+    /// meant for the terminal would be written into a log. What is read or written there fails, as
+    /// it would if it were still closed; errors that nobody can see go nowhere.
     static func fillStandardDescriptors() {
-        for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
-            _ = systemOpen("/dev/null", O_RDWR, 0)
+        for (descriptor, access) in zip(Int32(0)...2, [O_WRONLY, O_RDONLY, O_RDWR])
+        where fcntl(descriptor, F_GETFD) < 0 {
+            _ = systemOpen("/dev/null", access, 0)
         }
     }
 }

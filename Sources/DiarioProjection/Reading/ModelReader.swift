@@ -245,8 +245,8 @@ package final class ModelReader {
         }
     }
 
-    /// The message, and what to do about a name that SQLite does not know, or a pattern that is too
-    /// long.
+    /// The message, and what to do about a name that SQLite does not know, a pattern that is too
+    /// long, words that are no expression, or an end that comes too early.
     private func explained(_ message: String) -> String {
         let noTable = "no such table: "
         if message.hasPrefix(noTable) {
@@ -255,8 +255,13 @@ package final class ModelReader {
             return missingTables[table.lowercased()]
                 ?? message + "; all are in the table diario_tables"
         }
-        return message.hasPrefix("LIKE or GLOB pattern")
-            ? message + "; one may have \(Limits.sqlPatternSizeMax) bytes" : message
+        if message.hasPrefix("LIKE or GLOB pattern") {
+            return message + "; one may have \(Limits.sqlPatternSizeMax) bytes"
+        }
+        if message.hasPrefix("fts5: ") {
+            return message + "; words with other signs go in double quotes: MATCH '\"o-ring\"'"
+        }
+        return message == "incomplete input" ? "the query ends too early: \(message)" : message
     }
 
     /// How far the read models of a generation are.

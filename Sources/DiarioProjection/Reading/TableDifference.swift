@@ -9,11 +9,21 @@ package struct TableDifference: Hashable, Sendable {
     package let removed: Int
     /// Rows with the same key and other values.
     package let changed: Int
-    /// Whether the columns are others.
-    package let isReshaped: Bool
+    package let shape: Shape
+
+    /// What has become of its columns.
+    package enum Shape: String, Sendable {
+        case same
+        /// They are others.
+        case changed
+        /// The other generation does not have the table.
+        case new
+        /// Only the other generation has it.
+        case gone
+    }
 
     /// Whether there is no difference.
-    package var isEmpty: Bool { added + removed + changed == 0 && !isReshaped }
+    package var isEmpty: Bool { added + removed + changed == 0 && shape == .same }
 }
 
 extension ModelFile {
@@ -54,7 +64,7 @@ extension ModelFile {
                         added: 0,
                         removed: removed,
                         changed: 0,
-                        isReshaped: true
+                        shape: .gone
                     )
                 )
             }
@@ -118,7 +128,7 @@ extension ModelFile {
             added: try missing(own, other),
             removed: try missing(other, own),
             changed: 0,
-            isReshaped: isReshaped
+            shape: isReshaped ? .changed : .same
         )
     }
 
@@ -134,7 +144,7 @@ extension ModelFile {
                 added: try count("SELECT count(*) FROM \(own)"),
                 removed: columns == nil ? 0 : try count("SELECT count(*) FROM \(other)"),
                 changed: 0,
-                isReshaped: true
+                shape: columns == nil ? .new : .changed
             )
         }
         let isSameKey = shape.primaryKey
@@ -157,7 +167,7 @@ extension ModelFile {
                 "SELECT count(*) FROM \(own) AS a JOIN \(other) AS b ON \(isSameKey) "
                     + "WHERE NOT (\(isSameRow))"
             ),
-            isReshaped: shape.columns.map(\.name) != columns
+            shape: shape.columns.map(\.name) == columns ? .same : .changed
         )
     }
 }

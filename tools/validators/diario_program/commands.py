@@ -33,6 +33,7 @@ def check(diario, folder):
     check_pipes(checks)
     check_follow(checks)
     check_inspect(checks, space)
+    check_questions(checks, space)
     check_harness(checks, diario)
     check_served(checks, diario, folder)
     return checks.count
@@ -219,7 +220,11 @@ def check_pipes(checks):
     checks.equal(closed.stderr, b"", "a reader that has gone is no error")
     checks.equal(closed.stdout.splitlines()[-1:], [b"0"], "the exit code then")
     none = shell('"$0" -C "$1" log >&-; echo "$?"')
-    checks.equal((none.stdout, none.stderr), (b"0\n", b""), "a closed stdout")
+    checks.true(none.stdout == b"1\n" and b"the output is closed" in none.stderr,
+                f"a closed stdout: {none}")
+    none = shell('"$0" -C "$1" record - <&-; echo "$?"')
+    checks.true(none.stdout == b"1\n" and b"cannot read the input" in none.stderr,
+                f"a closed stdin: {none}")
     before = len(checks.diario.origins(checks.space))
     shell('"$0" -C "$1" record meals.weight.recorded \'%s\' >&- 2>&- <&-' % PAYLOAD)
     checks.equal(len(checks.diario.origins(checks.space)), before + 1,
@@ -251,6 +256,18 @@ def check_follow(checks):
     # It ends by itself where nothing more can be wanted.
     checks.run("log", "--follow", "--to", "3")
     checks.run("log", "--follow", "--until", "2026-01-02")
+
+
+def check_questions(checks, space):
+    question = "\ufeffSELECT count(*) AS n\nFROM weight;\n"
+    asked = checks.run("sql", "-", "--json", stdin=question)
+    checks.true(asked.json[0]["n"] > 0, "a query from the input", asked)
+    checks.bad("sql", "-", stdin=b"SELECT '\xff'", has=["UTF-8"])
+    checks.bad("sql", "-", stdin="SELECT " + "1, " * 30_000 + "1", has=["65536 bytes"])
+    checks.bad("sql", "SELECT", has=["the query ends too early"])
+    models = next((space / ".diario").glob("spaces/*/models/meals.*.sqlite"))
+    checks.bad("inspect", str(models), has=["an SQLite database", "rebuild --check"],
+               is_unchanged=False)
 
 
 def check_inspect(checks, space):
