@@ -110,7 +110,9 @@ struct AssembledColumn {
     /// Writes the values of the window, and sets the field's bit in each row that has one.
     ///
     /// `places` say where the next value of each row goes, `bounds` where it starts.
-    func write(
+    ///
+    /// Changes nothing here, but is called where the column lies: a copy counts references.
+    mutating func write(
         _ field: Int,
         _ bounds: Span<Int>,
         _ places: inout [Int],

@@ -23,7 +23,6 @@ extension ColumnEncoder {
     ) throws(FormatError) {
         needs = BlockNeeds()
         heads = nil
-        needs.outerNames = Set(scope.keys.outerFieldNames)
         writer.removeAll()
         for place in part.gathered.columns.indices {
             let column = part.gathered.columns[place]

@@ -74,7 +74,7 @@ struct ColumnEncoder: ~Copyable {
                 // A search costs many times what writing costs: not for a little.
                 if Double(size) <= known.bytesPerValue * Double(count) * 1.5 + 256 {
                     if place > 0 { plan.prefer(known, for: name) }
-                    needs.note(method)
+                    needs.note(method, scope.keys)
                     return (index, method)
                 }
             }
@@ -114,7 +114,7 @@ struct ColumnEncoder: ~Copyable {
             valueCount: count
         )
         plan.prefer(way, for: name)
-        needs.note(best.method)
+        needs.note(best.method, scope.keys)
         return (best.variant, best.method)
     }
 
@@ -258,17 +258,16 @@ struct BlockNeeds: Equatable {
     var pools: [Int] = []
     /// Numbers of shared blocks, ascending.
     var sharedBlocks: [Int] = []
-    /// The columns of public fields, while those of personal ones are written.
-    var outerNames: Set<Int> = []
 
-    mutating func note(_ method: IntegerMethod) {
+    /// Notes what a column is written by, which may be `keys`.
+    mutating func note(_ method: IntegerMethod, _ keys: KeyLayer) {
         if case .offset = method { flags |= Self.times }
         for key in method.keys ?? [] {
             switch key {
             case ColumnNumber.type: break
             case ColumnNumber.replica: flags |= Self.replicas
             case ColumnNumber.actor: flags |= Self.actors
-            default: if outerNames.contains(key) { flags |= Self.publicFields }
+            default: if keys.isOuterField(key) { flags |= Self.publicFields }
             }
         }
     }

@@ -101,8 +101,15 @@ final class KeyLayer {
         (columns.filter { $0.source != nil }.map(\.name) + (outer?.allNames ?? [])).sorted()
     }
 
-    /// Those of them further out that are fields.
-    var outerFieldNames: [Int] { (outer?.allNames ?? []).filter { $0 >= ColumnNumber.presence(0) } }
+    /// Whether a column is one further out, and a field.
+    func isOuterField(_ name: Int) -> Bool {
+        name >= ColumnNumber.presence(0) && outer?.isKnown(name) ?? false
+    }
+
+    /// Whether a column is known here or further out.
+    private func isKnown(_ name: Int) -> Bool {
+        columns.contains { $0.name == name && $0.source != nil } || outer?.isKnown(name) ?? false
+    }
 
     func add(_ name: Int, _ source: KeySource) {
         columns.removeAll { $0.name == name }

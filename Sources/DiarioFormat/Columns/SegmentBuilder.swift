@@ -212,10 +212,12 @@ struct GatheredType {
     private let fieldCount: Int
     /// For each row its event index.
     private(set) var rows: [Int32] = []
+    /// Once all rows are there.
     private(set) var chunks: [Chunk] = []
-    /// Rows and bytes of the last chunk.
-    private var chunkRowCount = 0
-    private var chunkSize = 0
+    /// The chunk that takes rows, apart from the others so that it is changed where it is.
+    private var open = Chunk(firstRow: 0)
+    /// Bytes of its rows.
+    private var openSize = 0
     private(set) var times = TimeRange()
 
     /// Rows that are written as one block of fields, and perhaps one of personal fields.
@@ -235,8 +237,9 @@ struct GatheredType {
     var publicFields: [PlannedField] { plan.publicFields }
     var personalFields: [PlannedField] { plan.personalFields }
 
-    /// The public columns, by chunk; their rows as they came are forgotten.
+    /// The public columns, by chunk; their rows as they came are forgotten, and no more come.
     mutating func takePublicFields() throws(FormatError) -> [GatheredFields] {
+        beginChunk()
         var found: [GatheredFields] = []
         for number in chunks.indices {
             found.append(try GatheredFields(plan.publicFields, chunks[number].publicParts))
@@ -264,28 +267,32 @@ struct GatheredType {
         let isDerived = part.flags.contains(.derived)
         guard !isDerived || mayBeDerived, part.subject == nil || !hasSubjectField
         else { throw .malformed(.rowFlags, at: part.payload.lowerBound) }
-        if chunks.isEmpty || chunkSize > SegmentLimits.chunkSizeMax
-            || (chunkRowCount + 1) * (fieldCount + 1) > SegmentLimits.cellCountMax
+        if openSize > SegmentLimits.chunkSizeMax
+            || (open.rowCount + 1) * (fieldCount + 1) > SegmentLimits.cellCountMax
         {
-            chunkSize = 0
-            chunkRowCount = 0
-            chunks.append(Chunk(firstRow: rows.count))
+            beginChunk()
         }
-        let last = chunks.count - 1
-        chunks[last].publicParts.append(bytes.raw.extracting(part.payload))
-        chunks[last].rowCount += 1
-        chunkSize += part.payload.count
-        chunkRowCount += 1
+        open.publicParts.append(bytes.raw.extracting(part.payload))
+        open.rowCount += 1
+        openSize += part.payload.count
         if case .present(let range) = personal {
             guard hasPersonalFields else {
                 throw .malformed(.personalPart, at: range.lowerBound)
             }
-            chunks[last].personalParts.append(bytes.raw.extracting(range))
-            chunks[last].personalRows.append(Int32(chunkRowCount - 1))
-            chunkSize += range.count
+            open.personalParts.append(bytes.raw.extracting(range))
+            open.personalRows.append(Int32(open.rowCount - 1))
+            openSize += range.count
         }
         times.add(part.envelope.at.milliseconds)
         rows.append(Int32(row))
+    }
+
+    /// Puts the chunk that took rows to the others.
+    private mutating func beginChunk() {
+        guard open.rowCount > 0 else { return }
+        chunks.append(open)
+        open = Chunk(firstRow: rows.count)
+        openSize = 0
     }
 }
 

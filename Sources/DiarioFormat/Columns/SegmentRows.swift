@@ -159,9 +159,9 @@ struct RowsOfType {
         to payloads: inout AssembledPayloads,
         _ reader: inout SegmentReader
     ) throws(SegmentError) {
-        var progress = isPersonal ? personalRows : publicRows
-        // Given back below; until then nothing else holds its arrays.
-        if isPersonal { personalRows = Progress() } else { publicRows = Progress() }
+        // Taken out, and given back below: until then nothing else holds its arrays.
+        var progress = Progress()
+        if isPersonal { swap(&progress, &personalRows) } else { swap(&progress, &publicRows) }
         var rest = count
         while rest > 0 {
             if progress.rowsLeft == 0 { try load(&progress, isPersonal: isPersonal, &reader) }
@@ -181,7 +181,7 @@ struct RowsOfType {
             progress.rowsLeft -= taken
             rest -= taken
         }
-        if isPersonal { personalRows = progress } else { publicRows = progress }
+        if isPersonal { swap(&progress, &personalRows) } else { swap(&progress, &publicRows) }
     }
 
     private func load(

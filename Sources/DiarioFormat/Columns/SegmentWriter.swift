@@ -55,11 +55,18 @@ struct SegmentFileWriter {
         if !header.isIndexCompressed { stored = index }
         header.indexSize = index.count
         header.storedIndexSize = stored.count
-        var content = stored
-        content.reserveCapacity(stored.count + contents.reduce(0) { $0 + $1.count })
-        for place in order { content += contents[place] }
-        header.fileSize = SegmentHeader.size + content.count
-        if header.file == .segment { header.identity = SegmentIdentity(of: content.span) }
-        return header.bytes(before: stored.span) + content
+        let size = contents.reduce(SegmentHeader.size + stored.count) { $0 + $1.count }
+        var file: [UInt8] = []
+        file.reserveCapacity(size)
+        file.append(repeating: 0, count: SegmentHeader.size)
+        file += stored
+        for place in order { file += contents[place] }
+        header.fileSize = size
+        if header.file == .segment {
+            header.identity = SegmentIdentity(of: file.span.extracting(SegmentHeader.size...))
+        }
+        let start = header.bytes(before: stored.span)
+        for place in start.indices { file[place] = start[place] }
+        return file
     }
 }

@@ -35,16 +35,43 @@ package struct SubjectFilter: Equatable, Sendable {
         UInt32(truncatingIfNeeded: (UInt64(checksum) &* (count << UInt64(rate))) >> 32)
     }
 
-    /// Fewer are sorted by comparing them: to count digits takes longer then.
+    /// Fewer are sorted by their highest bits first: to count all digits takes longer then.
     private static let countedMin = 512
 
     /// Sorts, and drops equal ones.
     private static func distinct(_ checksums: [UInt32]) -> [UInt32] {
-        var sorted = checksums.count < countedMin ? checksums.sorted() : counted(checksums)
-        var last: UInt32?
-        sorted.removeAll { checksum in
-            defer { last = checksum }
-            return checksum == last
+        var sorted = checksums.count < countedMin ? sorted(checksums) : counted(checksums)
+        var target = sorted.mutableSpan
+        var count = min(1, target.count)
+        for index in target.indices where target[index] != target[max(count, 1) - 1] {
+            target[count] = target[index]
+            count += 1
+        }
+        sorted.removeLast(sorted.count - count)
+        return sorted
+    }
+
+    /// Sorts by the highest byte, and puts each in its place among those before it: checksums are
+    /// spread evenly, and few have a place far from where that byte says.
+    private static func sorted(_ checksums: [UInt32]) -> [UInt32] {
+        var starts = [Int](repeating: 0, count: 257)
+        for checksum in checksums { starts[Int(checksum >> 24) + 1] += 1 }
+        for digit in 0..<256 { starts[digit + 1] += starts[digit] }
+        var sorted = checksums
+        for checksum in checksums {
+            let digit = Int(checksum >> 24)
+            sorted[starts[digit]] = checksum
+            starts[digit] += 1
+        }
+        var target = sorted.mutableSpan
+        for index in target.indices {
+            let checksum = target[index]
+            var place = index
+            while place > 0, target[place - 1] > checksum {
+                target[place] = target[place - 1]
+                place -= 1
+            }
+            target[place] = checksum
         }
         return sorted
     }
