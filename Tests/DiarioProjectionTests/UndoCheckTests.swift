@@ -36,7 +36,10 @@ import Testing
         END;
         """
 
-    private func problems(_ triggers: [String]) throws -> [PackProblem] {
+    private func problems(
+        _ triggers: [String],
+        examples: String = UndoCheckTests.examples
+    ) throws -> [PackProblem] {
         let model = """
             -- readmodel things version 1: things that can be looked for
             CREATE TABLE item (id TEXT NOT NULL PRIMARY KEY, note TEXT, \
@@ -48,7 +51,7 @@ import Testing
             \(Self.statement)
             """
         let pack = try PackSample.pack([
-            "readmodel/things.sql": model, "examples/things.jsonl": Self.examples,
+            "readmodel/things.sql": model, "examples/things.jsonl": examples,
         ])
         #expect(PackCheck.problems(of: pack) == [])
         return ExampleCheck.problems(of: pack)
@@ -63,6 +66,15 @@ import Testing
         #expect(found.map(\.rule) == found.map { _ in "example-undo" })
         #expect(found.first?.line == 1)
         #expect(found.contains { $0.message.contains("index place") })
+    }
+
+    /// After an example without a text, the index was no more that of its table, and what later
+    /// ones did to it was not seen.
+    @Test func anExampleWithoutATextHidesNothing() throws {
+        let first = #"{"type":"test.thing.made","payload":{"id":"z","day":"2026-01-01"}}"#
+        let texts = Self.inserted.replacing(/INSERT INTO place.*/, with: "")
+        let found = try problems([texts, Self.updated], examples: first + "\n" + Self.examples)
+        #expect(found.contains { $0.message.contains("index found") }, "\(found)")
     }
 
     @Test func indexesThatDoNotFollowAnUpdateAreTold() throws {

@@ -83,7 +83,8 @@ import Testing
     @Test(arguments: [
         "DELETE FROM task", "SELECT * FROM nothing", "SELECT 1; SELECT 2",
         "PRAGMA user_version = 1",
-        "ATTACH 'x' AS x", "SELECT load_extension('x')", "CREATE TABLE x (y)", "",
+        "ATTACH 'x' AS x", "SELECT load_extension('x')",
+        "SELECT hex(fts3_tokenizer('simple'))", "CREATE TABLE x (y)", "",
         "SELECT json_patch('{}', '{}')",
         "SELECT snippet(task_text, 0, '', '', '', 8) FROM task_text",
     ])

@@ -16,7 +16,8 @@ struct UndoCheck {
 
     private struct Index {
         let name: String
-        let isText: Bool
+        /// For one of texts the table that tells its words; nil for one of places.
+        let words: String?
     }
 
     /// Examples of a type that are looked at.
@@ -24,12 +25,24 @@ struct UndoCheck {
 
     init(_ file: ModelFile) throws(ProjectionError) {
         self.file = file
-        indexes = try file.rows(
+        let tables = try file.rows(
             "SELECT name, sql LIKE '%using%fts5%' FROM sqlite_schema "
                 + "WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%' ORDER BY name"
-        ).compactMap { row in
-            row[0].text.map { Index(name: $0, isText: row[1] == .integer(1)) }
+        )
+        var indexes: [Index] = []
+        for row in tables {
+            guard let name = row[0].text else { continue }
+            var words: String?
+            if row[1] == .integer(1) {
+                let table = "temp.diario_words_\(indexes.count)"
+                try file.run(
+                    "CREATE VIRTUAL TABLE \(table) USING fts5vocab(main, \(name.quotedName), col)"
+                )
+                words = table
+            }
+            indexes.append(Index(name: name, words: words))
         }
+        self.indexes = indexes
     }
 
     /// Lets the read models take an example, takes it back, and lets them take it for good.
@@ -96,8 +109,10 @@ struct UndoCheck {
     private func contents(of index: Index) throws(ProjectionError) -> [[Value]] {
         let name = index.name.quotedName
         let rows = try file.rows("SELECT * FROM \(name)")
-        guard index.isText else { return rows.map { Array($0.dropFirst()) }.inOrder }
+        guard let words = index.words else { return rows.map { Array($0.dropFirst()) }.inOrder }
         var found = rows.inOrder
+        // One that was no more that of its table may still be another one than it was.
+        found += try file.rows("SELECT * FROM \(words)").inOrder
         do throws(ProjectionError) {
             _ = try file.rows("INSERT INTO \(name) (\(name), rank) VALUES ('integrity-check', 1)")
         } catch {

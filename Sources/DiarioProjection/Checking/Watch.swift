@@ -118,7 +118,9 @@ final class Watch {
     private func judge(function name: String) -> (rule: String, message: String)? {
         guard purpose != .query else {
             return switch name.lowercased() {
-            case "load_extension": ("sql-function", "load_extension is not for queries")
+            // The second one gives, and takes, addresses in the program's memory.
+            case "load_extension", "fts3_tokenizer":
+                ("sql-function", "\(name.lowercased()) is not for queries")
             // These take the product of two lengths in one step, which no limit ends.
             case "json_patch":
                 ("sql-function", "json_patch takes too long with large objects; use json_object")
