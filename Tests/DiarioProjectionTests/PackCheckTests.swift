@@ -88,6 +88,10 @@ import Testing
                 + "FOREIGN KEY (day) REFERENCES thing (id) ON DELETE CASCADE", "table-reference"
         ),
         (
+            "id TEXT NOT NULL PRIMARY KEY, day TEXT, count INT, note TEXT REFERENCES thing (id) "
+                + "DEFERRABLE INITIALLY DEFERRED", "table-reference"
+        ),
+        (
             "id INTEGER PRIMARY KEY AUTOINCREMENT, day TEXT, count INT, note TEXT",
             "sql-autoincrement"
         ),

@@ -28,6 +28,14 @@ extension StatementReview {
                     "ON CONFLICT belongs into statements below -- on TYPE, where one sees it"
                 )
             }
+            for line in table.deferredLines {
+                report(
+                    line,
+                    "table-reference",
+                    "a foreign key that is DEFERRED is looked at when a transaction ends, and "
+                        + "that one may hold many events; leave INITIALLY DEFERRED out"
+                )
+            }
         case .createIndex(let index): checkName(index.name, index.line)
         case .createTrigger(let trigger): checkName(trigger.name, trigger.line)
         case .createVirtualTable(let table):

@@ -234,11 +234,11 @@ extension SQLParser {
                 advance()
             }
         } else if take("REFERENCES") {
-            try parseReference()
+            try parseReference(of: &table)
         } else if take("FOREIGN", "KEY") {
             _ = try parseNames()
             try expect("REFERENCES")
-            try parseReference()
+            try parseReference(of: &table)
         } else if take("PRIMARY", "KEY") || take("UNIQUE") {
             if isAtSymbol("(") {
                 _ = try parseBracketed { (parser) throws(SQLSyntaxFault) in
@@ -257,7 +257,9 @@ extension SQLParser {
         if take("ON", "CONFLICT") { table.resolutions.append(try parseWordInCapitals()) }
     }
 
-    private mutating func parseReference() throws(SQLSyntaxFault) {
+    private mutating func parseReference(
+        of table: inout SQLSyntax.CreateTable
+    ) throws(SQLSyntaxFault) {
         _ = try parseName()
         if isAtSymbol("(") { _ = try parseNames() }
         while true {
@@ -269,8 +271,16 @@ extension SQLParser {
                 }
             } else if take("MATCH") {
                 advance()
-            } else if take("NOT", "DEFERRABLE") || take("DEFERRABLE") {
+            } else if take("NOT", "DEFERRABLE") {
                 if take("INITIALLY") { advance() }
+            } else if isAt("DEFERRABLE") {
+                let line = line
+                advance()
+                if take("INITIALLY", "DEFERRED") {
+                    table.deferredLines.append(line)
+                } else if take("INITIALLY") {
+                    advance()
+                }
             } else {
                 return
             }

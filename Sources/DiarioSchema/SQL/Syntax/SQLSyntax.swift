@@ -72,6 +72,8 @@ package enum SQLSyntax: Equatable, Sendable {
         package var checks: [SQLExpression] = []
         /// What stands behind ON CONFLICT in a rule of the table.
         package var resolutions: [String] = []
+        /// Where foreign keys are that are looked at only at the end of a transaction.
+        package var deferredLines: [Int] = []
         /// Made of a SELECT.
         package var isOfSelect = false
         package var line = 0
