@@ -42,6 +42,10 @@ public enum Limits {
     ///
     /// Then an error names it.
     public static let lockWaitSecondsMax = 10
+    /// Seconds to wait for another process that builds read models or brings them up to date.
+    ///
+    /// Above: the query, or the rebuild, ends with an error that names the process.
+    public static let modelWaitSecondsMax = 600
     /// Bytes of one line of JSON.
     ///
     /// Above: refused before it is read to its end.

@@ -277,6 +277,14 @@ import Synchronization
 
     package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
+    /// Whether no foreign key that is looked at later is broken now.
+    package var keepsForeignKeys: Bool {
+        var (count, highest): (Int32, Int32) = (0, 0)
+        // Safe: the call fills in both numbers.
+        unsafe sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &count, &highest, 0)
+        return count == 0
+    }
+
     // MARK: Settings
 
     /// Lowers a bound of the library for this connection.

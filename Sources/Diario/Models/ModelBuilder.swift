@@ -42,7 +42,7 @@ package struct ModelBuilder: Sendable {
         _ body: () throws(DiarioError) -> Value
     ) throws(DiarioError) -> Value {
         do throws(StorageError) {
-            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
+            try lock.acquire(waitSeconds: Limits.modelWaitSecondsMax)
         } catch {
             throw DiarioError(error)
         }
@@ -138,12 +138,7 @@ package struct ModelBuilder: Sendable {
         let name = plan.pack.name
         let live = folder.live(name)
         let history = try space.history()
-        let generation = try generation(
-            for: plan,
-            behind: live,
-            history,
-            copying: reason == .missing
-        )
+        let generation = try generation(for: plan, behind: live, history, reason)
         let path = folder.fullPath(generation)
         let file = try projecting { () throws(ProjectionError) in
             try ModelFile(path: path, plan: plan, space: space.id, history: history, .building)
@@ -161,30 +156,36 @@ package struct ModelBuilder: Sendable {
         try projecting { () throws(ProjectionError) in try file.finish() }
         try folder.sync()
         try stop?.check()
+        var isLate: DiarioError?
         try Self.holding(try folder.lock()) { () throws(DiarioError) in
-            try update.run(progress)
+            do throws(DiarioError) { try update.run(progress) } catch {
+                guard file.isSpent else { throw error }
+                // Who follows it goes on with what is left.
+                isLate = error
+            }
             try folder.makeLive(generation)
         }
         try folder.sync()
         for old in try folder.generations(of: name) where old != generation && old != live {
             try folder.remove(old)
         }
+        if let isLate { throw isLate }
         return file
     }
 
-    /// The generation to build: one that was cut off, or a new one.
+    /// The generation to build: one that was not made live, or a new one.
     private func generation(
         for plan: PackPlan,
         behind live: ModelFolder.Generation?,
         _ history: String,
-        copying: Bool
+        _ reason: Reason
     ) throws(DiarioError) -> ModelFolder.Generation {
         let name = plan.pack.name
         let known = try folder.generations(of: name)
         for generation in known where generation.number > live?.number ?? 0 {
             let summary = try? folder.summary(of: generation)
             if summary?.fingerprint == plan.fingerprint.text, summary?.space == space.id.text,
-                summary?.history == history, summary?.isPartial == true
+                summary?.history == history, reason == .missing || summary?.isCopy == false
             {
                 return generation
             }
@@ -193,7 +194,7 @@ package struct ModelBuilder: Sendable {
         let number = (known.last?.number ?? 0) + 1
         let generation = ModelFolder.Generation(pack: name, number: number)
         // One that has effects of events which are no more is no beginning.
-        if copying, let live, (try? folder.summary(of: live))?.history == history {
+        if reason == .missing, let live, (try? folder.summary(of: live))?.history == history {
             let paths = (folder.fullPath(live), folder.fullPath(generation))
             // A live file that cannot be read is no reason to have none.
             do throws(ProjectionError) { try ModelFile.copy(paths.0, to: paths.1) } catch {

@@ -50,7 +50,7 @@ struct ModelEvents {
         _ care: ModelFile.Care
     ) throws(ApplyError) -> Progress {
         var progress = Progress(last: position)
-        while progress.count < countMax, !file.shouldCommit {
+        while progress.count < countMax, progress.count == 0 || !file.shouldCommit {
             if segment != nil {
                 try applyColumns(to: file, countMax, care, &progress)
                 continue

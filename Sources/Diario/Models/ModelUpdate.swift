@@ -54,8 +54,10 @@ package struct ModelUpdate {
         file.allow(allowance)
         let standing = space.store.standing(of: space.id)
         if file.sections.isEmpty { try applyCanonical(through: standing.head, progress) }
-        guard needsWork(standing) else { return }
-        try withCare { (care) throws(ApplyError) in try runWhole(standing, care) }
+        if needsWork(standing) {
+            try withCare { (care) throws(ApplyError) in try runWhole(standing, care) }
+        }
+        try checkAllowance(standing.head)
         progress(standing.head, standing.head)
     }
 
@@ -223,6 +225,9 @@ package struct ModelUpdate {
     // MARK: With pending events
 
     /// All that is to be done in one transaction, so that readers see before or after.
+    ///
+    /// Only if it costs more than it may, what was done by then is kept: whoever asks is told that
+    /// it is not all, and the next one goes on.
     private func runWhole(
         _ standing: SpaceStanding,
         _ care: ModelFile.Care
@@ -233,7 +238,9 @@ package struct ModelUpdate {
         }
         try filing { () throws(ProjectionError) in try file.promoteSections(promoted) }
         try applyCanonical(through: standing, care)
-        for events in rest(of: standing.pending) ?? [] { try apply(events, care) }
+        for events in rest(of: standing.pending) ?? [] where !file.isSpent {
+            try apply(events, care)
+        }
         try filing { () throws(ProjectionError) -> Void in
             try file.endLane()
             try file.commit()
@@ -262,7 +269,9 @@ package struct ModelUpdate {
         }
         while hasEvent, let line = reader?.line {
             try file.apply(line, care)
-            try reading { () throws(DiarioError) in try checkAllowance(standing.head) }
+            if file.isSpent, let position = line.position {
+                return file.settle(through: position)
+            }
             hasEvent = try reading { () throws(DiarioError) -> Bool in
                 try reader?.advance() ?? false
             }
@@ -284,7 +293,7 @@ package struct ModelUpdate {
             }
             while sequence > end { end = try passSection(of: events.replica, endingAt: end) }
             try file.apply(reader.line, care)
-            try reading { () throws(DiarioError) in try checkAllowance(file.applied) }
+            if file.isSpent { return file.settleLane(through: sequence) }
         }
         while end < sequences.upperBound {
             end = try passSection(of: events.replica, endingAt: end)
@@ -336,6 +345,7 @@ package struct ModelUpdate {
     /// have had the effects that they would have there.
     private func promotedSections(_ head: UInt64) throws(DiarioError) -> Int {
         guard file.applied < head, !file.sections.isEmpty else { return 0 }
+        let ended = try projecting { () throws(ProjectionError) in try file.endedSections() }
         let pendingCount = file.sections.reduce(0) { $0 + $1.count }
         let positions = file.applied + 1...min(head, file.applied + pendingCount)
         var cursor = try logging { () throws(LogError) in
@@ -346,7 +356,8 @@ package struct ModelUpdate {
             let places = events.types.map { file.usesPlace($0.name) }
             for stored in events.rows {
                 let section = file.sections[count]
-                guard stored.row.replica == section.replica, stored.row.sequence == next,
+                guard !ended.contains(section.number),
+                    stored.row.replica == section.replica, stored.row.sequence == next,
                     !places[stored.row.typeIndex], try !isCapped(stored, events)
                 else { return count }
                 next += 1
@@ -378,9 +389,10 @@ package struct ModelUpdate {
 
     /// Throws if whoever waits has waited long enough; what is kept by then is gone on from.
     private func checkAllowance(_ head: UInt64) throws(DiarioError) {
-        guard file.isSpent else { return }
+        guard file.isSpent, needsWork(space.store.standing(of: space.id)) else { return }
         let (name, place) = (file.plan.pack.name, "position \(file.applied) of \(head)")
-        let rest = file.applied < head ? place : "the pending events"
+        let count = file.sections.reduce(0) { $0 + $1.count }
+        let rest = file.applied < head ? place : "pending event \(count)"
         throw DiarioError(
             .busy,
             "The read models of \(name) take long for their events, so this waited no longer: "

@@ -93,7 +93,7 @@ package final class ReadModels {
             self.lock = lock
         }
         do throws(StorageError) {
-            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
+            try lock.acquire(waitSeconds: Limits.modelWaitSecondsMax)
         } catch {
             throw DiarioError(error)
         }

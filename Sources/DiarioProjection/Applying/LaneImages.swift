@@ -68,7 +68,8 @@ final class LaneImages {
     private func note(_ change: borrowing RowChange, _ layout: Layout, isOld: Bool) {
         var bytes: [UInt8] = []
         for column in layout.keys {
-            bytes.append(value: (isOld ? change.old(column) : change.new(column)) ?? .null)
+            let value = isOld ? change.old(column) : change.new(column)
+            bytes.append(value: (value ?? .null).asKey)
         }
         let key = Key(table: change.table, key: bytes)
         guard rows[key] == nil else { return }
@@ -81,5 +82,16 @@ final class LaneImages {
         rows.updateValue(image, forKey: key)
         order.append(key)
         size += key.key.count + (image?.count ?? 0)
+    }
+}
+
+extension Value {
+    /// One form for all numbers that are one key: a whole number comes into a column of REAL as an
+    /// integer, and goes out as a real.
+    fileprivate var asKey: Value {
+        if case .real(let number) = self, let whole = Int64(exactly: number) {
+            return .integer(whole)
+        }
+        return self
     }
 }

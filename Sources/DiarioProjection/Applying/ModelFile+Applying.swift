@@ -80,7 +80,7 @@ extension ModelFile {
                 if isSpent { break }
             }
         } catch {
-            let fault = EventFault.sqlite(error, file: "", line: 0, isOverLimit: false)
+            let fault = EventFault.sqlite(error, file: "", line: 0, bound: nil)
             if let error = fault.fileError(path) { throw .file(error) }
             throw .needsCare
         }
@@ -268,7 +268,7 @@ extension ModelFile {
             error,
             file: prepared.file,
             line: prepared.line,
-            isOverLimit: stepLimit.wasReached
+            bound: stepLimit.reached
         )
     }
 
@@ -323,7 +323,7 @@ extension ModelFile {
 
 /// Why one read model does not take one event.
 enum EventFault: Error {
-    case sqlite(SQLiteError, file: String, line: Int, isOverLimit: Bool)
+    case sqlite(SQLiteError, file: String, line: Int, bound: StepLimit.Bound?)
     /// The pack knows no such version, or no way from it to its newest one.
     case version
     /// A required field is empty after an upcast, or holds what it may not.
@@ -355,10 +355,18 @@ enum EventFault: Error {
             )
         case .upcast(let message): ("upcast", message)
         case .file(let error): ("file", error.message)
-        case .sqlite(let error, let file, let line, let isOverLimit):
-            isOverLimit
-                ? ("limit", "\(file), line \(line): the statement takes too long for one event")
-                : ("sql", "\(file), line \(line): \(error.message)")
+        case .sqlite(let error, let file, let line, let bound):
+            switch bound {
+            case .steps:
+                ("limit", "\(file), line \(line): the statement takes too long for one event")
+            case .images:
+                (
+                    "limit",
+                    "\(file), line \(line): the statement changes too many rows for an event "
+                        + "that is pending"
+                )
+            case nil: ("sql", "\(file), line \(line): \(error.message)")
+            }
         }
     }
 }

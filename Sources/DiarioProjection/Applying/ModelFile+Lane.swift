@@ -124,6 +124,12 @@ extension ModelFile {
             try delete(own.compactMap { $0[1].blob?.values() }, from: shape)
             try insert(own.compactMap { $0[2].blob?.values() }, into: shape)
         }
+        // What follows in the transaction is held to each key event by event, as elsewhere. To
+        // switch it off forgets what was broken until then.
+        guard connection.keepsForeignKeys else {
+            throw .damaged(path: path, what: "what pending events did cannot be taken back")
+        }
+        try run("PRAGMA defer_foreign_keys = OFF")
         try run("DELETE FROM diario_before; DELETE FROM diario_section")
         try run("DELETE FROM diario_quarantine WHERE section IS NOT NULL")
         sections = []

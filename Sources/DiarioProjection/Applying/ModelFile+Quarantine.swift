@@ -36,6 +36,20 @@ extension ModelFile {
         )
     }
 
+    /// The sections of pending events of which one was ended by a limit, which depends on what had
+    /// been done before.
+    package func endedSections() throws(ProjectionError) -> Set<Int64> {
+        let found = try rows(
+            "SELECT DISTINCT section FROM diario_quarantine "
+                + "WHERE section IS NOT NULL AND rule = 'limit'"
+        )
+        return Set(
+            found.compactMap { row in
+                if case .integer(let number) = row[0] { number } else { nil }
+            }
+        )
+    }
+
     /// The events in quarantine: those with a position in its order, then the pending ones.
     package func quarantined() throws(ProjectionError) -> [QuarantinedEvent] {
         try QuarantinedEvent.all(connection, path)

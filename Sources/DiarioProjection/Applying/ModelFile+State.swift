@@ -43,6 +43,7 @@ extension ModelFile {
         do throws(ProjectionError) {
             if try rows("SELECT 1 FROM sqlite_schema WHERE name = 'diario_state'").isEmpty {
                 try run(Self.tables)
+                try run("INSERT INTO diario_state VALUES ('source', 'log')")
             }
             for (name, value) in [
                 ("format", Self.format), ("space", space.text), ("pack", plan.pack.name),

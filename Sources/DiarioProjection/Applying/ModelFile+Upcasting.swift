@@ -38,7 +38,7 @@ extension ModelFile {
                     error,
                     file: upcast.file,
                     line: upcast.statement.line,
-                    isOverLimit: stepLimit.wasReached
+                    bound: stepLimit.reached
                 )
             }
             do throws(UpcastRow.Fault) {

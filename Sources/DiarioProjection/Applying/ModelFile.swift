@@ -114,6 +114,7 @@ package final class ModelFile {
             let target = try Connection(path: new, .create)
             try source.copy(to: target)
             try target.checkPages()
+            try target.execute("INSERT OR REPLACE INTO diario_state VALUES ('source', 'copy')")
         } catch {
             throw .file(path: path, error)
         }
@@ -127,6 +128,7 @@ package final class ModelFile {
         _ = try rows("BEGIN IMMEDIATE")
         taken = models.map(\.taken)
         hasSetEndedAside = false
+        stepLimit.beginTransaction()
     }
 
     /// Keeps all changed pages in memory while savepoints may be taken back.
@@ -144,12 +146,13 @@ package final class ModelFile {
     /// Begins to count what events cost together; nil if they may cost what they need.
     package func allow(_ allowance: StepAllowance?) { stepLimit.allow(allowance) }
 
-    /// Whether events have cost together what they may since `allow`.
-    package var isSpent: Bool { stepLimit.isSpent }
+    /// Whether events have cost together what they may since `allow`, and none of those that were
+    /// ended is still to be set aside.
+    package var isSpent: Bool { stepLimit.isSpent && !owesEnded }
 
     /// Whether what was done should be kept before more is done: events that take too long end
     /// transactions, each of which would be done again.
-    package var shouldCommit: Bool { hasSetEndedAside || isSpent && !owesEnded }
+    package var shouldCommit: Bool { hasSetEndedAside || isSpent }
 
     /// Makes all changes since `begin` seen at once.
     package func commit() throws(ProjectionError) {
@@ -161,11 +164,15 @@ package final class ModelFile {
             rollback()
             throw error
         }
+        // They are in quarantine now; where they stand otherwise one day, they are tried again.
+        ended = [:]
+        owesEnded = false
     }
 
     /// Takes back all changes since `begin`.
     package func rollback() {
         if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+        stepLimit.rollBack()
         images.end(connection)
         images.forget()
         savedSections = []

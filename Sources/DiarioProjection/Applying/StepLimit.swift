@@ -29,7 +29,14 @@ final class StepLimit {
     private var count: Int?
     /// What all events have cost together.
     private(set) var total = 0
-    private(set) var wasReached = false
+    /// Why the event was ended; nil if it was not.
+    private(set) var reached: Bound?
+
+    /// What one event may not exceed.
+    enum Bound {
+        case steps, images
+    }
+
     /// When the event was looked at first.
     private var start: ContinuousClock.Instant?
     /// What was kept of rows as they were when the event was looked at first.
@@ -37,6 +44,9 @@ final class StepLimit {
     /// What events may still cost together; nil if as much as they need.
     private var rest: Int?
     private var stepsPerEvent = 0
+    /// What they could cost when the transaction began, and what ended events have cost since.
+    private var restBefore: Int?
+    private var endedCost = 0
 
     /// Whether events have cost together what they may since `allow`.
     private(set) var isSpent = false
@@ -47,9 +57,17 @@ final class StepLimit {
         isSpent = false
     }
 
+    func beginTransaction() { (restBefore, endedCost) = (rest, 0) }
+
+    /// What is done again costs once; events that were ended are not tried again.
+    func rollBack() {
+        rest = restBefore.map { $0 - endedCost }
+        isSpent = rest.map { $0 < 0 } ?? false
+    }
+
     func begin() {
         count = 0
-        wasReached = false
+        reached = nil
         (start, imageStart) = (nil, nil)
         if let known = rest { rest = known + stepsPerEvent }
     }
@@ -66,13 +84,15 @@ final class StepLimit {
         let start = start ?? now
         (self.start, imageStart) = (start, sizeBefore)
         let isLate = now - start > .seconds(Limits.sqlEventSecondsMax)
-        guard
-            isLate || known + Self.interval > Limits.sqlEventStepCountMax
-                || imageSize - sizeBefore > Limits.sqlImageSizeMax
-        else { return false }
+        let isLarge = imageSize - sizeBefore > Limits.sqlImageSizeMax
+        guard isLate || isLarge || known + Self.interval > Limits.sqlEventStepCountMax else {
+            return false
+        }
         // Steps that take so long are worth many: two such events are all that anyone waits for.
-        if isLate { spend(Limits.sqlUpdateStepCountMax / 2) }
-        wasReached = true
+        let lateCost = isLate ? Limits.sqlUpdateStepCountMax / 2 : 0
+        spend(lateCost)
+        endedCost += known + Self.interval + lateCost
+        reached = isLarge ? .images : .steps
         return true
     }
 

@@ -14,8 +14,8 @@ package struct ModelSummary: Hashable, Sendable {
     package let models: [String: String]
     /// The tables of all of them.
     package let tables: Set<String>
-    /// Whether it was left before its read models had come as far as the log.
-    package let isPartial: Bool
+    /// Whether it was begun as a copy of another one, and not with an empty file.
+    package let isCopy: Bool
 
     /// `isImmutable` if nothing can be made beside the file.
     package init(path: String, isImmutable: Bool) throws(ProjectionError) {
@@ -36,7 +36,7 @@ package struct ModelSummary: Hashable, Sendable {
             fingerprint = state["fingerprint"] ?? ""
             isHeld = state["held"] == "1"
             history = state["history"] ?? ""
-            isPartial = state["built"] != "1"
+            isCopy = state["source"] != "log"
             self.models = models
         } catch {
             throw .file(path: path, error)
