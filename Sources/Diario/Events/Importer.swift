@@ -37,6 +37,8 @@ extension Space {
     /// they are recorded as new events of this replica, each origin once; so are CloudEvents that
     /// other programs recorded, into any space.
     ///
+    /// What others record into this space meanwhile stays: the events come as new ones then.
+    ///
     /// With `takesGaps`, positions may be missing: what was lost where the file was made.
     ///
     /// `progress` is told how many bytes of the file were read, of how many to read in all.
@@ -52,18 +54,39 @@ extension Space {
             return hold
         }
         defer { hold.release() }
-        try takeUpAdoptions()
-        let status = try logging { () throws(LogError) in try store.status(of: id) }
         let size: Int
         do throws(StorageError) { size = try file.size() } catch { throw DiarioError(error) }
-        if status.manifest.authority != nil, status.events == 0, try !beginsForeign(file, form) {
+        for _ in 0..<Self.importAttemptCountMax {
+            try takeUpAdoptions()
+            // Looked at first, so that whatever is recorded behind it is noticed.
+            let standing = store.standing(of: id)
+            let status = try logging { () throws(LogError) in try store.status(of: id) }
+            guard status.manifest.authority != nil, status.events == 0,
+                try !beginsForeign(file, form)
+            else {
+                var recorder = try ImportRecorder(self, status)
+                let input = { self.makeInput(file, form, takesForeign: true) }
+                return try recorder.record(input, size, progress)
+            }
             var input = makeInput(file, form, takesForeign: false)
-            return try restore(&input, size, takesGaps: takesGaps, progress)
+            let summary = try restore(
+                &input,
+                size,
+                ifStill: standing,
+                takesGaps: takesGaps,
+                progress
+            )
+            if let summary { return summary }
         }
-        var recorder = try ImportRecorder(self, status)
-        let input = { self.makeInput(file, form, takesForeign: true) }
-        return try recorder.record(input, size, progress)
+        throw DiarioError(
+            .busy,
+            "Other programs change this space all the time, so nothing was imported. Try again "
+                + "later."
+        )
     }
+
+    /// How often others may adopt a pack meanwhile; once an event is there, this ends.
+    private static let importAttemptCountMax = 16
 
     private func makeInput(
         _ file: any LogFile,
@@ -91,12 +114,15 @@ extension Space {
         }
     }
 
+    /// Makes a space of the events that takes the place of this one; nil if this one is not what it
+    /// was any more, and stays.
     private func restore(
         _ input: inout any EventInput,
         _ size: Int,
+        ifStill standing: SpaceStanding,
         takesGaps: Bool,
         _ progress: (Int, Int) -> Void
-    ) throws(DiarioError) -> ImportSummary {
+    ) throws(DiarioError) -> ImportSummary? {
         try logging { () throws(LogError) in try store.removeRemains() }
         let manifest = try logging { () throws(LogError) in
             try store.makeSpace(isAuthority: true, isStaging: true)
@@ -126,8 +152,12 @@ extension Space {
                     ignoredNames: input.ignoredNames
                 )
             }
-            try logging { () throws(LogError) in
-                _ = try store.activate(manifest.space, inPlaceOf: id)
+            let isActive = try logging { () throws(LogError) in
+                try store.activate(manifest.space, inPlaceOf: id, ifStill: standing)
+            }
+            guard isActive else {
+                try logging { () throws(LogError) in try store.remove(manifest.space) }
+                return nil
             }
             let space = try Space(store: store, id: manifest.space)
             return ImportSummary(

@@ -1,0 +1,120 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioSchema
+import DiarioStorage
+import DiarioTestSupport
+import Synchronization
+import Testing
+
+/// What others do to a space while events are imported into it.
+@Suite struct ImportMeanwhileTests {
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path + "/space"
+    }
+
+    /// A file of events in which somebody acts when it is read for the first few times.
+    private final class BusyFile: LogFile {
+        private let file: any LogFile
+        private let rest: Mutex<Int>
+        private let act: @Sendable () throws -> Void
+
+        init(_ file: any LogFile, times: Int = 1, _ act: @escaping @Sendable () throws -> Void) {
+            self.file = file
+            rest = Mutex(times)
+            self.act = act
+        }
+
+        var identity: FileIdentity { get throws(StorageError) { try file.identity } }
+
+        func size() throws(StorageError) -> Int { try file.size() }
+
+        func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
+            try file.read(at: offset, count: count, into: &bytes)
+            let acts = rest.withLock { rest in
+                rest -= 1
+                return rest >= 0
+            }
+            if acts { #expect(throws: Never.self) { try act() } }
+        }
+
+        func write(_ bytes: Span<UInt8>, at offset: Int) throws(StorageError) {
+            try file.write(bytes, at: offset)
+        }
+
+        func truncate(to size: Int) throws(StorageError) { try file.truncate(to: size) }
+
+        func sync() throws(StorageError) { try file.sync() }
+    }
+
+    private static let weight =
+        #"{"type":"meals.weight.recorded","payload":{"day":"2026-03-02","source":"manual"}}"#
+
+    private static func record(_ space: Space) throws -> [Origin] {
+        var recorder = LineRecorder(space, durability: .synced)
+        try recorder.add(Array(weight.utf8).span)
+        recorder.finish()
+        return try recorder.commit()
+    }
+
+    private func spaceCount() throws -> Int {
+        try POSIXDirectory(path: path + "/.diario/spaces", access: .read).list("").count
+    }
+
+    /// The space with the imported events took the place of one that had an event by then: it was
+    /// acknowledged, and gone.
+    @Test(arguments: [EventForm.lines, .cloudEvents], [false, true])
+    func whatIsRecordedMeanwhileStays(form: EventForm, isOtherProcess: Bool) throws {
+        let source = try SampleSpace.make(folder.path + "/source")
+        let count = try source.stats().status.events
+        let text = form == .lines ? SampleSpace.lines : SampleSpace.cloudEvents
+        let file = try SampleSpace.file(text(source), in: folder)
+        let space = try Space.create(at: path, packs: PackSource.builtIn())
+        let (id, path) = (space.id, path)
+        let recorded = Mutex<[Origin]>([])
+        // The first event of CloudEvents is looked at before the space is.
+        let busy = BusyFile(file, times: 3) {
+            let recorder = isOtherProcess ? try Space.open(at: path, access: .readWrite) : space
+            let origins = try Self.record(recorder)
+            recorded.withLock { $0 += origins }
+            if isOtherProcess { try recorder.close() }
+        }
+        let summary = try space.importEvents(of: busy, as: form) { _, _ in }
+        #expect(summary.space.id == id)
+        #expect(summary.imported == count)
+        let origins = recorded.withLock { $0 }
+        #expect(origins.count == 3)
+        let lines = String(decoding: try SampleSpace.lines(space), as: UTF8.self)
+        for origin in origins { #expect(lines.contains(#""origin":"\#(origin.text)""#)) }
+        #expect(try space.stats().status.events == count + 3)
+        #expect(try space.verify { _ in }.isOK)
+        #expect(try spaceCount() == 1)
+        let again = try space.importEvents(of: file, as: form) { _, _ in }
+        #expect((again.imported, again.known) == (0, count))
+    }
+
+    /// The new space knew only the packs that were there when the import began.
+    @Test func aPackThatIsAdoptedMeanwhileStays() throws {
+        let packs = try PackSource.builtIn()
+        let meals = try #require(packs.first { $0.name == "meals" })
+        let music = try #require(packs.first { $0.name == "music" })
+        let space = try Space.create(at: path, packs: [meals])
+        let line = Self.weight.dropLast() + #","origin":"7zk3m9q2c1f4a-1"}"#
+        let file = BusyFile(try SampleSpace.file(Array(line.utf8), in: folder)) {
+            _ = try space.adopt([music]) { _, _ in }
+        }
+        let restored = try space.importLines(of: file) { _, _ in }.space
+        #expect(restored.id != space.id)
+        #expect(restored.catalog.newest("music.playlist.created") != nil)
+        #expect(
+            String(decoding: try SampleSpace.lines(restored), as: UTF8.self)
+                .contains(#""origin":"7zk3m9q2c1f4a-1""#)
+        )
+        #expect(try restored.verify { _ in }.isOK)
+        #expect(try spaceCount() == 1)
+    }
+}
