@@ -302,6 +302,9 @@ extension LogStore {
     /// Ends the staging of a space: from now on it is there, in the place of `old`.
     ///
     /// With `standing`, only if the old space still has these events; false if it has others.
+    ///
+    /// What is left of the old space is removed as far as that can be done now, and otherwise by
+    /// `removeRemains`.
     @discardableResult
     package func activate(
         _ space: SpaceID,
@@ -322,7 +325,8 @@ extension LogStore {
             try writer.writeDropped(old)
             return true
         }
-        if isActive { try remove(old) }
+        // The new space is there, whatever becomes of the files of the old one.
+        if isActive { try? remove(old) }
         return isActive
     }
 
@@ -361,6 +365,15 @@ extension LogStore {
         try storing { () throws(StorageError) in
             try directory.removeTree(folder)
             try directory.syncDirectory(LogPaths.spaces)
+        }
+    }
+
+    /// Whether there is something for `removeRemains`, beside these spaces.
+    package func hasRemains(beside manifests: [Manifest]) -> Bool {
+        manifests.contains { manifest in
+            guard !manifest.isStaging else { return true }
+            guard let dead = manifest.replaces else { return false }
+            return (try? shared.directory.exists(LogPaths.space(dead))) ?? false
         }
     }
 

@@ -113,6 +113,8 @@ import Testing
         } _: { (store, old) throws(LogError) in
             guard let staged else { return }
             try store.activate(staged, inPlaceOf: old)
+            // Which it does already; but whether it could, it does not tell.
+            try store.remove(old)
         } check: { log, store, old, isDone in
             let new = try #require(staged)
             let shown = try #require(try ids(store).first)

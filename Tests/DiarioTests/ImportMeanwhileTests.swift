@@ -117,4 +117,34 @@ import Testing
         #expect(try restored.verify { _ in }.isOK)
         #expect(try spaceCount() == 1)
     }
+
+    /// The old space could not be removed, as it cannot while somebody holds its lock; then the new
+    /// one was removed too, which had taken its place: nothing was left.
+    @Test func aSpaceThatCannotBeRemovedIsClearedAwayLater() throws {
+        let source = try SampleSpace.make(folder.path + "/source")
+        let text = try SampleSpace.lines(source)
+        let space = try Space.create(at: path, packs: PackSource.builtIn())
+        let files = try POSIXDirectory(path: path + "/.diario", access: .readWrite)
+        let lock = LogPaths.space(space.id) + "/sealing"
+        try files.removeTree(lock)
+        // No lock can be taken on a directory.
+        try files.makeDirectory(lock)
+        let summary = try space.importLines(of: SampleSpace.file(text, in: folder)) { _, _ in }
+        #expect(try SampleSpace.lines(summary.space) == text)
+        try summary.space.close()
+        #expect(try spaceCount() == 2)
+        let again = try Space.open(at: path, access: .readWrite)
+        #expect(again.id == summary.space.id)
+        #expect(try SampleSpace.lines(again) == text)
+        #expect(try again.verify { _ in }.isOK)
+        try again.close()
+        // A replaced space whose removal was cut short stayed for ever.
+        try files.removeTree(lock)
+        try Space.open(at: path, access: .readOnly).close()
+        #expect(try spaceCount() == 2)
+        try Space.open(at: path, access: .readWrite).close()
+        #expect(try spaceCount() == 1)
+        let last = try Space.open(at: path, access: .readOnly)
+        #expect(try SampleSpace.lines(last) == text)
+    }
 }

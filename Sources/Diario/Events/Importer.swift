@@ -169,7 +169,8 @@ extension Space {
                 ignoredNames: input.ignoredNames
             )
         } catch {
-            try? store.remove(manifest.space)
+            // What took the place of this space already is not staged any more.
+            try? store.removeStaged(manifest.space)
             throw error
         }
     }

@@ -130,8 +130,9 @@ package final class Space: Sendable {
             throw Self.noSpace(at: path)
         }
         try logging { () throws(LogError) in try store.checkTail(of: manifest.space) }
-        if access == .readWrite, manifests.contains(where: \.isStaging) {
-            // What an import left that was killed. If the disk refuses, whoever opens next tries.
+        if access == .readWrite, store.hasRemains(beside: manifests) {
+            // What an import left that was killed, or a space that could not be removed when
+            // another one took its place. If the disk refuses, whoever opens next tries.
             try? store.removeRemains()
         }
         return try Space(

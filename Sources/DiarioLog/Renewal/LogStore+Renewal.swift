@@ -50,8 +50,8 @@ extension LogStore {
         return (manifest.space, try SpaceHome.read(manifest.space, in: directory).replica)
     }
 
-    /// Removes a space that is still staged.
-    func removeStaged(_ space: SpaceID) throws(LogError) {
+    /// Removes a space if it is still staged.
+    package func removeStaged(_ space: SpaceID) throws(LogError) {
         guard try SpaceHome.readManifest(space, in: directory).isStaging else { return }
         try remove(space)
     }
