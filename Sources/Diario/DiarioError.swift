@@ -90,6 +90,7 @@ extension DiarioError {
             case .notAuthority, .isAuthority, .outOfOrder: .invalid
             case .tooManyReplicas, .tooLarge: .tooLarge
             case .sealing: .busy
+            case .unusableClock: .system
             case .waiting: .diverged
             }
         self.init(kind, error.message)
@@ -172,7 +173,8 @@ extension DiarioError.Kind {
         self =
             switch error {
             case .eventTooLarge, .batchTooLarge, .tooManyEvents: .tooLarge
-            case .unresolvedReference, .invalidField, .invalidActor, .invalidSubject: .invalid
+            case .unresolvedReference, .invalidField, .invalidTime, .invalidActor, .invalidSubject:
+                .invalid
             default: .corrupt
             }
     }

@@ -131,8 +131,16 @@ package enum CivilTime {
     }
 
     /// True if `time` can be written: it lies in the years 1 to 9999.
-    package static func contains(_ time: Timestamp) -> Bool {
-        millisecondsMin...millisecondsMax ~= time.milliseconds
+    package static func contains(_ time: Timestamp) -> Bool { contains(time.milliseconds) }
+
+    /// True if so many milliseconds after 1970 can be written.
+    package static func contains(_ milliseconds: Int64) -> Bool {
+        millisecondsMin...millisecondsMax ~= milliseconds
+    }
+
+    /// The same moment, or else the one in the years 1 to 9999 that is nearest to it.
+    package static func clamped(_ time: Timestamp) -> Timestamp {
+        Timestamp(milliseconds: max(millisecondsMin, min(time.milliseconds, millisecondsMax)))
     }
 
     private static func dayCount(year: Int, month: Int) -> Int {

@@ -34,6 +34,14 @@ public struct HybridTime: Hashable, Comparable, Sendable {
         return wall > self ? wall : HybridTime(rawValue: rawValue + 1)
     }
 
+    /// Whether events can be recorded when the clock on the wall shows `now`: from the year 1 to
+    /// 6429.
+    ///
+    /// Behind that, 47 bits hold it no more; an hour before already, so that the counter has room.
+    package static func canFollow(_ now: Timestamp) -> Bool {
+        CivilTime.millisecondsMin...millisecondsMax - 3_600_000 ~= now.milliseconds
+    }
+
     /// The later of both, unless the other one runs far ahead of when its event was accepted: a
     /// wrong clock elsewhere does not make ours wrong.
     package func merged(with other: HybridTime, acceptedAt: Int64) -> HybridTime {

@@ -27,6 +27,8 @@ package enum FormatError: Error, Equatable {
     case unresolvedReference(number: Int)
     /// The value of the payload's field is of another kind than the field, or may not be there.
     case invalidField(index: Int)
+    /// The time of an event lies outside the years 1 to 9999.
+    case invalidTime(milliseconds: Int64)
     /// An actor is empty or too long, or not text.
     case invalidActor(size: Int)
     /// A subject is empty, too long or not text, or the type has a subject field.
@@ -57,6 +59,9 @@ package enum FormatError: Error, Equatable {
         case .unresolvedReference(let number):
             "#\(number) names no earlier event of this batch that makes an id"
         case .invalidField(let index): "the value of field \(index) does not fit its schema"
+        case .invalidTime(let milliseconds):
+            "the time of an event lies in the years 1 to 9999, not \(milliseconds) milliseconds "
+                + "from 1970"
         case .invalidActor(let size):
             "an actor is text of 1 to \(Limits.actorSizeMax) bytes, not \(size)"
         case .invalidSubject(let size):
@@ -92,6 +97,7 @@ package enum FormatPart: String, Sendable {
     case saltNode = "salt node"
     case highestClock = "highest clock"
     case clock
+    case time = "time of a row"
     case row
     case publicPart = "public part"
     case personalPart = "personal part"

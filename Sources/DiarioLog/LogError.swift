@@ -42,6 +42,8 @@ package enum LogError: Error, Equatable, Sendable {
     case isAuthority(SpaceID)
     /// This authority was restored from a backup, and waits for its operator.
     case waiting(SpaceID)
+    /// The clock of this system shows a time at which no event can be recorded.
+    case unusableClock(Timestamp)
     /// A promotion or a canonical block that does not fit what is there.
     case outOfOrder(what: String)
     /// Events of more replicas than a space may have.
@@ -90,6 +92,9 @@ package enum LogError: Error, Equatable, Sendable {
         case .waiting:
             "This directory was restored from a backup or copied, and others may know events that "
                 + "it lacks, so it gives no positions. `diario authority resume` lets it go on."
+        case .unusableClock(let now):
+            "The clock of this system shows \(now.milliseconds) milliseconds from 1970, and events "
+                + "are recorded in the years 1 to 6429. Set the clock; nothing was recorded."
         case .outOfOrder(let what): "The events do not fit the log: \(what)."
         case .tooManyReplicas(let countMax):
             "The events come from so many replicas that the space would have more than "

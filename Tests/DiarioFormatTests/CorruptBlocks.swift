@@ -98,6 +98,14 @@ struct CorruptBlocks {
                 "an acceptedAt that decreases", "malformed: accepted times",
                 { $0.times[1].acceptedAt -= 2 }
             ),
+            (
+                "an acceptedAt before the year 1", "malformed: accepted times",
+                { $0.times[0].acceptedAt = CivilTime.millisecondsMin - 1 }
+            ),
+            (
+                "an acceptedAt after the year 9999", "malformed: accepted times",
+                { $0.times[1].acceptedAt = CivilTime.millisecondsMax + 1 }
+            ),
             ("no replicas", "malformed: replica id", { $0.replicas = [] }),
             ("replica 0", "malformed: replica id", { $0.replicas[1] = 0 }),
             ("a replica twice", "malformed: replica id", { $0.replicas[1] = $0.replicas[0] }),
@@ -181,6 +189,14 @@ struct CorruptBlocks {
             (
                 "a clock of 64 bits in a row", "malformed: clock",
                 { $0.rows[0].publicPart[9] |= 0x80 }
+            ),
+            (
+                "an at before the year 1", "malformed: time of a row",
+                { $0.rows[0].setAt(CivilTime.millisecondsMin - 1) }
+            ),
+            (
+                "an at after the year 9999", "malformed: time of a row",
+                { $0.rows[0].setAt(CivilTime.millisecondsMax + 1) }
             ),
             (
                 "an unknown flag of a row", "malformed: flags of a row",

@@ -14,7 +14,8 @@ import Testing
         for _ in 0..<events.random.below(12) + 1 {
             let type = types[events.random.below(3)]
             let payload = events.payload(of: type)
-            let at = events.random.oneIn(2) ? Timestamp(milliseconds: events.integer()) : nil
+            let time = CivilTime.clamped(Timestamp(milliseconds: events.integer()))
+            let at = events.random.oneIn(2) ? time : nil
             let actor = events.bytes(count: events.random.below(9)).map { $0 & 0x3f | 0x40 }
             try batch.append(
                 payload,

@@ -222,13 +222,16 @@ import Testing
             ("at before the clock", Setting(at: 1_794_999_999_999)),
             ("at after the clock", Setting(at: 1_795_000_086_400)),
             ("at before 1970", Setting(at: -1)),
-            ("the first at, whose difference wraps around", Setting(at: .min)),
-            ("the last at", Setting(at: .max)),
-            ("the last at and the first clock", Setting(clock: HybridTime(rawValue: 0), at: .max)),
+            ("the first at", Setting(at: CivilTime.millisecondsMin)),
+            ("the last at", Setting(at: CivilTime.millisecondsMax)),
+            (
+                "the last at and the first clock",
+                Setting(clock: HybridTime(rawValue: 0), at: CivilTime.millisecondsMax)
+            ),
             ("a base in two bytes", Setting(base: 128)),
             ("the highest base", Setting(base: .max)),
             ("acceptedAt before 1970", Setting(acceptedAt: -1)),
-            ("the first acceptedAt", Setting(acceptedAt: .min)),
+            ("the first acceptedAt", Setting(acceptedAt: CivilTime.millisecondsMin)),
         ]
     }
 

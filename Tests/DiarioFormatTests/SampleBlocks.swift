@@ -180,7 +180,7 @@ struct SampleBlocks {
             clock: HybridTime(milliseconds: HybridTime.millisecondsMax, counter: .max),
             base: .max
         )
-        return builder.block(position: .max - 1, acceptedAt: .max)
+        return builder.block(position: .max - 1, acceptedAt: CivilTime.millisecondsMax)
     }
 
     /// The same block with a commitment in the place of a personal part.

@@ -326,6 +326,42 @@ import Testing
         #expect(try store.root(of: space) == log.plainRoot(space, in: store))
     }
 
+    /// Events were recorded that nobody could write out, or with the last clock there is, behind
+    /// which no other event ever could be.
+    @Test(arguments: [
+        .min, CivilTime.millisecondsMin - 1, HybridTime.millisecondsMax,
+        CivilTime.millisecondsMax + 1, .max,
+    ])
+    func nothingIsRecordedWhenTheClockIsOutOfBounds(now: Int64) throws {
+        for isAuthority in [true, false] {
+            let log = try TestLog()
+            let store = try log.open()
+            let space = try store.makeSpace(isAuthority: isAuthority).space
+            let right = log.clock.now.milliseconds
+            log.clock.set(milliseconds: now)
+            #expect(throws: LogError.unusableClock(Timestamp(milliseconds: now))) {
+                try store.append(log.append(1, to: space))
+            }
+            log.clock.set(milliseconds: right)
+            _ = try store.append(log.append(1, to: space))
+            #expect(try log.numbers(space, in: store) == [2])
+            #expect(try store.status(of: space).clock.milliseconds == right)
+        }
+    }
+
+    /// Rows with such times trapped whoever showed them.
+    @Test func preservedRowsHaveTimesOfTheCalendar() throws {
+        let (log, store, space) = try make()
+        for time in [.min, CivilTime.millisecondsMin - 1, CivilTime.millisecondsMax + 1, .max] {
+            var rows = try preserved(log, [(7, 3, time)])
+            #expect(throws: LogError.self) { try store.append(append(rows, to: space)) }
+            rows = try preserved(log, [(7, 3, 100)])
+            rows.envelopes[0].at = Timestamp(milliseconds: time)
+            #expect(throws: LogError.self) { try store.append(append(rows, to: space)) }
+        }
+        #expect(try store.status(of: space).head == 0)
+    }
+
     /// Numbers that leave none for what comes next trapped, in an import and in a damaged log.
     @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64(1) << 63, UInt64(1) << 62])
     func sequencesWithoutBoundsAreRefused(sequence: UInt64) throws {
@@ -338,7 +374,7 @@ import Testing
     }
 
     @Test func aStateWithoutBoundsIsRefused() {
-        for size: UInt64 in [1 << 63, 1 << 62] {
+        for (size, acceptedAt): (UInt64, Int64) in [(1 << 63, 0), (1 << 62, 0), (1, .max)] {
             let range = try? CompactRange(size: size, nodes: [Hash32(words: (1, 2, 3, 4))])
             var bytes: [UInt8] = []
             guard let range else {
@@ -347,7 +383,7 @@ import Testing
             }
             SpaceState(
                 released: 0,
-                acceptedAt: 0,
+                acceptedAt: acceptedAt,
                 clock: 0,
                 tallies: [],
                 adoptions: [],

@@ -117,6 +117,31 @@ import Testing
         #expect(try log.numbers(space, in: log.open(process: 2)) == [1, 2, 3])
     }
 
+    /// Such a time trapped whoever showed the events.
+    @Test(arguments: [
+        .min, CivilTime.millisecondsMin - 1, CivilTime.millisecondsMax + 1, .max,
+    ])
+    func timesOutsideTheCalendarAreRefused(time: Int64) throws {
+        let (log, store, space, replica) = try make([3])
+        let promoted = run(replica, 1, 3, at: 1, time)
+        #expect(throws: LogError.self) { try store.promote([promoted], in: space) }
+        #expect(try store.status(of: space).pending == 3)
+        #expect(try log.numbers(space, in: log.open(process: 2)) == [1, 2, 3])
+        // Nor are they read from a log.
+        var bytes: [UInt8] = []
+        PromotedRun.append([promoted], to: &bytes)
+        #expect(PromotedRun.read(bytes.span) == nil)
+        bytes = []
+        SealedRows(
+            replica: replica,
+            firstSequence: 1,
+            count: 3,
+            placed: SealedRows.Placed(firstPosition: 1, acceptedAt: time),
+            clock: HybridTime(rawValue: 0)
+        ).append(to: &bytes)
+        #expect(SealedRows(bytes.span) == nil)
+    }
+
     @Test func anAuthorityPromotesNothing() throws {
         let log = try TestLog()
         let store = try log.open()

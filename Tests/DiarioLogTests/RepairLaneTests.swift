@@ -127,7 +127,7 @@ import Testing
                 firstSequence: try #require(UInt64(text[1])),
                 count: 1,
                 firstPosition: head + 1,
-                acceptedAt: Timestamp(milliseconds: 1 << 50)
+                acceptedAt: Timestamp(milliseconds: 1 << 47)
             )
             try store.promote([run], in: log.space)
             head += 1

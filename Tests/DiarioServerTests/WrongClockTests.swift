@@ -1,8 +1,12 @@
 import Diario
 import DiarioCore
+import DiarioFormat
 import DiarioLog
 import DiarioSchema
+import DiarioServer
 import DiarioStorage
+import DiarioSync
+import DiarioTestSupport
 import Testing
 
 /// A clock that ran far ahead makes no other one wrong: schema/format/log.md, W12.
@@ -29,6 +33,55 @@ struct WrongClockTests {
         let store = try TestReplica.open(disk, pair.clock, SeededEntropy(seed: 4))
         defer { try? store.close() }
         return try store.status(of: space).clock.milliseconds
+    }
+
+    /// A time that cannot be written out was taken, and trapped the authority and each replica.
+    @Test func aPushWithATimeOutsideTheCalendarIsRefused() throws {
+        for time in [.min, CivilTime.millisecondsMin - 1, CivilTime.millisecondsMax + 1, .max] {
+            var pair = try Pair()
+            try pair.sync()
+            try pair.replica.record("some day")
+            let head = pair.authorityStore.head(of: pair.replica.space)
+            let request = try pair.replica.request(at: pair.now)
+            guard case .push(var push) = try SyncMessage(request.span) else {
+                return #expect(Bool(false), "this is no push")
+            }
+            var unpacker = BlockUnpacker()
+            var block = try RawBlock(unpacker.unpack(try #require(push.blocks.first)).bytes)
+            block.rows[0].setAt(time)
+            push.blocks = [block.bytes]
+            let answer = pair.authority.answer(
+                SyncMessage.push(push).encoded(),
+                from: Pair.anyone
+            )
+            guard case .refusal(let refusal) = try SyncMessage(answer.span) else {
+                return #expect(Bool(false), "this is no refusal")
+            }
+            #expect(refusal.reason == .malformed)
+            #expect(pair.authorityStore.head(of: pair.replica.space) == head)
+            pair.replica.lose(at: pair.now)
+            try pair.sync()
+            #expect(pair.replica.pendingCount == 0)
+        }
+    }
+
+    /// An authority whose clock is out of bounds takes nothing, and goes on once that is right.
+    @Test func anAuthorityWithoutAUsableClockTakesNothing() throws {
+        var pair = try Pair()
+        try pair.sync()
+        try pair.replica.record("today")
+        let (head, right) = (pair.authorityStore.head(of: pair.replica.space), pair.now)
+        let request = try pair.replica.request(at: right)
+        pair.clock.set(milliseconds: CivilTime.millisecondsMax + 1)
+        let answer = pair.authority.answer(request, from: Pair.anyone)
+        guard case .refusal = try SyncMessage(answer.span) else {
+            return #expect(Bool(false), "this is no refusal")
+        }
+        #expect(pair.authorityStore.head(of: pair.replica.space) == head)
+        pair.clock.set(milliseconds: right.milliseconds)
+        pair.replica.lose(at: right)
+        try pair.sync()
+        #expect(pair.replica.pendingCount == 0)
     }
 
     @Test func repairTakesOverAClockThatRanAheadOnlyWhereItRan() throws {

@@ -198,6 +198,41 @@ struct MessageTests {
         }
     }
 
+    /// What was accepted at such a time could not be written out.
+    @Test(arguments: [
+        .min, CivilTime.millisecondsMin - 1, CivilTime.millisecondsMax + 1, .max,
+    ])
+    func timesOutsideTheCalendarAreRefused(time: Int64) throws {
+        let acceptedAt = Timestamp(milliseconds: time)
+        let run = PromotedRun(
+            replica: try #require(Self.replica),
+            firstSequence: 1,
+            count: 1,
+            firstPosition: 1,
+            acceptedAt: acceptedAt
+        )
+        let verdict = Verdict(
+            firstSequence: 1,
+            count: 1,
+            kind: .accepted(firstPosition: 1, acceptedAt: acceptedAt)
+        )
+        let root = Self.standing.root
+        let attempt = AttemptID(high: 3, low: 4)
+        let messages: [SyncMessage] = [
+            .verdicts(Verdicts(epoch: 0, head: 1, list: [verdict])),
+            .news(News(epoch: 0, head: 1, end: 1, root: root, pieces: [.own(run, root)])),
+            .publish(Publish(attempt: attempt, standing: Self.standing, acceptedAt: acceptedAt)),
+        ]
+        for message in messages {
+            let bytes = message.encoded()
+            let error = #expect(throws: FormatError.self) { _ = try SyncMessage(bytes.span) }
+            guard case .malformed(.acceptedTimes, _) = error else {
+                Issue.record("\(message.kind): \(String(describing: error))")
+                continue
+            }
+        }
+    }
+
     @Test func verdictsFollowOneAnother() throws {
         let list = [
             Verdict(firstSequence: 1, count: 2, kind: .refused(position: 5)),

@@ -34,6 +34,18 @@ package struct RawBlock {
         package var publicPart: [UInt8]
         /// Behind the public part: the personal part or the commitment.
         package var personal: [UInt8] = []
+
+        /// Gives the row another time; its batch is so small that two bytes say it.
+        package mutating func setAt(_ milliseconds: Int64) {
+            let part = publicPart
+            var reader = ByteReader(part.span.raw, range: 2..<part.count)
+            guard let clock = try? reader.next(UInt64.self) else { return }
+            let start = reader.offset
+            guard (try? reader.nextZigzag()) != nil else { return }
+            var bytes: [UInt8] = []
+            bytes.append(zigzag: milliseconds &- Int64(clock >> 16))
+            publicPart.replaceSubrange(start..<reader.offset, with: bytes)
+        }
     }
 
     package var body: [UInt8] {

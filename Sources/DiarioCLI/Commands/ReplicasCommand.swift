@@ -68,9 +68,5 @@ enum ReplicasCommand {
         }
     }
 
-    private static func time(_ time: Timestamp) -> String {
-        var bytes: [UInt8] = []
-        CivilTime.appendDateTime(time, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    private static func time(_ time: Timestamp) -> String { Show.time(time.milliseconds) }
 }

@@ -145,11 +145,7 @@ enum TokenCommand {
         if let value { json.add(key, value) } else { json.addNull(key) }
     }
 
-    private static func time(_ time: Timestamp) -> String {
-        var bytes: [UInt8] = []
-        CivilTime.appendDateTime(time, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    private static func time(_ time: Timestamp) -> String { Show.time(time.milliseconds) }
 
     private static func day(_ time: Timestamp) -> String { String(self.time(time).prefix(10)) }
 }

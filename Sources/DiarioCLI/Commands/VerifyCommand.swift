@@ -42,11 +42,7 @@ enum VerifyCommand {
     /// Ranges of lost positions that are told one by one.
     private static let linesMax = 20
 
-    private static func text(_ time: Timestamp) -> String {
-        var bytes: [UInt8] = []
-        CivilTime.appendDateTime(time, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    private static func text(_ time: Timestamp) -> String { Show.time(time.milliseconds) }
 
     private static func fill(_ json: inout JSONObjectWriter, _ result: SpaceVerification) {
         json.add("ok", result.isOK)

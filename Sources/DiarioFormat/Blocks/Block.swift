@@ -2,7 +2,7 @@ import DiarioCore
 
 /// Operations on whole blocks.
 package enum Block {
-    /// Checks all that can be checked without the schemas: head, rows and L3 to L5.
+    /// Checks all that can be checked without the schemas: head, rows and L3 to L6.
     ///
     /// For blocks that come from elsewhere; costs a pass over all rows.
     package static func check(_ block: Span<UInt8>) throws(FormatError) -> BlockHead {

@@ -105,9 +105,9 @@ package struct BlockSummary: Equatable, Sendable {
             let count = try reader.nextVarint()
             let (next, _) = acceptedAt.addingReportingOverflow(try reader.nextZigzag())
             // L5: acceptedAt never decreases with position.
-            guard count >= 1, count <= rest, index == 0 || next >= acceptedAt else {
-                throw .malformed(.acceptedTimes, at: offset)
-            }
+            guard count >= 1, count <= rest, index == 0 || next >= acceptedAt,
+                CivilTime.contains(next)
+            else { throw .malformed(.acceptedTimes, at: offset) }
             rest -= count
             acceptedAt = next
         }

@@ -51,10 +51,12 @@ extension PlainRows {
         guard !reader.isWrong, run.count == count, 1...UInt64(Limits.blockCountMax) ~= count,
             run.firstSequence >= 1, position >= 1, clock >> 63 == 0
         else { return nil }
+        let time = Int64(bitPattern: acceptedAt >> 1) ^ -Int64(bitPattern: acceptedAt & 1)
+        guard CivilTime.contains(time) else { return nil }
         self.run = run
         self.clock = HybridTime(rawValue: clock)
         self.position = position
-        self.acceptedAt = Int64(bitPattern: acceptedAt >> 1) ^ -Int64(bitPattern: acceptedAt & 1)
+        self.acceptedAt = time
     }
 
     /// The first eight bytes of such a block.

@@ -136,12 +136,12 @@ extension SegmentIndex {
     ) throws(FormatError) -> SegmentIndex {
         var reader = ByteReader(bytes.raw)
         let types = try readTypes(&reader, bytes, eventCount: header.eventCount)
-        let at = try readTimes(&reader)
+        let at = try readTimes(&reader, .time)
         let lowestClock = try reader.nextVarint()
         let clockOffset = reader.offset
         let (highest, overflows) = lowestClock.addingReportingOverflow(try reader.nextVarint())
         guard !overflows, highest >> 63 == 0 else { throw .malformed(.clock, at: clockOffset) }
-        let acceptedAt = header.isPositioned ? try readTimes(&reader) : nil
+        let acceptedAt = header.isPositioned ? try readTimes(&reader, .acceptedTimes) : nil
         let replicas = try readReplicas(&reader, eventCount: header.eventCount)
         guard header.isPositioned || replicas.count == 1 else {
             throw .malformed(.replica, at: clockOffset)
@@ -163,13 +163,16 @@ extension SegmentIndex {
     }
 
     private static func readTimes(
-        _ reader: inout ByteReader
+        _ reader: inout ByteReader,
+        _ part: FormatPart
     ) throws(FormatError) -> ClosedRange<Int64> {
         let start = reader.offset
         let lowest = try reader.nextZigzag()
         let span = try reader.nextVarint()
         let highest = lowest &+ Int64(bitPattern: span)
-        guard highest >= lowest else { throw .malformed(.acceptedTimes, at: start) }
+        guard highest >= lowest, CivilTime.contains(lowest), CivilTime.contains(highest) else {
+            throw .malformed(part, at: start)
+        }
         return lowest...highest
     }
 
@@ -205,7 +208,7 @@ extension SegmentIndex {
                 SegmentType(
                     entry: entry,
                     eventCount: Int(eventCount),
-                    at: try readTimes(&reader)
+                    at: try readTimes(&reader, .time)
                 )
             )
             if rest == 0, types.count < count { throw .malformed(.types, at: reader.offset) }

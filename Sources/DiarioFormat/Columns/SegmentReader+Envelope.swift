@@ -299,6 +299,10 @@ extension SegmentReader {
         let clocks = try numbers(.clocks)
         var (times, tag) = try integers(.times, isTagged: true)
         if tag == 0 { Self.addMilliseconds(of: clocks, to: &times) }
+        let calendar = CivilTime.millisecondsMin...CivilTime.millisecondsMax
+        guard ColumnReader.isWithin(calendar, times) else {
+            throw fault(.time, block: number(of: .times))
+        }
         cache.numbers[.times] = times
     }
 
@@ -308,7 +312,11 @@ extension SegmentReader {
         var (times, tag) = try integers(.accepted, isTagged: true)
         if tag == 1 { Self.addMilliseconds(of: clocks, to: &times) }
         let isRange = times.first == range.lowerBound && times.last == range.upperBound
-        guard isRange || !wantsAll, Self.isAscending(times) else {
+        // Those between are in the calendar too, since they are ascending.
+        guard isRange || !wantsAll, Self.isAscending(times),
+            times.first.map(CivilTime.contains) != false,
+            times.last.map(CivilTime.contains) != false
+        else {
             throw fault(.acceptedTimes, block: number(of: .accepted))
         }
         cache.numbers[.accepted] = times

@@ -444,7 +444,8 @@ extension FormatError {
             .unknownVersion(_, let offset):
             offset
         case .tooLarge, .checksumMismatch, .compression, .eventTooLarge, .batchTooLarge,
-            .tooManyEvents, .unresolvedReference, .invalidField, .invalidActor, .invalidSubject:
+            .tooManyEvents, .unresolvedReference, .invalidField, .invalidTime, .invalidActor,
+            .invalidSubject:
             0
         }
     }

@@ -118,6 +118,7 @@ struct DraftContents: Sendable {
         guard events.count < countMax else {
             throw .tooManyEvents(count: events.count + 1)
         }
+        if let at, !CivilTime.contains(at) { throw .invalidTime(milliseconds: at.milliseconds) }
         var event = DraftEvent(
             flags: ifUnchanged ? .ifUnchanged : [],
             time: at?.milliseconds,

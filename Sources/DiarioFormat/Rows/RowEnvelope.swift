@@ -10,7 +10,7 @@ package struct RowEnvelope: Equatable, Sendable {
     /// Events in the batch, from 1.
     package var batchCount: Int
     package var clock: HybridTime
-    /// When the author says it happened.
+    /// When the author says it happened: in the years 1 to 9999.
     package var at: Timestamp
     /// The highest position that the author had applied.
     package var base: UInt64
@@ -37,7 +37,7 @@ package struct RowEnvelope: Equatable, Sendable {
 
     /// `at` minus the milliseconds of the clock, as a row holds it.
     ///
-    /// Wraps around at 64 bits, as adding it again does: so every pair of times has a row.
+    /// Wraps around at 64 bits, as adding it again does; times that a row may have are far from it.
     var atOffset: Int64 { at.milliseconds &- clock.milliseconds }
 }
 
@@ -114,7 +114,9 @@ package struct PublicPart: Equatable, Sendable {
         let clockOffset = reader.offset
         let clock = HybridTime(rawValue: try reader.next(UInt64.self))
         guard clock.rawValue >> 63 == 0 else { throw .malformed(.clock, at: clockOffset) }
-        let atOffset = try reader.nextZigzag()
+        let atStart = reader.offset
+        let at = Timestamp(milliseconds: clock.milliseconds &+ (try reader.nextZigzag()))
+        guard CivilTime.contains(at) else { throw .malformed(.time, at: atStart) }
         let base = try reader.nextVarint()
         let start = reader.offset
         let flags = RowFlags(rawValue: try reader.next(UInt8.self))
@@ -143,7 +145,7 @@ package struct PublicPart: Equatable, Sendable {
             batchFirst: origin.sequence - batchOffset,
             batchCount: Int(batchCount),
             clock: clock,
-            at: Timestamp(milliseconds: clock.milliseconds &+ atOffset),
+            at: at,
             base: base
         )
         return PublicPart(

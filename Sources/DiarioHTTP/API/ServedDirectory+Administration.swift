@@ -160,7 +160,7 @@ extension JSONObjectWriter {
     fileprivate mutating func add(_ key: String, ifKnown time: Timestamp?) {
         guard let time else { return }
         var bytes: [UInt8] = []
-        CivilTime.appendDateTime(time, to: &bytes)
+        CivilTime.appendDateTime(CivilTime.clamped(time), to: &bytes)
         add(key, String(decoding: bytes, as: UTF8.self))
     }
 }

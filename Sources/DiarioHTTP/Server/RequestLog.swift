@@ -99,7 +99,7 @@ package final class RequestLog: Sendable {
         at now: Timestamp
     ) -> [UInt8] {
         var shown: [UInt8] = []
-        CivilTime.appendDateTime(now, to: &shown)
+        CivilTime.appendDateTime(CivilTime.clamped(now), to: &shown)
         let (seconds, attoseconds) = time.components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
         var members: [(String, JSON)] = [

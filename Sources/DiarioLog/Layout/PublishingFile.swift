@@ -61,6 +61,7 @@ package struct PublishingFile: Equatable, Sendable {
         acceptedAt = Timestamp(
             milliseconds: Int64(bitPattern: bytes.littleEndian(UInt64.self, at: 64))
         )
+        guard CivilTime.contains(acceptedAt) else { return nil }
         isTakenBack = bytes[5] == 2
     }
 }

@@ -114,7 +114,7 @@ extension PromotedRun {
                     acceptedAt: Timestamp(milliseconds: acceptedAt)
                 )
             }
-            guard let run, run.isValid else { return nil }
+            guard let run, run.isValid, CivilTime.contains(acceptedAt) else { return nil }
             runs.append(run)
         }
         return runs

@@ -66,7 +66,8 @@ package struct SealedRows: Hashable, Sendable {
         let clock = bytes.littleEndian(UInt64.self, at: 40)
         guard LogNumber.isValid(firstSequence, count: UInt64(count)), clock >> 63 == 0,
             position > 0
-                ? LogNumber.isValid(position, count: UInt64(count)) && clock == 0 : acceptedAt == 0
+                ? LogNumber.isValid(position, count: UInt64(count)) && clock == 0 : acceptedAt == 0,
+            CivilTime.contains(acceptedAt)
         else { return nil }
         self.init(
             replica: replica,

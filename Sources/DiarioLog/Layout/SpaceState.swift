@@ -103,6 +103,7 @@ package struct SpaceState: Equatable, Sendable {
 
         released = bytes.littleEndian(UInt64.self, at: 0)
         acceptedAt = Int64(bitPattern: bytes.littleEndian(UInt64.self, at: 16))
+        guard size == 0 || CivilTime.contains(acceptedAt) else { return nil }
         clock = bytes.littleEndian(UInt64.self, at: 24)
         tallies = []
         for index in 0..<tallyCount {

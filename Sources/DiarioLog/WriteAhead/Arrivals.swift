@@ -23,6 +23,7 @@ struct Arrivals {
             guard run.firstPosition == head + 1 else {
                 throw .outOfOrder(what: "position \(head + 1) comes next, not \(run.firstPosition)")
             }
+            try Self.check(run.acceptedAt.milliseconds, at: run.firstPosition)
             guard run.acceptedAt.milliseconds >= acceptedAt else {
                 throw .outOfOrder(what: "acceptedAt goes back at position \(run.firstPosition)")
             }
@@ -61,6 +62,8 @@ struct Arrivals {
 
     /// Events get the next positions.
     mutating func take(count: UInt64, acceptedAt: ClosedRange<Int64>) throws(LogError) {
+        try Self.check(acceptedAt.lowerBound, at: head + 1)
+        try Self.check(acceptedAt.upperBound, at: head + 1)
         guard acceptedAt.lowerBound >= self.acceptedAt else {
             throw .outOfOrder(what: "acceptedAt goes back at position \(head + 1)")
         }
@@ -69,6 +72,15 @@ struct Arrivals {
         }
         head += count
         self.acceptedAt = acceptedAt.upperBound
+    }
+
+    /// No other time could be written out.
+    static func check(_ acceptedAt: Int64, at position: UInt64) throws(LogError) {
+        guard CivilTime.contains(acceptedAt) else {
+            throw .outOfOrder(
+                what: "acceptedAt at position \(position) is not in the years 1 to 9999"
+            )
+        }
     }
 
     /// Whether the event is one of those that are pending.

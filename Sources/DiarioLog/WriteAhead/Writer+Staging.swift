@@ -142,6 +142,9 @@ extension Writer {
         guard space.clock.rawValue >> 32 < UInt64(1) << 31 - 1 else {
             throw .outOfOrder(what: "the clock of this space cannot go on")
         }
+        // What others accepted, or wrote, has times of its own.
+        let usesClock = space.isAuthority || !append.kinds.isDisjoint(with: .own)
+        guard !usesClock || HybridTime.canFollow(time) else { throw .unusableClock(time) }
         guard append.kinds.isDisjoint(with: [.authority, .preserved]) || space.isAuthority else {
             throw .notAuthority(append.space)
         }
@@ -456,6 +459,11 @@ extension Writer {
             guard acceptedAt >= lastAcceptedAt else {
                 throw .outOfOrder(
                     what: "\(envelope.origin.text) was accepted before the event in front of it"
+                )
+            }
+            guard CivilTime.contains(acceptedAt), CivilTime.contains(envelope.at) else {
+                throw .outOfOrder(
+                    what: "a time of \(envelope.origin.text) is not in the years 1 to 9999"
                 )
             }
             lastAcceptedAt = acceptedAt

@@ -68,13 +68,13 @@ extension ByteReader {
         return Int(count)
     }
 
-    /// A time that can be added to a few others.
+    /// A time in the years 1 to 9999, which can be written out and added to others.
     @_lifetime(self: copy self)
     mutating func nextTime() throws(FormatError) -> Timestamp {
         let start = offset
-        let value = try nextZigzag()
-        guard value.magnitude < UInt64(1) << 62 else { throw .malformed(.acceptedTimes, at: start) }
-        return Timestamp(milliseconds: value)
+        let time = Timestamp(milliseconds: try nextZigzag())
+        guard CivilTime.contains(time) else { throw .malformed(.acceptedTimes, at: start) }
+        return time
     }
 }
 

@@ -6,7 +6,7 @@ from .hashes import HASH_SIZE, SALT_DEPTH, SALT_SIZE, salt_below, salt_group, sa
 from .payload import PERSONAL_SIZE_MIN
 from .primitives import (
     BATCH_SIZE_MAX, BLOCK_BODY_SIZE_MAX, BLOCK_COUNT_MAX, POSITION_MAX, SEQUENCE_MAX, FormatError,
-    Reader, Writer, wrapped,
+    Reader, Writer, moment, wrapped,
 )
 from .row import Event, check_size, check_type, decode_public_part, encode_public_part
 
@@ -154,7 +154,7 @@ def parse_positions(block, count, reader):
     time = 0
     for _ in range(bounded(reader, 2)):
         time_count = at_least_one(reader)
-        time = wrapped(time + reader.zigzag())
+        time = moment(wrapped(time + reader.zigzag()), "acceptance")
         block.times.append((time_count, time))
     if sum(part for part, _ in block.times) != count:
         raise reader.error("the counts of the times do not add up to the events")

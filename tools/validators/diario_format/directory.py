@@ -4,7 +4,9 @@ import os
 import re
 
 from .checksum import crc32c
-from .primitives import BLOCK_COUNT_MAX, MIB, U64_MAX, FormatError, Reader, id_text, parse_id
+from .primitives import (
+    BLOCK_COUNT_MAX, MIB, U64_MAX, FormatError, Reader, id_text, moment, parse_id,
+)
 from .schemas import read_pack
 
 FORMAT_LINE = re.compile(r"diario format ([0-9]+) readable by ([0-9]+)\n?")
@@ -212,7 +214,7 @@ class PublishingFile:
         self.attempt = reader.raw(16)
         self.size = reader.u64()
         self.root = reader.raw(HASH_SIZE)
-        self.accepted_at = reader.i64()
+        self.accepted_at = moment(reader.i64(), "acceptance")
         reader.zeros(4)
         reader.raw(4)
         reader.end()

@@ -1,6 +1,6 @@
 """Section 8: the records that speak of pending events without holding them."""
 
-from .primitives import FormatError, Reader
+from .primitives import FormatError, Reader, moment
 
 COUNT_MAX = (1 << 32) - 1
 GONE_LOST = 1
@@ -14,7 +14,7 @@ class SealedRows:
     def __init__(self, content):
         reader = Reader(content)
         self.replica, self.first, self.count = reader.id(), reader.u64(), reader.u64()
-        self.position, self.accepted_at = reader.u64(), reader.i64()
+        self.position, self.accepted_at = reader.u64(), moment(reader.i64(), "acceptance")
         self.clock = reader.u64()
         reader.end()
         if self.first == 0 or not 1 <= self.count <= COUNT_MAX:

@@ -9,7 +9,7 @@ from .block import COMPRESSION_ROWS, COMPRESSION_ZSTD, parse_block
 from .hashes import HASH_SIZE, CompactRange, commitment_of, leaf_of, salt_group, salt_of, stand_in
 from .inbox import REFUSAL_TYPE, Refusal
 from .lane_records import GONE_LOST, GoneRows, SealedRows
-from .primitives import FormatError, Reader, id_text, origin_text
+from .primitives import FormatError, Reader, id_text, moment, origin_text
 from .row import check_subject, encode_public_part, event_hash
 from .row_files import MovedRows
 from .segment_envelope import LOST_TYPE
@@ -35,7 +35,7 @@ class State:
         self.where = where
         self.released = reader.u64()
         self.size = reader.u64()
-        self.accepted_at = reader.i64()
+        self.accepted_at = moment(reader.i64(), "acceptance")
         self.highest_clock = reader.u64()
         replica_count, adoption_count, node_count = reader.u32(), reader.u32(), reader.u32()
         reader.zeros(4)
@@ -168,7 +168,7 @@ class Ledger:
             raise FormatError("the count and the size of the promotion disagree")
         for _ in range(count):
             replica, first, length, position = (reader.u64() for _ in range(4))
-            accepted_at = reader.i64()
+            accepted_at = moment(reader.i64(), "acceptance")
             if 0 in (replica, first, length, position):
                 raise FormatError("a promotion with a zero")
             self.promotions.append((record.where, replica, first, length, position, accepted_at))

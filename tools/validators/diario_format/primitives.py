@@ -22,6 +22,8 @@ POSITION_MAX = 2**64 - 2
 U64_MAX = 2**64 - 1
 I64_MIN = -(2**63)
 I64_MAX = 2**63 - 1
+TIME_MIN = -62_135_596_800_000    # 0001-01-01T00:00:00.000Z
+TIME_MAX = 253_402_300_799_999    # 9999-12-31T23:59:59.999Z
 CLOCK_COUNTER_BITS = 16
 CLOCK_MAX = 2**63 - 1
 
@@ -31,6 +33,13 @@ ID_TEXT_SIZE = 13
 
 class FormatError(Exception):
     """Bytes or values that the document does not allow."""
+
+
+def moment(milliseconds, what):
+    """The same, if it lies in the years 1 to 9999."""
+    if not TIME_MIN <= milliseconds <= TIME_MAX:
+        raise FormatError(f"{what} at {milliseconds} milliseconds, outside the years 1 to 9999")
+    return milliseconds
 
 
 class Writer:

@@ -5,7 +5,7 @@ from .payload import decode_payload, encode_payload
 from .primitives import (
     ACTOR_SIZE_MAX, BATCH_COUNT_MAX, CLOCK_MAX, EVENT_SIZE_MAX, SEQUENCE_MAX,
     SUBJECT_SIZE_MAX, TYPE_NAME_SIZE_MAX, TYPE_VERSION_MAX, FormatError, Reader, Writer,
-    clock_milliseconds, origin_text, text_bytes, wrapped,
+    clock_milliseconds, moment, origin_text, text_bytes, wrapped,
 )
 
 ROW_VERSION = 1
@@ -125,6 +125,7 @@ def check_envelope(event):
         raise FormatError(f"{event.origin}: place {event.batch_index} in its batch")
     if event.clock > CLOCK_MAX:
         raise FormatError(f"{event.origin}: a clock of more than 63 bits")
+    moment(event.at, event.origin)
     if event.actor is not None:
         text_within(event.actor, ACTOR_SIZE_MAX, "an actor")
     if event.subject is not None:

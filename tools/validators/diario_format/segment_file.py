@@ -4,7 +4,8 @@ from . import zstd
 from .checksum import crc32c
 from .hashes import HASH_SIZE, sha256
 from .primitives import (
-    BLOCK_COUNT_MAX, CLOCK_MAX, MIB, POSITION_MAX, SEQUENCE_MAX, FormatError, Reader, wrapped,
+    BLOCK_COUNT_MAX, CLOCK_MAX, MIB, POSITION_MAX, SEQUENCE_MAX, FormatError, Reader, moment,
+    wrapped,
 )
 from .row import check_type
 
@@ -23,6 +24,12 @@ IDENTITY_SIZE = 16
 SCHEMAS, TYPES, ORIGINS, CLOCKS, TIMES, ACCEPTED, BATCHES, BASES, FLAGS = range(1, 10)
 ACTORS, SUBJECTS, POOL, FIELDS, FILTER, HEADS, SHARED = range(10, 17)
 SALTS, ERASED, PERSONAL = range(1, 4)
+
+
+def times_of(reader, what):
+    """The lowest and the highest of some times."""
+    lowest = moment(reader.zigzag(), what)
+    return lowest, moment(wrapped(lowest + reader.varint()), what)
 
 
 class BlockEntry:
@@ -54,8 +61,7 @@ class TypeEntry:
         self.version = reader.varint()
         self.fingerprint = reader.raw(HASH_SIZE)
         self.count = reader.varint()
-        lowest = reader.zigzag()
-        self.times = (lowest, wrapped(lowest + reader.varint()))
+        self.times = times_of(reader, "an event")
         check_type(self.name, self.version)
         if self.count == 0:
             raise reader.error(f"no events of {self.name}")
@@ -188,16 +194,14 @@ class SegmentFile(ColumnFile):
             raise reader.error("a type that comes twice")
         if sum(entry.count for entry in self.types) != self.event_count:
             raise reader.error("the types' events do not add up")
-        lowest = reader.zigzag()
-        self.times = (lowest, wrapped(lowest + reader.varint()))
+        self.times = times_of(reader, "an event")
         lowest = reader.varint()
         self.clocks = (lowest, lowest + reader.varint())
         if self.clocks[1] > CLOCK_MAX:
             raise reader.error("a clock of more than 63 bits")
         self.accepted = None
         if self.is_positioned:
-            first = reader.zigzag()
-            self.accepted = (first, wrapped(first + reader.varint()))
+            self.accepted = times_of(reader, "acceptance")
         self.replicas = [ReplicaEntry(reader)
                          for _ in range(count_of(reader, REPLICA_COUNT_MAX, 11, 1))]
         self.check_replicas(reader)
