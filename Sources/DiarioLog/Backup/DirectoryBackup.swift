@@ -35,7 +35,7 @@ package struct DirectoryBackup {
     private let sourceLock: (any DirectoryLock)?
     /// What each file was when it was copied.
     private var copied: [String: Seen] = [:]
-    private var unsynced: [String] = []
+    private var unsynced: Set<String> = []
     private var wanted: Set<String> = []
 
     /// Bytes that were copied.
@@ -202,7 +202,7 @@ package struct DirectoryBackup {
             keptSize += size
             progress(size)
             // One that was broken off may not have come to that.
-            unsynced.append(path)
+            unsynced.insert(file.path)
             return true
         }
         let old = LogPaths.directoryName + "/" + file.path
@@ -263,7 +263,7 @@ package struct DirectoryBackup {
             progress(bytes.count)
         }
         try target.rename(part, to: path)
-        unsynced.append(path)
+        unsynced.insert(file.path)
         copiedSize += offset
     }
 
@@ -317,8 +317,9 @@ package struct DirectoryBackup {
                 }
             }
             try tidy("", keeping: names, in: folders)
-            for path in unsynced + others.map({ Self.stagingName + "/" + $0 }) {
-                try target.open(path, .read).sync()
+            // What an early pass copied may be wanted no more.
+            for path in unsynced.union(others).sorted() where names.contains(path) {
+                try target.open(Self.stagingName + "/" + path, .read).sync()
             }
             try syncDirectories(Self.stagingName)
             if hasPrevious {
