@@ -46,6 +46,7 @@ extension LogStore {
         // The root does not depend on it.
         result.faults += try inboxFaults(of: space)
         result.faults += try importFaults(of: space)
+        result.faults += try remoteFaults(of: space)
         if let fault = try publishingFault(of: space, root: result.root) {
             result.faults.append(fault)
         }

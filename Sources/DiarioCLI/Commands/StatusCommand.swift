@@ -10,6 +10,8 @@ enum StatusCommand {
         let publishing: PublishingFile?
         let remote: RemoteFile?
         let lastSync: LastSyncFile?
+        /// Whether there is a file that says when, and it is damaged.
+        let isLastSyncDamaged: Bool
         let inboxCount: Int
         let quarantineCount: Int
 
@@ -19,6 +21,10 @@ enum StatusCommand {
             publishing = try reportingLog { () throws(LogError) in try store.publishing(of: id) }
             remote = try reportingLog { () throws(LogError) in try store.remote(of: id) }
             lastSync = try reportingLog { () throws(LogError) in try store.lastSync(of: id) }
+            let faults = try reportingLog { () throws(LogError) in
+                try store.remoteFaults(of: id)
+            }
+            isLastSyncDamaged = faults.contains { $0.file == LogPaths.lastSync(id) }
             (inboxCount, quarantineCount) = try reporting { () throws(DiarioError) in
                 (try space.inboxCount(), try ReadModels(space).quarantined().count)
             }
@@ -27,6 +33,11 @@ enum StatusCommand {
         var authority: String {
             if publishing != nil { return "publishing" }
             return status.manifest.authority == nil ? "elsewhere" : "here"
+        }
+
+        var lastSyncText: String {
+            if let lastSync { return Show.time(lastSync.at.milliseconds) }
+            return isLastSyncDamaged ? "unknown" : "never"
         }
 
         /// What a person may want to do now, the most pressing first.
@@ -41,6 +52,9 @@ enum StatusCommand {
             if inboxCount > 0 { hints.append("the server refused events: diario inbox list") }
             if quarantineCount > 0 {
                 hints.append("read models could not take events: diario quarantine list")
+            }
+            if isLastSyncDamaged {
+                hints.append("the file with the time of the last sync is damaged: diario repair")
             }
             guard publishing == nil else { return hints }
             if status.manifest.authority != nil {
@@ -97,7 +111,7 @@ enum StatusCommand {
             ("inbox", ProgressLine.grouped(UInt64(standing.inboxCount))),
             ("quarantine", ProgressLine.grouped(UInt64(standing.quarantineCount))),
             ("remote", standing.remote?.address ?? "none"),
-            ("last sync", standing.lastSync.map { Show.time($0.at.milliseconds) } ?? "never"),
+            ("last sync", standing.lastSyncText),
         ]
         for (name, value) in lines {
             let pad = String(repeating: " ", count: 12 - name.utf8.count)

@@ -10,7 +10,11 @@ extension LogStore {
         guard let bytes = try contents(path, sizeMax: RemoteFile.sizeMax) else { return nil }
         guard let file = RemoteFile(bytes) else {
             throw .corrupt(
-                Fault(file: path, offset: 0, what: "the file is damaged: set the remote anew")
+                Fault(
+                    file: path,
+                    offset: 0,
+                    what: "the file is damaged; `diario remote set` writes it anew"
+                )
             )
         }
         return file
@@ -51,6 +55,35 @@ extension LogStore {
             let directory = shared.directory
             try storing { () throws(StorageError) in try directory.replace(path, with: bytes) }
         }
+    }
+
+    /// What of this is damaged, though no event depends on it.
+    package func remoteFaults(of space: SpaceID) throws(LogError) -> [Fault] {
+        try Self.remoteFaults(of: space, in: shared.directory)
+    }
+
+    static func remoteFaults(
+        of space: SpaceID,
+        in directory: any LogDirectory
+    ) throws(LogError) -> [Fault] {
+        let files: [(path: String, sizeMax: Int, verifies: ([UInt8]) -> Bool)] = [
+            (LogPaths.remote(space), RemoteFile.sizeMax, { RemoteFile($0) != nil }),
+            (LogPaths.lastSync(space), LastSyncFile.sizeMax, { LastSyncFile($0) != nil }),
+        ]
+        var faults: [Fault] = []
+        for (path, sizeMax, verifies) in files {
+            do throws(StorageError) {
+                if verifies(try directory.contents(of: path, sizeMax: sizeMax)) { continue }
+            } catch {
+                switch error {
+                case .notFound: continue
+                case .tooLarge, .notFile: break
+                default: throw .storage(error)
+                }
+            }
+            faults.append(Fault(file: path, offset: 0, what: "the file is damaged"))
+        }
+        return faults
     }
 
     private func contents(_ path: String, sizeMax: Int) throws(LogError) -> [UInt8]? {

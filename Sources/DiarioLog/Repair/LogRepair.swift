@@ -77,6 +77,7 @@ package struct LogRepair {
             try mendReplicas()
             try mendLog()
             try mendPacks()
+            try mendRemotes()
             // Whoever has the log open reads all of it again.
             try storing { () throws(StorageError) in try lock.setNote(0) }
         } catch {
@@ -183,7 +184,7 @@ package struct LogRepair {
         try storing { () throws(StorageError) in try directory.exists(path) }
     }
 
-    private func spaces() throws(LogError) -> [SpaceID] {
+    func spaces() throws(LogError) -> [SpaceID] {
         guard try exists(LogPaths.spaces) else { return [] }
         return try storing { () throws(StorageError) in
             try directory.list(LogPaths.spaces).compactMap { SpaceID(text: $0) }

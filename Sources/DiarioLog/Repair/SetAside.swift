@@ -66,8 +66,9 @@ struct SetAside {
         try storing { () throws(StorageError) in
             try directory.makeDirectoryDurably(LogPaths.parent(of: target))
             let source = try directory.open(path, .read)
-            let copy = try directory.open(target, .create)
-            try copy.truncate(to: 0)
+            // What a repair left that was cut off; and only the owner may read a copy of a secret.
+            try directory.removeTree(target)
+            let copy = try directory.open(target, .createPrivate)
             var offset = part.lowerBound
             while offset < part.upperBound {
                 var bytes: [UInt8] = []
