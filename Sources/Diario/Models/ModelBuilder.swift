@@ -153,15 +153,15 @@ package struct ModelBuilder: Sendable {
         try update.catchUp(through: space.store.standing(of: space.id).head, progress)
         // What waits for the disk comes before the lock that those who follow the log wait for.
         // The events that came since are written as a live generation writes them.
-        try projecting { () throws(ProjectionError) in try file.finish() }
+        try projecting { () throws(ProjectionError) in try file.flush() }
         try folder.sync()
         try stop?.check()
-        var isLate: DiarioError?
+        var unfinished: DiarioError?
         try Self.holding(try folder.lock()) { () throws(DiarioError) in
             do throws(DiarioError) { try update.run(progress) } catch {
                 guard file.isSpent else { throw error }
                 // Who follows it goes on with what is left.
-                isLate = error
+                unfinished = error
             }
             try folder.makeLive(generation)
         }
@@ -169,7 +169,7 @@ package struct ModelBuilder: Sendable {
         for old in try folder.generations(of: name) where old != generation && old != live {
             try folder.remove(old)
         }
-        if let isLate { throw isLate }
+        if let unfinished { throw unfinished }
         return file
     }
 

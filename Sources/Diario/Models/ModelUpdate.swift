@@ -53,7 +53,7 @@ package struct ModelUpdate {
         if !isKnown { try projecting { () throws(ProjectionError) in try file.refresh() } }
         file.allow(allowance)
         let standing = space.store.standing(of: space.id)
-        if file.sections.isEmpty { try applyCanonical(through: standing.head, progress) }
+        if file.sections.isEmpty { try catchUp(through: standing.head, progress) }
         if needsWork(standing) {
             try withCare { (care) throws(ApplyError) in try runWhole(standing, care) }
         }
@@ -121,13 +121,6 @@ package struct ModelUpdate {
         _ progress: (UInt64, UInt64) -> Void
     ) throws(DiarioError) {
         file.allow(allowance)
-        try applyCanonical(through: head, progress)
-    }
-
-    private func applyCanonical(
-        through head: UInt64,
-        _ progress: (UInt64, UInt64) -> Void
-    ) throws(DiarioError) {
         while let first = file.models.map(\.applied).min(), first < head {
             if try catchUpWithRecent(first + 1...head) {
                 try checkAllowance(head)

@@ -450,7 +450,7 @@ package final class ReadModels {
             return file
         }
         try modelUpdate(of: file).run { _, _ in }
-        try projecting { () throws(ProjectionError) in try file.finish() }
+        try projecting { () throws(ProjectionError) in try file.flush() }
         try folder.makeLive(previous)
         try folder.sync()
         try folder.remove(live)

@@ -47,7 +47,7 @@ extension ModelFile {
             }
             for (name, value) in [
                 ("format", Self.format), ("space", space.text), ("pack", plan.pack.name),
-                ("fingerprint", plan.fingerprint.text), ("held", "0"), ("built", "0"),
+                ("fingerprint", plan.fingerprint.text), ("held", "0"),
                 ("history", history),
             ] {
                 _ = try rows(

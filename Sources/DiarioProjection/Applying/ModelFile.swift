@@ -235,12 +235,6 @@ package final class ModelFile {
         return made
     }
 
-    /// Marks the generation as whole, and flushes it.
-    package func finish() throws(ProjectionError) {
-        _ = try rows("INSERT OR REPLACE INTO diario_state VALUES ('built', '1')")
-        try flush()
-    }
-
     /// Moves everything from SQLite's own log into the file, and syncs it.
     package func flush() throws(ProjectionError) {
         _ = try rows("PRAGMA wal_checkpoint(TRUNCATE)")
