@@ -9,8 +9,10 @@ final class MeddlingDirectory: LogDirectory {
     enum Moment: Sendable {
         /// Right behind a read of a file of the log.
         case read
-        /// When somebody is about to take the lock that stands for making a space.
+        /// When somebody is about to take the lock that stands for filling a space.
         case staging
+        /// When the manifest of a space is about to be written.
+        case manifest
         /// When the file of a segment is about to be made.
         case segment
     }
@@ -74,6 +76,7 @@ final class MeddlingDirectory: LogDirectory {
 
     func open(_ path: String, _ access: FileAccess) throws(StorageError) -> any LogFile {
         if path.hasSuffix(".dseg"), access != .read { meddling.note(.segment) }
+        if path.hasSuffix("/manifest.new") { meddling.note(.manifest) }
         let file = try directory.open(path, access)
         return path.hasSuffix(".dwal") ? File(file, meddling) : file
     }

@@ -105,7 +105,7 @@ import Testing
         try forEachCut { log, store in
             let old = try store.makeSpace(isAuthority: true).space
             _ = try store.append(log.append(3, to: old))
-            let new = try store.makeSpace(isAuthority: true, isStaging: true).space
+            let new = try store.stageSpace().space
             _ = try store.append(log.append(2, to: new))
             #expect(try ids(store) == [old])
             staged = new
@@ -245,7 +245,7 @@ import Testing
         for count in 1...12 {
             let (log, store) = try make()
             let old = try store.makeSpace(isAuthority: true).space
-            let new = try store.makeSpace(isAuthority: true, isStaging: true).space
+            let new = try store.stageSpace().space
             log.disk.cutAfter(operations: count, .before)
             do { try store.activate(new, inPlaceOf: old) } catch {
                 #expect(error == .storage(.cut))
@@ -269,7 +269,7 @@ import Testing
             log.random = SeededRandom(seed: seed)
             let old = try store.makeSpace(isAuthority: true).space
             _ = try store.append(log.append(3, to: old))
-            let new = try store.makeSpace(isAuthority: true, isStaging: true).space
+            let new = try store.stageSpace().space
             _ = try store.append(log.append(2, to: new))
             log.disk.cutAfter(operations: count, .before, process: 0)
             do { try store.activate(new, inPlaceOf: old) } catch {
@@ -291,13 +291,58 @@ import Testing
 
     @Test func whoFillsAStagedSpaceKeepsItFromBeingClearedAway() throws {
         let (log, store) = try make()
-        let space = try store.makeSpace(isAuthority: true, isStaging: true).space
-        let lock = try store.stagingLock(of: space)
+        let (space, lock) = try store.stageSpace()
         let other = try log.open(process: 2)
         try other.removeRemains()
         #expect(try store.manifests().map(\.space) == [space])
         lock.release()
         try other.removeRemains()
+        #expect(try store.manifests().isEmpty)
+    }
+
+    /// Who clears up had looked before the space was there, and took it away with its events.
+    @Test func aSpaceThatIsMadeMeanwhileIsNotClearedAway() throws {
+        let (log, _) = try make()
+        let cleaner = try log.open(process: 2)
+        let meddling = MeddlingDirectory.Meddling(at: .manifest, 1) {
+            #expect(throws: Never.self) { try cleaner.removeRemains() }
+        }
+        let store = try log.open(MeddlingDirectory(log.disk.process(3), meddling))
+        let space = try store.makeSpace(isAuthority: true).space
+        _ = try store.append(log.append(2, to: space))
+        #expect(try log.numbers(space, in: log.open()) == [1, 2])
+    }
+
+    /// The same for one that is shown after it was looked at, as what it replaces was gone too.
+    @Test func aSpaceThatIsShownMeanwhileIsNotClearedAway() throws {
+        let (log, store) = try make()
+        let old = try store.makeSpace(isAuthority: true).space
+        let (new, lock) = try store.stageSpace()
+        _ = try store.append(log.append(2, to: new))
+        let meddling = MeddlingDirectory.Meddling(at: .staging, 1) {
+            #expect(throws: Never.self) {
+                try store.activate(new, inPlaceOf: old)
+                lock.release()
+            }
+        }
+        let cleaner = try log.open(MeddlingDirectory(log.disk.process(2), meddling))
+        try cleaner.removeRemains()
+        let reopened = try log.open()
+        #expect(try ids(reopened) == [new])
+        #expect(try log.numbers(new, in: reopened) == [1, 2])
+    }
+
+    /// Whoever clears up did not wait for the lock, but made everybody wait who opened the space.
+    @Test func whoClearsUpPassesByWhatIsBeingSealed() throws {
+        let (log, store) = try make()
+        let (space, lock) = try store.stageSpace()
+        lock.release()
+        let sealing = try log.disk.process(3).lock(LogPaths.sealingLock(space))
+        try sealing.acquire(waitSeconds: 0)
+        try log.open(process: 2).removeRemains()
+        #expect(try store.manifests().map(\.space) == [space])
+        sealing.release()
+        try log.open(process: 2).removeRemains()
         #expect(try store.manifests().isEmpty)
     }
 

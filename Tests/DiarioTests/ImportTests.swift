@@ -143,8 +143,9 @@ import Testing
         let path = folder.path + "/space"
         let space = try SampleSpace.make(path)
         let events = try space.stats().status.events
-        let left = try space.store.makeSpace(isAuthority: true, isStaging: true)
-        _ = try Space(store: space.store, id: left.space).adopt(PackSource.builtIn()) { _, _ in }
+        let (left, lock) = try space.store.stageSpace()
+        lock.release()
+        _ = try Space(store: space.store, id: left).adopt(PackSource.builtIn()) { _, _ in }
         try space.close()
         #expect(try Space.repair(at: path, isRehearsal: true).events == events)
         let spaces = try POSIXDirectory(path: path + "/.diario/spaces", access: .read)

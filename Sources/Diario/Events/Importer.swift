@@ -124,14 +124,10 @@ extension Space {
         _ progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary? {
         try logging { () throws(LogError) in try store.removeRemains() }
-        let manifest = try logging { () throws(LogError) in
-            try store.makeSpace(isAuthority: true, isStaging: true)
-        }
-        let lock = try logging { () throws(LogError) in
-            try store.stagingLock(of: manifest.space)
-        }
+        let (staged, lock) = try logging { () throws(LogError) in try store.stageSpace() }
+        defer { lock.release() }
         do throws(DiarioError) {
-            let target = try Space(store: store, id: manifest.space)
+            let target = try Space(store: store, id: staged)
             var restorer = Restorer(
                 target,
                 catalog,
@@ -139,10 +135,9 @@ extension Space {
                 takesGaps: takesGaps
             )
             let count = try restorer.restore(&input, size, progress)
-            lock.release()
             guard count > 0 else {
                 // Without events nothing says which packs it uses, so this space stays.
-                try logging { () throws(LogError) in try store.remove(manifest.space) }
+                try logging { () throws(LogError) in try store.remove(staged) }
                 return ImportSummary(
                     space: self,
                     imported: 0,
@@ -153,13 +148,13 @@ extension Space {
                 )
             }
             let isActive = try logging { () throws(LogError) in
-                try store.activate(manifest.space, inPlaceOf: id, ifStill: standing)
+                try store.activate(staged, inPlaceOf: id, ifStill: standing)
             }
             guard isActive else {
-                try logging { () throws(LogError) in try store.remove(manifest.space) }
+                try logging { () throws(LogError) in try store.remove(staged) }
                 return nil
             }
-            let space = try Space(store: store, id: manifest.space)
+            let space = try Space(store: store, id: staged)
             return ImportSummary(
                 space: space,
                 imported: count,
@@ -170,7 +165,7 @@ extension Space {
             )
         } catch {
             // What took the place of this space already is not staged any more.
-            try? store.removeStaged(manifest.space)
+            try? store.removeStaged(staged)
             throw error
         }
     }

@@ -93,6 +93,9 @@ extension LogStore {
 
     /// Shows a space that was staging; durable when it returns.
     package func show(_ space: SpaceID) throws(LogError) {
+        // Or somebody might still take it for a remain.
+        let staging = try stagingLock(of: space)
+        defer { staging.release() }
         try withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }

@@ -1,6 +1,6 @@
 package import DiarioCore
 import DiarioFormat
-import DiarioStorage
+package import DiarioStorage
 import Synchronization
 
 // What changes who a space is: schema/format/sync.md, sections 7 and 9.
@@ -25,7 +25,7 @@ extension LogStore {
         inPlaceOf old: SpaceID,
         epoch: UInt64,
         fork: Origin? = nil
-    ) throws(LogError) -> (space: SpaceID, replica: ReplicaID) {
+    ) throws(LogError) -> (space: SpaceID, replica: ReplicaID, lock: any DirectoryLock) {
         let former = try ownReplicas(of: old).map { own in
             var last = own.lastSequence
             if last == .max { last = lastSequence(of: own.replica, in: old) }
@@ -46,8 +46,14 @@ extension LogStore {
             defer { writer.end() }
             try writer.upgradeFormat(to: DirectoryFormat.parted)
         }
-        try makeSpace(manifest, former: former)
-        return (manifest.space, try SpaceHome.read(manifest.space, in: directory).replica)
+        let lock = try stageSpace(manifest, former: former)
+        do throws(LogError) {
+            let home = try SpaceHome.read(manifest.space, in: directory)
+            return (manifest.space, home.replica, lock)
+        } catch {
+            lock.release()
+            throw error
+        }
     }
 
     /// Removes a space if it is still staged.

@@ -74,10 +74,15 @@ package struct SpaceRenewal: ~Copyable {
             // Looked at first: the new space says where the ids of these events end.
             let standing = store.standing(of: old)
             let staged = try store.stage(inPlaceOf: old, epoch: plan.epoch, fork: plan.fork)
+            defer { staged.lock.release() }
             do throws(LogError) {
-                let lock = try store.stagingLock(of: staged.space)
-                defer { lock.release() }
-                var renewal = try SpaceRenewal(plan, old, store, staged, find)
+                var renewal = try SpaceRenewal(
+                    plan,
+                    old,
+                    store,
+                    (staged.space, staged.replica),
+                    find
+                )
                 if let outcome = try renewal.run(standing) { return outcome }
             } catch {
                 // What took the place of the old space already is not staged any more.
