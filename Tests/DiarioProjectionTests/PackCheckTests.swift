@@ -92,6 +92,10 @@ import Testing
                 + "DEFERRABLE INITIALLY DEFERRED", "table-reference"
         ),
         (
+            "id TEXT NOT NULL PRIMARY KEY, day TEXT, twice INT AS (count * 2), count INT, "
+                + "note TEXT", "table-generated"
+        ),
+        (
             "id INTEGER PRIMARY KEY AUTOINCREMENT, day TEXT, count INT, note TEXT",
             "sql-autoincrement"
         ),
@@ -104,6 +108,18 @@ import Testing
                 $0.file == "readmodel/things.sql" || $0.file == "queries/by-day.sql"
             }
         )
+    }
+
+    @Test(arguments: [
+        "count INT, twice INT AS (count * 2)", "twice INT AS (count * 2) STORED, count INT",
+    ])
+    func columnsMayBeGenerated(columns: String) throws {
+        let table = "id TEXT NOT NULL PRIMARY KEY, day TEXT, note TEXT, " + columns
+        let names = "id, day, count, note"
+        let statement = "INSERT INTO thing (\(names)) VALUES (:id, :day, :count, :note);"
+        let model = Self.model(table: table, statement: statement)
+        let found = try problems(["readmodel/things.sql": model])
+        #expect(found.isEmpty, "\(found)")
     }
 
     /// A table may do without row ids, which keeps its rows in the order of its key.

@@ -191,6 +191,15 @@ struct ModelCheck {
                     "the table \(shape.name) takes any value in any column; end it with STRICT"
                 )
             }
+            if let column = shape.misplacedColumn {
+                // SQLite tells of changed rows without such columns, and counts those behind anew.
+                problem(
+                    line,
+                    "table-generated",
+                    "the column \(column.name) of \(shape.name) is generated when it is read; "
+                        + "write it behind all others, or end it with STORED"
+                )
+            }
         }
         for key in foreignKeys {
             guard case .text(let table) = key[0], watch.tables.contains(table),

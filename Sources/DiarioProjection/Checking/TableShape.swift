@@ -9,6 +9,8 @@ struct TableShape: Equatable {
         /// Part of the primary key, or of an index without doubles.
         var isKey: Bool
         let isGenerated: Bool
+        /// Generated whenever it is read, and not kept.
+        let isVirtual: Bool
         /// Of a virtual table, and named only by those who mean it.
         let isHidden: Bool
     }
@@ -28,6 +30,12 @@ struct TableShape: Equatable {
 
     func column(_ name: String) -> Column? {
         columns.first { $0.name.lowercased() == name.lowercased() }
+    }
+
+    /// A column that is generated when it is read, in front of others that are kept.
+    var misplacedColumn: Column? {
+        let kept = columns.lastIndex { !$0.isVirtual } ?? 0
+        return columns[..<kept].first { $0.isVirtual }
     }
 
     /// All tables that are not SQLite's or a virtual table's own.
@@ -115,6 +123,7 @@ struct TableShape: Equatable {
                     isNeeded: questions.columns.integer(at: 2) != 0,
                     isKey: place > 0,
                     isGenerated: questions.columns.integer(at: 4) > 1,
+                    isVirtual: questions.columns.integer(at: 4) == 2,
                     isHidden: questions.columns.integer(at: 4) == 1
                 )
             )
