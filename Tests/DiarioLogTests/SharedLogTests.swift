@@ -80,6 +80,54 @@ import Testing
         #expect(try log.numbers(space, in: reader) == log.numbers(space, in: first))
     }
 
+    /// A frame that went beyond where the file had ended was damage, if the log was closed then.
+    @Test(arguments: 1...20, [100, 3000, 20_000])
+    func aCleanStopWhileALogIsOpenedIsNoDamage(read: Int, size: Int) throws {
+        let (log, first, _, space) = try makeTwo()
+        for _ in 0..<3 { _ = try first.append(log.append(8, textSize: 900, to: space)) }
+        let append = log.append(1, textSize: size, to: space)
+        let meddling = MeddlingDirectory.Meddling(read) {
+            do {
+                _ = try first.append(append)
+                try first.close()
+            } catch {
+                Issue.record(error)
+            }
+        }
+        let directory = MeddlingDirectory(log.disk.process(3), meddling)
+        let reader = try log.open(directory, access: .readOnly)
+        #expect(reader.report.fault == nil)
+        _ = try reader.refresh()
+        #expect(reader.report.fault == nil)
+    }
+
+    /// The files that were being read were emptied and used again, which was damage as well.
+    @Test(arguments: 1...30) func filesUsedAgainWhileALogIsOpenedAreNoDamage(read: Int) throws {
+        let (log, first, _, space) = try makeTwo()
+        for _ in 0..<9 { _ = try first.append(log.append(8, textSize: 900, to: space)) }
+        let appends = (0..<9).map { _ in log.append(8, textSize: 900, to: space) }
+        let meddling = MeddlingDirectory.Meddling(read) {
+            do {
+                for append in appends {
+                    try first.release(space, upTo: first.head(of: space))
+                    _ = try first.append(append)
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        let directory = MeddlingDirectory(log.disk.process(3), meddling)
+        let reader = try log.open(directory, access: .readOnly)
+        #expect(reader.report.fault == nil)
+        // Perhaps it comes no sooner than here.
+        for _ in 0..<2 {
+            let head = first.head(of: space)
+            _ = try reader.refresh()
+            #expect(reader.report.fault == nil)
+            #expect(reader.head(of: space) >= head)
+        }
+    }
+
     /// A refresh that read all files anew left the newest one open for reading alone, and the next
     /// append of that process trapped.
     @Test func aProcessThatRefreshedCanStillAppend() throws {

@@ -43,6 +43,7 @@ extension FrameLog {
         // Before the files are listed, since another process may begin one and leave a mark of it.
         let mark = try readMark()
         let numbers = try storing { () throws(StorageError) in try listFiles() }
+        listed = numbers
         guard let numbers else {
             report.fault = Fault(
                 file: LogPaths.log,
@@ -95,6 +96,20 @@ extension FrameLog {
         syncedLength = files.last?.length ?? 0
         report.fault = missingFault(mark)
         return report
+    }
+
+    /// Whether other processes put files to another use since `recover` looked for them: what it
+    /// read of these is no damage.
+    func hasOtherFiles() throws(LogError) -> Bool {
+        guard try storing({ () throws(StorageError) in try listFiles() }) == listed else {
+            return true
+        }
+        for state in files {
+            let file = try openFile(state.number, forWriting: false)
+            let header = try readHeader(of: file, number: state.number)
+            guard header?.generation == state.generation else { return true }
+        }
+        return false
     }
 
     /// A fault if the mark speaks of a file behind those that were read: it was begun, and is gone
@@ -175,10 +190,12 @@ extension FrameLog {
             try judge(length, of: opened, next: next, mayCut: mayCut, &report)
             // Without the lock others may write between two looks at one place. What they wrote is
             // no damage, and those frames are taken up as well.
-            guard !mayCut, try isNextFrame(at: length, of: opened) else { break }
+            guard !mayCut else { break }
+            // As long as the file is by now: a frame may go beyond where it ended before.
             let frames = try storing { () throws(StorageError) in
                 try FrameFile(file, number: opened.number, generation: opened.generation)
             }
+            guard try isNextFrame(at: length, of: frames) else { break }
             allocatedSize = max(allocatedSize, frames.size)
             if case .none = next { end = frames.size }
             var rest = FrameSource(frames, from: length, aheadWith: nil)

@@ -32,6 +32,8 @@ struct FrameLog: ~Copyable {
     let lock: (any DirectoryLock)?
     /// Oldest first; frames are appended to the last one.
     var files: [LogFileState] = []
+    /// The numbers of all files, as `recover` found them; nil without their folder.
+    var listed: [UInt64]?
     /// The newest file, open; nil before the first frame and for a reader of an empty log.
     var newest: (any LogFile)?
     var nextFrame: UInt64 = 1

@@ -200,15 +200,8 @@ struct Writer: ~Copyable {
         homes.removeAll()
         store.hashes.removeAll()
         store.files.removeAll()
-        var index = LogIndex()
-        index.isSalvage = store.isSalvage
-        let engine = store.engine
-        if store.isSalvage { try index.takeUpRowFiles(in: store.directory) }
-        report = try log.recover(mayCut: mayCut) { (place, piece, group) throws(LogError) in
-            try index.takeUp(piece, group, of: place, engine: engine)
-        }
+        let found = try readAnew(mayCut: mayCut)
         report.fault = report.fault ?? noted
-        let found = index
         store.index.withLock { $0 = found }
         recycle()
         isPartial = false
@@ -219,6 +212,34 @@ struct Writer: ~Copyable {
             }
         }
     }
+
+    /// Reads all files.
+    ///
+    /// Without the lock others may put them to another use meanwhile, and what looks like damage
+    /// then is none.
+    private mutating func readAnew(mayCut: Bool) throws(LogError) -> LogIndex {
+        let engine = store.engine
+        var attemptCount = 1
+        while true {
+            var index = LogIndex()
+            index.isSalvage = store.isSalvage
+            if store.isSalvage { try index.takeUpRowFiles(in: store.directory) }
+            let isLast = mayCut || attemptCount == Self.readCountMax
+            do throws(LogError) {
+                report = try log.recover(mayCut: mayCut) { (place, piece, group) throws(LogError) in
+                    try index.takeUp(piece, group, of: place, engine: engine)
+                }
+                if report.fault == nil || isLast { return index }
+                if try !log.hasOtherFiles() { return index }
+            } catch {
+                if isLast { throw error }
+                guard try log.hasOtherFiles() else { throw error }
+            }
+            attemptCount += 1
+        }
+    }
+
+    private static let readCountMax = 8
 
     /// Marks the oldest files of which nothing is live as free for another use.
     mutating func recycle() {
