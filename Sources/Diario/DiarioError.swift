@@ -19,6 +19,8 @@ public struct DiarioError: Error, Sendable {
     public let field: String?
     /// The place in the data directory, where files are damaged.
     package private(set) var fault: Fault?
+    /// Whether events moved while they were read, so that whoever reads should begin anew.
+    package private(set) var isOfMovedEvents = false
 
     /// The kinds of failures.
     @nonexhaustive
@@ -89,12 +91,13 @@ extension DiarioError {
             case .readOnly, .closed: .readOnly
             case .notAuthority, .isAuthority, .outOfOrder: .invalid
             case .tooManyReplicas, .tooLarge: .tooLarge
-            case .sealing: .busy
+            case .sealing, .moved: .busy
             case .unusableClock: .system
             case .waiting: .diverged
             }
         self.init(kind, error.message)
         if case .corrupt(let fault) = error { self.fault = fault }
+        if case .moved = error { isOfMovedEvents = true }
     }
 
     package init(_ error: ProjectionError) {

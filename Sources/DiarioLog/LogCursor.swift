@@ -146,7 +146,7 @@ package struct LogCursor: Sendable {
                 }
             }
             attemptCount += 1
-            guard attemptCount < Self.attemptCountMax else { throw moved("position \(wanted)") }
+            guard attemptCount < Self.attemptCountMax else { throw moved("Position \(wanted)") }
         }
         return nil
     }
@@ -219,7 +219,7 @@ package struct LogCursor: Sendable {
             let runs = self.runs(of: replica, run.first...run.last)
             guard attemptCount < Self.attemptCountMax,
                 runs.reduce(0, { $0 + $1.count }) == run.count
-            else { throw moved("\(replica.text)-\(run.first)") }
+            else { throw moved("Event \(replica.text)-\(run.first)") }
             pending.replaceSubrange(place...place, with: runs.map { (replica, $0) })
         }
         return nil
@@ -253,7 +253,7 @@ package struct LogCursor: Sendable {
     private func moved(_ what: String) -> LogError {
         // A damaged log was read to the damage alone, and knows nothing of what moved after that.
         if let fault = store.report.fault { return .corrupt(fault) }
-        return .outOfOrder(what: "\(what) moved while it was read; read again")
+        return .moved(what: what)
     }
 
     private func run(at position: UInt64, _ index: SpaceIndex) throws(LogError) -> Run {
@@ -383,15 +383,33 @@ extension LogStore {
         _ pending: PendingEvents,
         filter: LogFilter = LogFilter()
     ) -> LogCursor {
-        let index = shared.index.withLock { $0[space] }
-        var runs: [(ReplicaID, Run)] = []
-        if var list = index.lanes.first(where: { $0.replica == pending.replica })?.runs {
-            let sequences = pending.sequences
-            list.remove(from: sequences.lowerBound, through: sequences.upperBound) {
-                runs.append((pending.replica, $0))
-            }
+        LogCursor(self, space, runs(of: pending, in: space), filter)
+    }
+
+    /// Reads pending events; throws `.moved` if not all of them are pending any more.
+    package func cursor(
+        _ space: SpaceID,
+        allOf pending: PendingEvents
+    ) throws(LogError) -> LogCursor {
+        let runs = runs(of: pending, in: space)
+        guard runs.reduce(0, { $0 + $1.1.count }) == pending.sequences.count else {
+            throw .moved(what: "Event \(pending.replica.text)-\(pending.sequences.lowerBound)")
         }
-        return LogCursor(self, space, runs, filter)
+        return LogCursor(self, space, runs)
+    }
+
+    /// Where those of some pending events lie that are pending still.
+    private func runs(of pending: PendingEvents, in space: SpaceID) -> [(ReplicaID, Run)] {
+        let index = shared.index.withLock { $0[space] }
+        guard var list = index.lanes.first(where: { $0.replica == pending.replica })?.runs else {
+            return []
+        }
+        var runs: [(ReplicaID, Run)] = []
+        let sequences = pending.sequences
+        list.remove(from: sequences.lowerBound, through: sequences.upperBound) {
+            runs.append((pending.replica, $0))
+        }
+        return runs
     }
 
     /// Takes up what other processes wrote since; true if there was something.

@@ -46,6 +46,8 @@ package enum LogError: Error, Equatable, Sendable {
     case unusableClock(Timestamp)
     /// A promotion or a canonical block that does not fit what is there.
     case outOfOrder(what: String)
+    /// What is read moved away again and again, or is not what was asked for any more.
+    case moved(what: String)
     /// Events of more replicas than a space may have.
     case tooManyReplicas(countMax: Int)
     /// More bytes than a frame may have, and nothing that could be cut.
@@ -96,6 +98,9 @@ package enum LogError: Error, Equatable, Sendable {
             "The clock of this system shows \(now.milliseconds) milliseconds from 1970, and events "
                 + "are recorded in the years 1 to 6429. Set the clock; nothing was recorded."
         case .outOfOrder(let what): "The events do not fit the log: \(what)."
+        case .moved(let what):
+            "\(what) moved while it was read, because other programs write all the time. Run the "
+                + "same command again."
         case .tooManyReplicas(let countMax):
             "The events come from so many replicas that the space would have more than "
                 + "\(countMax) of them. Let devices keep the replica they have, or use another "

@@ -47,6 +47,40 @@ import Testing
         try lane.check(models, "a key")
     }
 
+    /// Pending events got positions while canonical ones were caught up with, and their effects
+    /// were taken for made: they were in no table until somebody built them anew.
+    @Test(arguments: [UInt64(2), 5])
+    func pendingEventsThatGetPositionsMeanwhileAreApplied(count: UInt64) throws {
+        let pack = try TasksPack.make(model: Self.model)
+        for call in 1...4 {
+            var lane = try LaneSpace(pack)
+            for number in 1...5 {
+                try lane.record("tasks.task.renamed", Self.titled("own", "ours \(number)"))
+                try lane.pull("tasks.task.renamed", Self.titled("other", "theirs \(number)"))
+            }
+            let file = try ModelFile(
+                path: lane.folder.path + "/models.sqlite",
+                plan: PackPlan(pack),
+                space: lane.space.id,
+                .building
+            )
+            var callCount = 0
+            var fault: (any Error)?
+            let update = ModelUpdate(lane.space, file, chunkCount: 2)
+            try update.run { _, _ in
+                callCount += 1
+                guard callCount == call else { return }
+                do { try lane.promote(count) } catch { fault = error }
+            }
+            #expect(fault == nil && callCount >= call)
+            try update.run { _, _ in }
+            #expect(file.sections.reduce(0) { $0 + UInt64($1.count) } == 5 - count)
+            let tables = try Connection(path: file.path, .readWrite)
+            let rows = try tables.rows("SELECT name FROM list")
+            #expect(rows.count == 10, "call \(call)")
+        }
+    }
+
     /// A whole number comes into a column of REAL as an integer, and goes out of it as a real.
     @Test(arguments: ["", ", WITHOUT ROWID"])
     func rowsWithKeysThatAreRealsAreTakenBack(options: String) throws {

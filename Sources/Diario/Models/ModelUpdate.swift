@@ -50,6 +50,26 @@ package struct ModelUpdate {
         isKnown: Bool = false,
         _ progress: (UInt64, UInt64) -> Void
     ) throws(DiarioError) {
+        var attemptCount = 1
+        while true {
+            do throws(DiarioError) {
+                return try runOnce(isKnown: isKnown && attemptCount == 1, progress)
+            } catch {
+                // What is pending got positions meanwhile: it is looked at anew what is.
+                guard error.isOfMovedEvents, attemptCount < Self.attemptCountMax else {
+                    throw error
+                }
+                attemptCount += 1
+            }
+        }
+    }
+
+    private static let attemptCountMax = 16
+
+    private func runOnce(
+        isKnown: Bool,
+        _ progress: (UInt64, UInt64) -> Void
+    ) throws(DiarioError) {
         if !isKnown { try projecting { () throws(ProjectionError) in try file.refresh() } }
         file.allow(allowance)
         let standing = space.store.standing(of: space.id)
@@ -277,7 +297,9 @@ package struct ModelUpdate {
     /// Of many that were sent, the sections that got positions whole then need not be done again.
     private func apply(_ events: PendingEvents, _ care: ModelFile.Care) throws(ApplyError) {
         let sequences = events.sequences
-        let cursor = space.store.cursor(space.id, events)
+        let cursor = try reading { () throws(DiarioError) -> LogCursor in
+            try logging { () throws(LogError) in try space.store.cursor(space.id, allOf: events) }
+        }
         var reader = EventReader(space, cursor, types: file.plan.typeNames)
         var end = try beginSection(of: events.replica, at: sequences.lowerBound)
         while try reading({ () throws(DiarioError) in try reader.advance() }) {

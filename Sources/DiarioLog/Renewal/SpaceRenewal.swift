@@ -87,7 +87,8 @@ package struct SpaceRenewal: ~Copyable {
             } catch {
                 // What took the place of the old space already is not staged any more.
                 try? store.removeStaged(staged.space)
-                throw error
+                guard case .moved = error else { throw error }
+                continue
             }
             try store.remove(staged.space)
         }
@@ -121,7 +122,7 @@ package struct SpaceRenewal: ~Copyable {
         try sortInbox()
         if size < standing.head { try copyOwn(size + 1...standing.head) }
         for pending in standing.pending {
-            var cursor = store.cursor(old, pending)
+            var cursor = try store.cursor(old, allOf: pending)
             while let events = try cursor.next() { try take(events.rows, of: events) }
         }
         for replica in waiting.keys.sorted() { try takeWaiting(of: replica, before: .max) }

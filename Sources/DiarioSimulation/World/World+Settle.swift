@@ -261,7 +261,7 @@ extension World {
             let view: SpaceView
             do throws(LogError) { view = try kinds.view(of: id, in: store) } catch {
                 switch error {
-                case .released, .outOfOrder, .unknownSpace: continue
+                case .released, .moved, .unknownSpace: continue
                 default: return try judge(error, of: process, "read")
                 }
             }
