@@ -64,6 +64,7 @@ import Testing
         let problems = try ExampleCheck.problems(of: PackSample.pack(files))
         #expect(problems.map(\.rule) == ["upcast-missing"])
         #expect(problems.first?.file == "events/thing.made.1.json")
+        #expect(problems.first?.line == 1)
         #expect(problems.first?.message.contains("events/thing.made.1-2.sql") == true)
     }
 

@@ -154,6 +154,7 @@ import Testing
         ("-- query by-name(a): x\nSELECT :a;", 1, "query-parameter"),
         ("-- query by-name(a WORD): x\nSELECT :a;", 1, "query-parameter"),
         ("-- query by-name(a TEXT = b): x\nSELECT :a;", 1, "query-parameter"),
+        ("-- query by-name(a REAL = 1e999): x\nSELECT :a;", 1, "query-parameter"),
         ("-- query by-name(a TEXT, a TEXT): x\nSELECT :a;", 1, "query-parameter"),
         ("-- query by-name(a TEXT): x\nSELECT\n:b, :a;", 3, "query-parameter"),
         ("-- query by-name(a TEXT): x\nSELECT 1;", 2, "query-parameter"),

@@ -58,7 +58,7 @@ package enum ExampleCheck {
                 found.append(
                     PackProblem(
                         file: "events/\(short).\(old.version).json",
-                        line: nil,
+                        line: 1,
                         rule: "upcast-missing",
                         message: "no read model can take events of version \(old.version) of "
                             + "\(name); say how they are read in "

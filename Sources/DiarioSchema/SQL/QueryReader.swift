@@ -141,8 +141,8 @@ struct QueryReader {
             problems.add(
                 line,
                 "query-parameter",
-                "the default of \(name) must be a literal of SQL: a number, a text in single "
-                    + "quotes, bytes as in x'00', TRUE, FALSE or NULL"
+                "the default of \(name) must be a literal of SQL: a finite number, a text in "
+                    + "single quotes, bytes as in x'00', TRUE, FALSE or NULL"
             )
             return nil
         }
@@ -160,7 +160,8 @@ struct QueryReader {
         var lexer = SQLLexer(Array(unsigned.utf8))
         guard let token = try? lexer.next(), (try? lexer.next()) == .some(nil) else { return false }
         switch token.kind {
-        case .number: return true
+        // One that is too large would be infinite, which no parameter can be given.
+        case .number: return Double(unsigned)?.isFinite ?? true
         case .text, .blob: return unsigned == text
         case .word: return ["NULL", "TRUE", "FALSE"].contains(text.uppercased())
         default: return false
