@@ -42,7 +42,8 @@ import Testing
         let paths = try sample.files().filter { $0.hasSuffix("dseg") }
         let size = try sample.bytes()[paths[1]]?.count ?? 0
         var (least, most): (UInt64, UInt64) = (.max, 0)
-        for offset in stride(from: 64 + part * 37, to: size - 8, by: 4 * 37) {
+        let offsets = stride(from: 64 + part * 37, to: size - 8, by: 4 * 37)
+        for (number, offset) in offsets.enumerated() {
             let log = sample.copy()
             let what = "at \(offset) of \(size)"
             try log.scramble(paths[1], at: offset, count: 8)
@@ -58,6 +59,8 @@ import Testing
             #expect(found.lost.reduce(0) { $0 + $1.count } == report.lostCount, "\(what)")
             try store.close()
             #expect(try log.run().isClean, "\(what)")
+            // The second loss is the same each time, and what came before it differs little.
+            guard number.isMultiple(of: 4) else { continue }
             try log.scramble(paths[2], at: size / 2, count: 8)
             let second = try log.run()
             #expect(second.isMended, "\(what): \(second.findings) \(second.remaining)")
