@@ -102,7 +102,10 @@ public actor Diary {
     /// survive a power cut. When it throws, none of them is recorded. Appends of many tasks share
     /// syncs; one that is alone is written at once, on the caller's thread.
     ///
-    /// - Throws: ``DiarioError`` if the batch is empty, the disk is full, or the disk fails.
+    /// A batch of another diary is taken if this one has the same types.
+    ///
+    /// - Throws: ``DiarioError`` if the batch is empty, if it was made for another diary and has
+    ///   types that this one does not have, if the disk is full, or if the disk fails.
     @discardableResult
     public nonisolated func append(
         _ batch: EventBatch,
@@ -112,8 +115,10 @@ public actor Diary {
             throw DiarioError(.invalid, "The batch is empty. Add an event to it first.")
         }
         while true {
+            let id = space.id
+            try space.check(batch, in: id)
             let append = Append(
-                space: space.id,
+                space: id,
                 content: .batch(batch.draft),
                 durability: durability == .synced ? .synced : .written
             )
@@ -122,7 +127,7 @@ public actor Diary {
                 changes.raise()
                 return appended.origins
             } catch {
-                if case .unknownSpace = error, space.followRenewal() { continue }
+                if case .unknownSpace = error, try space.followRenewal(of: id) { continue }
                 throw DiarioError(error)
             }
         }

@@ -12,6 +12,7 @@ public struct EventBatch: Sendable {
 
     struct Contents: Sendable {
         let catalog: TypeCatalog
+        let source: Source
         /// Tells ids of this batch from those of others.
         let number: UInt64
         var reader = PayloadReader()
@@ -22,8 +23,17 @@ public struct EventBatch: Sendable {
         var draft: DraftBatch
     }
 
-    init(catalog: TypeCatalog, draft: DraftBatch, number: UInt64) {
-        contents = [Contents(catalog: catalog, number: number, draft: draft)]
+    /// The space whose types a batch was made with.
+    struct Source: Hashable, Sendable {
+        let space: SpaceID
+        /// Copies of a space may have other types, so it matters which one was open.
+        let opening: UInt64
+    }
+
+    init(catalog: TypeCatalog, source: Source, draft: DraftBatch, number: UInt64) {
+        contents = [
+            Contents(catalog: catalog, source: source, number: number, draft: draft)
+        ]
     }
 
     /// The number of events.
@@ -33,6 +43,9 @@ public struct EventBatch: Sendable {
 
     /// The batch as the log takes it.
     var draft: DraftBatch { contents[0].draft }
+
+    /// The space that it was made for.
+    var source: Source { contents[0].source }
 
     /// Adds an event of the type `name`, whose payload is given as JSON and checked here.
     ///

@@ -165,6 +165,20 @@ import Testing
         try await diary.close()
     }
 
+    /// The first batches of two diaries had one number, so an id of one was taken in the other.
+    @Test func anIDOfABatchOfAnotherDiaryIsRefused() async throws {
+        let second = try Diary.open(at: folder.path + "/second", packs: [Shapes.pack])
+        var (batch, other) = (diary.makeBatch(), second.makeBatch())
+        var shape = try shape()
+        let id = try batch.add(shape)
+        try other.add(shape)
+        shape.parentId = id
+        let error = #expect(throws: DiarioError.self) { try other.add(shape) }
+        #expect(error?.rule == "batch-reference")
+        try await second.close()
+        try await diary.close()
+    }
+
     @Test func everyVersionHasATypeOfItsOwn() async throws {
         let old = Shapes.ShapeMovedV1(shape: 7)
         let new = Shapes.ShapeMoved(key: UniqueID(high: 3, low: 4), distance: 1.5)

@@ -99,7 +99,7 @@ package struct LineRecorder {
     /// Reads a line, by the packs that were adopted meanwhile if it does not fit those known.
     private mutating func read(_ text: Span<UInt8>, at place: InputPlace) throws(DiarioError) {
         do throws(SchemaError) { return try reader.read(text, into: &line) } catch {
-            _ = try logging { () throws(LogError) in try space.store.refresh() }
+            try space.refresh()
             guard try space.takeUpAdoptions() else { throw DiarioError(error, at: place) }
         }
         reader = EventLineReader(catalog: space.catalog, options: options)
@@ -118,18 +118,46 @@ package struct LineRecorder {
     /// The same, with the batches in which they were recorded.
     mutating func commitBatches() throws(DiarioError) -> [AppendedBatch] {
         closeSingles()
-        guard !contents.isEmpty else { return [] }
-        let appends = contents.map {
-            Append(space: space.id, content: $0, durability: durability)
+        defer {
+            contents.removeAll(keepingCapacity: true)
+            contentSize = 0
         }
-        contents.removeAll(keepingCapacity: true)
-        contentSize = 0
-        let outcomes = try logging { () throws(LogError) in try space.store.append(appends) }
         var batches: [AppendedBatch] = []
-        for outcome in outcomes {
-            batches += try logging { () throws(LogError) in try outcome.get() }
+        while !contents.isEmpty {
+            let id = space.id
+            let appends = contents.map {
+                Append(space: id, content: $0, durability: durability)
+            }
+            let outcomes = try logging { () throws(LogError) in try space.store.append(appends) }
+            var (isGone, appended) = (false, 0)
+            for outcome in outcomes where !isGone {
+                do throws(LogError) {
+                    batches += try outcome.get()
+                    appended += 1
+                } catch {
+                    guard case .unknownSpace = error, try space.followRenewal(of: id) else {
+                        throw DiarioError(error)
+                    }
+                    isGone = true
+                }
+            }
+            contents.removeFirst(appended)
+            if isGone { try checkTypes() }
         }
         return batches
+    }
+
+    /// Makes sure that what is to be recorded can be read in the space that took the place of the
+    /// one that the lines were read for.
+    private func checkTypes() throws(DiarioError) {
+        for content in contents {
+            switch content {
+            case .batch(let draft): try space.check(draft.types, in: space.id)
+            case .singles(let drafts):
+                for draft in drafts { try space.check(draft.types, in: space.id) }
+            default: preconditionFailure("lines make nothing else")
+            }
+        }
     }
 
     /// Ends the batch that the last lines began; call it at the end of the input.

@@ -19,19 +19,30 @@ package final class Space: Sendable {
     private let types: Mutex<Types>
     /// Where types are kept that other spaces have as well.
     private let shelf: TypeShelf?
+    /// Tells this opening of a space from all others of the process.
+    private let number: UInt64
+
+    private static let spaceNumbers = Atomic<UInt64>(0)
+    private static let batchNumbers = Atomic<UInt64>(0)
 
     /// The types, and an empty draft that knows them already.
     fileprivate struct Types: Sendable {
+        /// The space that has them.
+        var space: SpaceID
         let catalog: TypeCatalog
         /// The packs that were adopted last, by name.
         let packs: [UsedPack]
         let draft: DraftBatch
         /// How many packs were adopted, one after another.
         let adoptionCount: Int
-        /// How many batches were begun.
-        var batchCount: UInt64 = 0
 
-        init(_ catalog: TypeCatalog, _ packs: [UsedPack], adoptionCount: Int) {
+        init(
+            of space: SpaceID,
+            _ catalog: TypeCatalog,
+            _ packs: [UsedPack],
+            adoptionCount: Int
+        ) {
+            self.space = space
             self.catalog = catalog
             self.packs = packs
             self.adoptionCount = adoptionCount
@@ -44,16 +55,9 @@ package final class Space: Sendable {
     package var id: SpaceID { current.withLock { $0 } }
 
     /// Goes on with the space that took the place of this one.
-    func move(to id: SpaceID) { current.withLock { $0 = id } }
-
-    /// Goes on with the space that took the place of this one, if another process made one.
-    func followRenewal() -> Bool {
-        let id = id
-        guard let next = try? store.manifests().first(where: { $0.replaces == id }) else {
-            return false
-        }
-        move(to: next.space)
-        return true
+    func move(to id: SpaceID) throws(DiarioError) {
+        current.withLock { $0 = id }
+        try reloadTypes()
     }
 
     package var catalog: TypeCatalog { types.withLock { $0.catalog } }
@@ -72,14 +76,57 @@ package final class Space: Sendable {
 
     /// An empty batch, which need not get to know the types again.
     func makeBatch() -> EventBatch {
-        types.withLock { types in
-            types.batchCount += 1
-            return EventBatch(
+        let (_, number) = Self.batchNumbers.add(1, ordering: .relaxed)
+        return types.withLock { types in
+            EventBatch(
                 catalog: types.catalog,
+                source: EventBatch.Source(space: types.space, opening: self.number),
                 draft: types.draft,
-                number: types.batchCount
+                number: number
             )
         }
+    }
+
+    /// Makes sure that the space `id`, which this one is now, has the types of a batch.
+    func check(_ batch: EventBatch, in id: SpaceID) throws(DiarioError) {
+        guard batch.source != EventBatch.Source(space: id, opening: number) else { return }
+        try check(batch.draft.types, in: id)
+    }
+
+    /// The same for events of these types.
+    ///
+    /// A batch that was made for another space may have others under the same names: what it
+    /// records could never be read.
+    func check(_ wanted: [EventType], in id: SpaceID) throws(DiarioError) {
+        if lacks(wanted, in: id) != nil {
+            _ = try logging { () throws(LogError) in try store.refresh() }
+            try takeUpAdoptions()
+        }
+        if let type = lacks(wanted, in: id) { throw lacking(type) }
+    }
+
+    /// The first of these types that the space does not have as it is here.
+    private func lacks(_ wanted: [EventType], in id: SpaceID) -> EventType? {
+        let (space, catalog) = types.withLock { ($0.space, $0.catalog) }
+        return wanted.first { type in
+            guard space == id, let own = catalog.type(type.name, version: type.version) else {
+                return true
+            }
+            return own !== type && own.canonicalSchema != type.canonicalSchema
+        }
+    }
+
+    private func lacking(_ type: EventType) -> DiarioError {
+        let isKnown = catalog.type(type.name, version: type.version) != nil
+        return DiarioError(
+            .incompatible,
+            "This space has "
+                + (isKnown ? "another schema of" : "no pack with")
+                + " the event type \(type.name), version \(type.version)"
+                + (isKnown ? ", than the batch was made with" : "") + ". Nothing of the batch was "
+                + "recorded. Make it with `makeBatch` of the diary that it is appended to.",
+            rule: "other-types"
+        )
     }
 
     /// Spaces that are given the same `shelf` have their types in common.
@@ -93,6 +140,7 @@ package final class Space: Sendable {
         current = Mutex(id)
         self.directory = directory
         self.shelf = shelf
+        number = Self.spaceNumbers.add(1, ordering: .relaxed).newValue
         types = Mutex(try Self.types(of: id, in: store, shelf))
     }
 
@@ -174,19 +222,22 @@ package final class Space: Sendable {
 
     /// Reads the types again, after packs were adopted here or elsewhere.
     func reloadTypes() throws(DiarioError) {
-        let types = try Self.types(of: id, in: store, shelf)
-        self.types.withLock { known in
-            let batchCount = known.batchCount
-            known = types
-            known.batchCount = batchCount
+        while true {
+            let id = id
+            let new = try Self.types(of: id, in: store, shelf)
+            types.withLock { $0 = new }
+            // Meanwhile another thread may have gone on with the space that took its place.
+            if self.id == id { return }
         }
     }
 
     /// Reads the types again if packs were adopted since they were read; true if some were.
     @discardableResult
     package func takeUpAdoptions() throws(DiarioError) -> Bool {
+        let id = id
         let count = try logging { () throws(LogError) in try store.adoptions(of: id).count }
-        guard types.withLock({ $0.adoptionCount }) != count else { return false }
+        let isKnown = types.withLock { $0.space == id && $0.adoptionCount == count }
+        guard !isKnown else { return false }
         try reloadTypes()
         return true
     }
@@ -206,14 +257,18 @@ package final class Space: Sendable {
         let adoptions = try logging { () throws(LogError) in
             try store.adoptions(of: id).map(\.fingerprint)
         }
-        if let kept = shelf?.types(of: adoptions) { return kept }
-        let made = try types(of: adoptions, in: store)
+        if var kept = shelf?.types(of: adoptions) {
+            kept.space = id
+            return kept
+        }
+        let made = try types(of: id, adoptions, in: store)
         shelf?.keep(made, of: adoptions)
         return made
     }
 
     private static func types(
-        of adoptions: [Hash32],
+        of id: SpaceID,
+        _ adoptions: [Hash32],
         in store: LogStore
     ) throws(DiarioError) -> Types {
         var newest: [String: UsedPack] = [:]
@@ -229,7 +284,12 @@ package final class Space: Sendable {
         }
         do throws(PackError) {
             let packs = newest.values.sorted { $0.pack.name < $1.pack.name }
-            return Types(try TypeCatalog(types), packs, adoptionCount: adoptions.count)
+            return Types(
+                of: id,
+                try TypeCatalog(types),
+                packs,
+                adoptionCount: adoptions.count
+            )
         } catch {
             throw DiarioError(error)
         }

@@ -116,9 +116,7 @@ extension Diary {
         var seen = standing
         while true {
             try await Task.sleep(for: Self.lookInterval)
-            do throws(LogError) { _ = try space.store.refresh() } catch {
-                throw DiarioError(error)
-            }
+            try refresh()
             let standing = space.store.standing(of: space.id)
             // Other calls may have read it already, without anybody being told.
             if standing != seen { changes.raise() }
@@ -136,6 +134,7 @@ extension Diary {
     private var now: Timestamp { space.store.now }
 
     private func beginSync() throws -> ReplicaSession {
+        try refresh()
         let publishing: PublishingFile?
         do throws(LogError) { publishing = try space.store.publishing(of: space.id) } catch {
             throw DiarioError(error)
@@ -175,18 +174,18 @@ extension Diary {
             let what = (error as? TransportError)?.message ?? "\(error)"
             return session.failed(what, at: now)
         }
-        let head = space.store.standing(of: space.id).head
+        let (before, head) = (session.space, space.store.standing(of: session.space).head)
         do throws(LogError) { try session.receive(answer, at: now) } catch {
             throw DiarioError(error)
         }
-        if session.space != space.id {
+        if session.space != before {
             // It was made anew, and so are its read models.
-            space.move(to: session.space)
-            readModels = nil
-        } else if space.store.standing(of: space.id).head == head {
+            try space.move(to: session.space)
+        } else if space.store.standing(of: before).head == head {
             return
+        } else {
+            try space.reloadTypes()
         }
-        try space.reloadTypes()
         changes.raise()
     }
 

@@ -1,0 +1,45 @@
+package import DiarioCore
+import DiarioLog
+
+// A space that took the place of this one: an import that found it empty made it, or a sync.
+
+extension Space {
+    /// Reads what other processes recorded, and goes on with the space that took the place of this
+    /// one if one of them made it.
+    ///
+    /// True if there is more than before.
+    @discardableResult
+    package func refresh() throws(DiarioError) -> Bool {
+        let id = id
+        let (isMore, isThere) = try logging { () throws(LogError) in
+            (try store.refresh(), try store.hasSpace(id))
+        }
+        guard !isThere else { return isMore }
+        return try followRenewal(of: id) || isMore
+    }
+
+    /// Goes on with the space that took the place of `old`, if another process made one.
+    func followRenewal(of old: SpaceID) throws(DiarioError) -> Bool {
+        // Another thread may have done so.
+        guard id == old else { return true }
+        let manifests = try logging { () throws(LogError) in
+            // What was adopted in the new one is in the log.
+            _ = try store.refresh()
+            return try store.manifests().filter { !$0.isStaging }
+        }
+        var next = manifests.first { $0.replaces == old }
+        if next == nil, manifests.count == 1, manifests[0].replaces != nil {
+            // That one was replaced in its turn before anybody looked.
+            next = manifests[0]
+        }
+        guard let next, next.space != old else { return false }
+        try move(to: next.space)
+        return true
+    }
+
+    /// Which history it has: another one once it was made anew by an import.
+    package func lineage() throws(DiarioError) -> Lineage {
+        let id = id
+        return try logging { () throws(LogError) in try store.outline(of: id) }.manifest.lineage
+    }
+}
