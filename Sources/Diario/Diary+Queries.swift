@@ -94,8 +94,8 @@ extension Diary {
         progress: @escaping @Sendable (UInt64, UInt64) -> Void = { _, _ in }
     ) async throws {
         try Task.checkCancellation()
-        let models = try models()
         try refresh()
+        let models = try models()
         let stop = BuildStop()
         let rebuild = models.rebuilding(stop, progress: progress)
         rebuilds.append(stop)
@@ -117,12 +117,13 @@ extension Diary {
     }
 
     /// Reads what other processes recorded; throws if the diary was closed.
-    func refresh() throws(DiarioError) {
-        _ = try logging { () throws(LogError) in try space.store.refresh() }
-    }
+    ///
+    /// If one of them made the space anew, the diary goes on with that.
+    func refresh() throws(DiarioError) { try space.refresh() }
 
     func models() throws(DiarioError) -> ReadModels {
-        if let readModels { return readModels }
+        // Those of a space that was made anew are others.
+        if let readModels, readModels.spaceID == space.id { return readModels }
         let made = try ReadModels(space)
         readModels = made
         return made
@@ -141,8 +142,8 @@ extension Diary {
     }
 
     func answer(_ question: Question) throws(DiarioError) -> Reading {
-        let models = try models()
         _ = try follow(question)
+        let models = try models()
         switch question {
         case .named(let name, let texts):
             let (pack, query) = try models.query(name)
@@ -164,8 +165,8 @@ extension Diary {
     /// Brings the read models that a question may read up to what this and other processes
     /// recorded; gives their packs.
     private func follow(_ question: Question) throws(DiarioError) -> [String] {
-        let models = try models()
         try refresh()
+        let models = try models()
         let packs =
             switch question {
             case .named(let name, _): [try models.query(name).0.name]

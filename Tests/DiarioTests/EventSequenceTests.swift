@@ -96,6 +96,27 @@ import Testing
         try await diary.close()
     }
 
+    /// There is no position behind the last one that can be said; looking for it trapped.
+    @Test func nothingIsBehindTheLastPosition() async throws {
+        let diary = diary
+        let none = diary.follow(after: .max, moved)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            group.addTask {
+                var count = 0
+                // It ends with the diary.
+                do { for try await _ in none { count += 1 } } catch is DiarioError {}
+                return count
+            }
+            // Meanwhile it looks.
+            for number in 1...5 {
+                try await record(diary, number...number)
+                #expect(try await subjects(diary.events(moved)).count == number)
+            }
+            try await diary.close()
+            #expect(try await group.next() == 0)
+        }
+    }
+
     @Test func cancellingEndsWhatHasNoEnd() async throws {
         try await record(diary, 1...3)
         let diary = diary

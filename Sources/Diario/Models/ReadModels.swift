@@ -11,6 +11,8 @@ import DiarioStorage
 /// Used by one thread at a time; several processes may use those of one space.
 package final class ReadModels {
     private let space: Space
+    /// The space that they are of; that one may be replaced by another.
+    let spaceID: SpaceID
     private let chunkCount: Int
     private let allowance: StepAllowance
     let folder: ModelFolder
@@ -64,11 +66,12 @@ package final class ReadModels {
             throw DiarioError(.system, "Read models need a directory of the operating system.")
         }
         self.space = space
+        spaceID = space.id
         recent = RecentEvents(space)
         do throws(StorageError) {
             // Also where the log itself is opened for reading alone.
             let directory = try POSIXDirectory(path: path, access: .readWrite)
-            folder = ModelFolder(directory, of: space.id)
+            folder = ModelFolder(directory, of: spaceID)
         } catch {
             throw DiarioError(error)
         }

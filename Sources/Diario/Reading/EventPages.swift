@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioLog
 import DiarioSchema
 import Synchronization
@@ -7,7 +8,8 @@ final class EventPages: Sendable {
     /// What is read.
     enum Request: Sendable {
         case stored(EventFilter, EventOrder)
-        case following(EventFilter, after: UInt64)
+        /// The position is one of this history, if that is known.
+        case following(EventFilter, after: UInt64, in: Lineage?)
 
         var isFollowing: Bool {
             if case .following = self { true } else { false }
@@ -23,10 +25,17 @@ final class EventPages: Sendable {
 
     private struct State: Sendable {
         var reader: EventReader?
+        /// The space that is read, and its history.
+        var space: SpaceID?
+        var lineage: Lineage?
+        /// Whether something was read of it.
+        var hasBegun = false
         /// True once all stored events were read.
         var isDone = false
-        /// Of events that are followed the first position that was not read yet.
-        var next: UInt64?
+        /// Of events that are followed the last position that need not be read any more.
+        var last: UInt64?
+        /// The last position that the reader comes to.
+        var end: UInt64 = 0
     }
 
     let request: Request
@@ -44,30 +53,47 @@ final class EventPages: Sendable {
     /// The next events, or none of them yet.
     func next(in space: Space) throws(DiarioError) -> Page {
         try state.withLock { (state) throws(DiarioError) in
-            guard try begin(&state, in: space) else { return Page(isAtEnd: true) }
-            return try Self.read(&state, isFollowing: request.isFollowing)
+            do throws(DiarioError) { return try next(&state, in: space) } catch {
+                // What took its place is read from here on, unless a part would come twice.
+                let isRenewed = (try? space.refresh()) != nil && space.id != state.space
+                guard isRenewed, request.isFollowing || !state.hasBegun else { throw error }
+                state.reader = nil
+            }
+            return try next(&state, in: space)
         }
+    }
+
+    private func next(_ state: inout State, in space: Space) throws(DiarioError) -> Page {
+        guard try begin(&state, in: space) else { return Page(isAtEnd: true) }
+        return try Self.read(&state, isFollowing: request.isFollowing)
     }
 
     /// Makes sure that there is a reader; false if there is nothing to be read.
     private func begin(_ state: inout State, in space: Space) throws(DiarioError) -> Bool {
-        if state.reader != nil { return true }
+        if state.reader != nil, state.space == space.id || !request.isFollowing { return true }
         if state.isDone { return false }
+        state.reader = nil
         // Others may have recorded events, and adopted packs with types that are not known yet.
-        _ = try logging { () throws(LogError) in try space.store.refresh() }
+        try space.refresh()
         try space.takeUpAdoptions()
+        let id = space.id
+        defer { state.space = id }
         switch request {
         case .stored(let filter, let order):
             let isReversed = order == .newestFirst
             state.reader = try EventReader(space, filter, for: .use, isReversed: isReversed)
-        case .following(var filter, let position):
-            let head = space.store.standing(of: space.id).head
-            let next = state.next ?? position + 1
-            state.next = max(next, head + 1)
-            let first = max(next, filter.positions?.lowerBound ?? 1)
-            let last = min(head, filter.positions?.upperBound ?? .max)
-            guard first <= last else { return false }
-            filter.positions = first...last
+        case .following(var filter, let position, let lineage):
+            let now = try space.lineage()
+            // Of another history no position was read yet.
+            if now != state.lineage ?? lineage ?? now { state.last = 0 }
+            state.lineage = now
+            let head = space.store.standing(of: id).head
+            let first = filter.positions?.lowerBound ?? 0
+            let last = max(state.last ?? position, first > 0 ? first - 1 : 0)
+            state.last = last
+            state.end = min(head, filter.positions?.upperBound ?? .max)
+            guard last < state.end else { return false }
+            filter.positions = last + 1...state.end
             filter.part = .canonical
             state.reader = try EventReader(space, filter, for: .use, isReversed: false)
         }
@@ -81,20 +107,27 @@ final class EventPages: Sendable {
         var page = Page()
         var size = 0
         var blockCount = 0
-        while page.events.count < eventCountMax, size < sizeMax, blockCount < blockCountMax {
+        // Noted with the page alone: when this throws, its events have not come.
+        var last = state.last
+        while page.events.count < eventCountMax, size < sizeMax, blockCount < blockCountMax,
+            !page.isAtEnd
+        {
             switch try state.reader?.step() ?? .end {
             case .event:
                 guard let line = state.reader?.line, let event = RecordedEvent(line) else { break }
                 size += line.payload.arena.count
                 page.events.append(event)
+                last = event.position ?? last
             case .block: blockCount += 1
             case .end:
                 state.reader = nil
                 state.isDone = !isFollowing
                 page.isAtEnd = true
-                return page
+                last = last.map { max($0, state.end) }
             }
         }
+        state.last = last
+        state.hasBegun = state.hasBegun || !page.events.isEmpty
         return page
     }
 }

@@ -75,7 +75,8 @@ extension Diary {
     /// once, in order, without end.
     ///
     /// An event that is pending comes when it has a position. Who notes the position of the last
-    /// event that was dealt with goes on from there another time.
+    /// event that was dealt with goes on from there another time. If another process imports into
+    /// this diary while it is empty, which makes it anew, all events of the import come.
     ///
     /// - Parameters:
     ///   - position: Where to begin: 0 for the first event, nil for those to come.
@@ -86,7 +87,8 @@ extension Diary {
         _ filter: EventFilter = EventFilter()
     ) -> EventSequence {
         let start = position ?? space.store.standing(of: space.id).head
-        return EventSequence(diary: self, request: .following(filter, after: start))
+        let lineage = position == nil ? try? space.lineage() : nil
+        return EventSequence(diary: self, request: .following(filter, after: start, in: lineage))
     }
 
     /// Reads on; here, because the disk blocks.

@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioLog
 public import DiarioTransport
 
@@ -30,8 +31,12 @@ extension Diary {
         }
         connection = Task { [self] in
             while !Task.isCancelled {
+                let id = space.id
                 // What is wrong is in the status.
-                do { try await keepSynced(with: transport) } catch { noteEnd(of: error) }
+                do { try await keepSynced(with: transport) } catch {
+                    if isRenewed(since: id) { continue }
+                    noteEnd(of: error)
+                }
                 guard connection != nil else { return }
                 try? await Task.sleep(for: Self.retryInterval)
             }
@@ -63,6 +68,12 @@ extension Diary {
 
     /// So long it is waited after the disk was full, or while somebody syncs or publishes by hand.
     private static let retryInterval = Duration.seconds(2)
+
+    /// Whether another process put another space in the place of this one.
+    private func isRenewed(since id: SpaceID) -> Bool {
+        try? refresh()
+        return space.id != id
+    }
 
     private func noteEnd(of error: any Error) {
         guard !(error is CancellationError) else { return }

@@ -70,6 +70,7 @@ extension Diary {
         with transport: some Transport,
         _ purpose: PublishSession.Purpose
     ) async throws -> PublishSession.Result {
+        try refresh()
         guard syncing.begin() else {
             throw DiarioError(.busy, "This space is being synced already.")
         }

@@ -41,7 +41,7 @@ extension Space {
     }
 
     private func inboxReader() throws(DiarioError) -> InboxReader {
-        _ = try logging { () throws(LogError) in try store.refresh() }
+        try refresh()
         try takeUpAdoptions()
         return try InboxReader(self)
     }
