@@ -123,7 +123,11 @@ enum LogCommand {
         _ printer: inout EventPrinter
     ) throws(Failure) {
         Interrupt.catchSignals()
-        var followed = Followed(space: space, next: start)
+        var followed = Followed(
+            space: space,
+            lineage: try reporting { () throws(DiarioError) in try space.lineage() },
+            next: start
+        )
         while !isOver(filter, next: followed.next) {
             let ready = SystemCall.wait(
                 readable: [Interrupt.descriptor],
@@ -131,7 +135,7 @@ enum LogCommand {
             )
             if ready.readable[0] { return }
             if call.output.isHungUp { throw .outputClosed }
-            guard let positions = try followed.newPositions(call) else { continue }
+            guard let positions = try followed.newPositions() else { continue }
             var new = filter
             let first = max(positions.lowerBound, filter.positions?.lowerBound ?? 1)
             let last = min(positions.upperBound, filter.positions?.upperBound ?? .max)
@@ -159,31 +163,28 @@ enum LogCommand {
 
     /// A space that others write to.
     private struct Followed {
-        var space: Space
+        let space: Space
+        /// The history that was shown; an import into an empty space makes it anew.
+        var lineage: Lineage
         /// The first position that was not shown yet.
         var next: UInt64
 
         /// The positions that are there since the last call.
-        mutating func newPositions(
-            _ call: Invocation
-        ) throws(Failure) -> ClosedRange<UInt64>? {
-            let space = self.space
-            let id = space.id
-            let isMore = try reportingLog { () throws(LogError) in try space.store.refresh() }
-            guard isMore else { return nil }
-            var status = try reportingLog { () throws(LogError) in try space.store.status(of: id) }
-            // What was adopted meanwhile has types that are not known yet.
-            if status.adoptions.contains(where: { $0.position >= next }) {
-                let folder = try call.location.find()
-                self.space = try reporting { () throws(DiarioError) in
-                    try Space.open(at: folder, access: .readOnly)
-                }
-                let store = self.space.store
-                status = try reportingLog { () throws(LogError) in try store.status(of: id) }
+        mutating func newPositions() throws(Failure) -> ClosedRange<UInt64>? {
+            let (space, next) = (space, next)
+            let current = try reporting { () throws(DiarioError) -> Lineage? in
+                let isMore = try space.refresh()
+                guard isMore || space.store.head(of: space.id) >= next else { return nil }
+                // What was adopted meanwhile has types that are not known yet.
+                try space.takeUpAdoptions()
+                return try space.lineage()
             }
-            guard status.head >= next else { return nil }
-            defer { next = status.head + 1 }
-            return next...status.head
+            guard let current else { return nil }
+            let first = current == lineage ? next : 1
+            let head = space.store.head(of: space.id)
+            lineage = current
+            self.next = max(first, head + 1)
+            return first <= head ? first...head : nil
         }
     }
 }
