@@ -133,4 +133,59 @@ import Testing
         try Space.create(at: folder.path, packs: []).close()
         #expect(try disk.list("") == [".diario", "notes"])
     }
+
+    /// Whoever was first took the folders of the others for remains: they were told that files were
+    /// damaged, or missing.
+    @Test func ofManyThatMakeOneSpaceAllOpenIt() async throws {
+        for _ in 0..<4 {
+            let folder = try TemporaryFolder()
+            try await withThrowingTaskGroup(of: Diary.self) { group in
+                for _ in 0..<6 {
+                    group.addTask { try Diary.open(at: folder.path, packs: [Shapes.pack]) }
+                }
+                for try await diary in group {
+                    try await diary.append(Shapes.PageTurned())
+                    try await diary.close()
+                }
+            }
+            let space = try Space.open(at: folder.path, access: .readOnly)
+            #expect(try space.stats().status.events == 6)
+            #expect(try space.verify { _ in }.isOK)
+            #expect(try folder.directory().list("") == [".diario"])
+            #expect(try !folder.directory().exists(".diario/making"))
+        }
+    }
+
+    @Test func ofManyThatMakeASpaceOneDoes() async throws {
+        let folder = try TemporaryFolder()
+        let pack = try TasksPack.make()
+        let made = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<6 {
+                group.addTask {
+                    do throws(DiarioError) {
+                        try Space.create(at: folder.path, packs: [pack]).close()
+                        return true
+                    } catch {
+                        guard error.kind == .exists else { throw error }
+                        #expect(error.message.contains("There is a space in"))
+                        return false
+                    }
+                }
+            }
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(made == 1)
+    }
+
+    @Test func theFolderOfAnInitThatGoesOnStays() throws {
+        let folder = try TemporaryFolder()
+        let disk = try folder.directory()
+        let name = ".diario.new-7zk3m9q2c1f4a"
+        try disk.makeDirectory(name)
+        let lock = try disk.lock(name + "/making")
+        #expect(try lock.tryAcquire())
+        try Space.create(at: folder.path, packs: []).close()
+        #expect(try disk.list("") == [".diario", name])
+        lock.release()
+    }
 }

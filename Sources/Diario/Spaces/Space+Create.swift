@@ -19,41 +19,16 @@ package struct AdoptedPack: Sendable {
 extension Space {
     /// Makes a space in the folder at `path`, which may be there already, with these packs.
     ///
-    /// Whole or not at all: it is made under another name, which is changed at the end.
+    /// Whole or not at all: it is made under another name, which is changed at the end. Of several
+    /// that do so at once one makes it, and the others are told that there is a space already.
     package static func create(at path: String, packs: [Pack]) throws(DiarioError) -> Space {
-        let final = LogPaths.directoryName
-        let root: POSIXDirectory
-        do throws(StorageError) {
-            root = try POSIXDirectory(path: path, access: .create)
-            guard try !root.exists(final) else {
-                throw .exists(path + "/" + final)
-            }
-        } catch {
-            if case .exists = error {
-                throw DiarioError(
-                    .exists,
-                    "There is a space in \(path) already. Choose another folder."
-                )
-            }
-            throw DiarioError(error)
-        }
-        let prefix = final + ".new-"
-        let temporary = prefix + SpaceID(drawnFrom: SystemEntropy()).text
+        let draft = try SpaceDraft(at: path)
         do throws(DiarioError) {
-            try fill(path + "/" + temporary, packs)
-            do throws(StorageError) {
-                try root.rename(temporary, to: final)
-                try root.syncDirectory("")
-            } catch {
-                throw DiarioError(error)
-            }
+            try fill(draft.path, packs)
+            try draft.finish()
         } catch {
-            try? root.removeTree(temporary)
+            draft.discard()
             throw error
-        }
-        // Those of processes that were killed; one that goes on finds that there is a space now.
-        for name in (try? root.list("")) ?? [] where name.hasPrefix(prefix) {
-            try? root.removeTree(name)
         }
         return try open(at: path, access: .readWrite)
     }
