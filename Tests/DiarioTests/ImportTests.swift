@@ -246,6 +246,56 @@ import Testing
         #expect((summary.imported, summary.known) == (1, 1))
     }
 
+    /// A line that was known already parted two batches when lines were checked, and not when they
+    /// were recorded: then the batch was too large, and what came before it was recorded.
+    @Test func batchesAroundAKnownLineStayTwo() throws {
+        let folder = try TemporaryFolder()
+        let space = try SampleSpace.make(folder.path + "/space")
+        let before = try space.stats().status.events
+        func line(_ rest: String) -> String {
+            #"{"type":"meals.weight.recorded","payload":{"day":"2026-01-01","source":"manual"},"#
+                + rest + "}\n"
+        }
+        let known = line(#""origin":"7zk3m9q2c1f4a-1""#)
+        _ = try space.importLines(of: SampleSpace.file(Array(known.utf8), in: folder)) { _, _ in }
+        let batch = (0..<600).map { _ in line(#""batch":"x""#) }.joined()
+        let text = batch + known + batch
+        let file = try SampleSpace.file(Array(text.utf8), in: folder)
+        let summary = try space.importLines(of: file) { _, _ in }
+        #expect((summary.imported, summary.known) == (1200, 1))
+        #expect(try space.stats().status.events == before + 1201)
+        #expect(try space.verify { _ in }.isOK)
+        var names: [String: Int] = [:]
+        for line in String(decoding: try SampleSpace.lines(space), as: UTF8.self)
+            .split(separator: "\n")
+        {
+            guard let found = line.firstMatch(of: #/"batch":"([^"]*)"/#) else { continue }
+            names[String(found.1), default: 0] += 1
+        }
+        #expect(names.values.filter { $0 == 600 }.count == 2)
+    }
+
+    /// The first line of a batch may be known, and the others are still no part of the one before.
+    @Test func aBatchWhoseFirstLineIsKnownBeginsWithTheNext() throws {
+        let folder = try TemporaryFolder()
+        let space = try SampleSpace.make(folder.path + "/space")
+        func line(_ number: Int, _ batch: String) -> String {
+            #"{"type":"meals.weight.recorded","payload":{"day":"2026-01-01","source":"manual"},"#
+                + #""origin":"7zk3m9q2c1f4a-\#(number)","batch":"\#(batch)"}"# + "\n"
+        }
+        let known = try SampleSpace.file(Array(line(1, "x").utf8), in: folder)
+        _ = try space.importLines(of: known) { _, _ in }
+        let text = line(3, "x") + line(1, "y") + line(2, "y")
+        let file = try SampleSpace.file(Array(text.utf8), in: folder)
+        let summary = try space.importLines(of: file) { _, _ in }
+        #expect((summary.imported, summary.known) == (2, 1))
+        let lines = String(decoding: try SampleSpace.lines(space), as: UTF8.self)
+        let batches = lines.split(separator: "\n").suffix(2).map { line in
+            line.firstMatch(of: #/"batch":"([^"]*)"/#)?.1 ?? ""
+        }
+        #expect(batches[0] == "" || batches[0] != batches[1], "\(batches)")
+    }
+
     @Test func referencesAreRewrittenWhenEventsAreRecordedAgain() throws {
         let folder = try TemporaryFolder()
         let source = try Space.create(at: folder.path + "/source", packs: PackSource.builtIn())

@@ -14,16 +14,36 @@ struct ImportRecorder {
     /// Who wrote events of the engine in the lines: what they wrote is not recorded again.
     private var authorities: Set<ReplicaID> = []
     private var group = Group()
+    private var grouping = BatchGrouping()
+    /// Whether the next line that is recorded begins a batch.
+    private var beginsBatch = true
     private var imported = 0
     private var known = 0
     private var unresolved = 0
 
     /// Lines that are recorded together, with the event that says so.
     private struct Group {
-        var lines: [[UInt8]] = []
+        var lines: [Line] = []
         var origins: Set<Origin> = []
         var size = 0
-        var batch: [UInt8]?
+    }
+
+    private struct Line {
+        let text: [UInt8]
+        let beginsBatch: Bool
+    }
+
+    /// Tells which lines are one batch: those with one name that follow each other in the file,
+    /// whether they are recorded or not.
+    private struct BatchGrouping {
+        private var name: [UInt8]?
+
+        /// Whether a batch begins with this line.
+        mutating func begins(with line: EventLine) -> Bool {
+            let last = name
+            name = line.batch.map { Array(line.arena[$0]) }
+            return name == nil || name != last
+        }
     }
 
     private static let groupSizeMax = Limits.batchSizeMax / 2
@@ -75,13 +95,11 @@ struct ImportRecorder {
         _ total: Int
     ) throws(DiarioError) {
         var draft = DraftBatch()
-        var batch: [UInt8]?
+        var grouping = BatchGrouping()
         while try lines.next({ (text, place) throws(DiarioError) in
             guard !text.isBlank else { return }
             try read(text, place)
-            let name = line.batch.map { Array(line.arena[$0]) }
-            if name == nil || name != batch { draft.removeAll() }
-            batch = name
+            if grouping.begins(with: line) { draft.removeAll() }
             do throws(FormatError) { try draft.append(line, origin: line.origin) } catch {
                 throw DiarioError(error, at: place)
             }
@@ -107,6 +125,8 @@ struct ImportRecorder {
 
     private mutating func take(_ text: Span<UInt8>) throws(DiarioError) {
         try read(text, Self.nowhere)
+        // Also if this line is passed over: what is one batch was checked by all lines.
+        if grouping.begins(with: line) { beginsBatch = true }
         if let origin = line.origin {
             guard !authorities.contains(origin.replica) else { return }
             // Twice in one file is once here as well.
@@ -117,18 +137,16 @@ struct ImportRecorder {
                 return
             }
         }
-        let name = line.batch.map { Array(line.arena[$0]) }
-        let isNewBatch = name == nil || name != group.batch
-        if isNewBatch,
+        if beginsBatch,
             group.size >= Self.groupSizeMax || group.lines.count >= Limits.batchCountMax / 2
         {
             try recordGroup()
         }
-        group.batch = name
         if let origin = line.origin { group.origins.insert(origin) }
         var bytes: [UInt8] = []
         for index in text.indices { bytes.append(text[index]) }
-        group.lines.append(bytes)
+        group.lines.append(Line(text: bytes, beginsBatch: beginsBatch))
+        beginsBatch = false
         group.size += bytes.count
     }
 
@@ -166,26 +184,23 @@ struct ImportRecorder {
 
     /// The append of a group whose first event gets the origin `first`, and what is noted of it.
     private mutating func build(
-        _ lines: [[UInt8]],
+        _ lines: [Line],
         from first: Origin
     ) throws(DiarioError) -> (Append, ImportNote) {
         var runs: [ImportedRun] = []
-        for (index, text) in lines.enumerated() {
-            try read(text.span, Self.nowhere)
+        for (index, source) in lines.enumerated() {
+            try read(source.text.span, Self.nowhere)
             guard let origin = line.origin else { continue }
             let new = first.advanced(by: index)
             runs.appendMerging(ImportedRun(first: origin, count: 1, newFirst: new))
             ledger.add(origin, as: new)
         }
         var batches: [DraftBatch] = []
-        var name: [UInt8]?
         var digest = ImportDigest()
-        for (index, text) in lines.enumerated() {
-            try read(text.span, Self.nowhere)
+        for (index, source) in lines.enumerated() {
+            try read(source.text.span, Self.nowhere)
             rewrite()
-            let batch = line.batch.map { Array(line.arena[$0]) }
-            if batch == nil || batch != name { batches.append(DraftBatch()) }
-            name = batch
+            if source.beginsBatch { batches.append(DraftBatch()) }
             do throws(FormatError) { try batches[batches.count - 1].append(line) } catch {
                 throw DiarioError(error)
             }
