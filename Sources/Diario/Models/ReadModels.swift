@@ -328,6 +328,25 @@ package final class ReadModels {
         return (try? folder.summary(of: live).isHeld) ?? false
     }
 
+    /// The packs by which live generations follow the log: those in use, or their own ones where
+    /// they are held.
+    package func livePacks(
+        _ names: [String]
+    ) throws(DiarioError) -> [(pack: Pack, isHeld: Bool)] {
+        var packs: [(Pack, Bool)] = []
+        for used in used(names) {
+            if let live = folder.live(used.pack.name),
+                let summary = try summary(folder.fullPath(live)), summary.isHeld,
+                let own = Hash32(text: summary.fingerprint)
+            {
+                packs.append((try Space.adoptedPack(own, in: space.store), true))
+            } else {
+                packs.append((used.pack, false))
+            }
+        }
+        return packs
+    }
+
     /// The tables of the live generation, which has the same ones for ever; nil if there is none,
     /// or it is damaged.
     func liveTables(of pack: String) -> Set<String>? {

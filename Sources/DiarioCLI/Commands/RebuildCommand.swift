@@ -112,14 +112,21 @@ enum RebuildCommand {
         _ models: ReadModels,
         _ names: [String]
     ) throws(Failure) {
-        let packs = models.packs.filter { names.contains($0.name) }
         let bar = call.progressBar("Following the log", unit: "events")
         defer { bar.finish() }
         try reporting { () throws(DiarioError) in
             try models.update(names) { _, done, total in bar.update(done: done, total: total) }
         }
         bar.finish()
-        let differences = try compare(call, models, packs)
+        let packs = try reporting { () throws(DiarioError) in try models.livePacks(names) }
+        for live in packs where live.isHeld {
+            call.remark(
+                "\(live.pack.name) was undone, so it is compared with what its own pack, version "
+                    + "\(live.pack.version), makes of the log. It follows the pack in use again "
+                    + "after: diario rebuild \(live.pack.name)"
+            )
+        }
+        let differences = try compare(call, models, packs.map(\.pack))
         let wrong = differences.filter { !$0.table.isEmpty }
         if call.arguments.has("json") {
             try call.output.json { json in
