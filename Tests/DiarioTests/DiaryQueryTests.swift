@@ -134,4 +134,16 @@ import Testing
         let lists = try await other.sql("SELECT count FROM list")
         #expect(lists.rows == [[.integer(5)]])
     }
+
+    /// What stands behind it was never looked at.
+    @Test func aQueryWithAByteOfZeroIsRefused() async throws {
+        let diary = try Diary(path: folder.path)
+        await #expect {
+            try await diary.sql("SELECT 1\0garbage")
+        } throws: { error in
+            guard let error = error as? DiarioError else { return false }
+            return error.kind == .invalid && error.message.contains("a byte of zero")
+        }
+        try await diary.close()
+    }
 }

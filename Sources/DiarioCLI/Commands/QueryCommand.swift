@@ -63,10 +63,6 @@ enum QueryCommand {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw .failed("the query is not UTF-8; save it in UTF-8")
         }
-        // It would end the query.
-        guard !bytes.contains(0) else {
-            throw .failed("the query has a byte of zero in it; it is no text. Check the file")
-        }
         return text
     }
 

@@ -200,6 +200,12 @@ package final class ModelReader {
     }
 
     private func prepare(_ sql: String) throws(ProjectionError) -> Statement {
+        // SQLite would take what stands before it for all of the query.
+        guard !sql.utf8.contains(0) else {
+            throw .query(
+                QueryFault(.invalid, "the query has a byte of zero in it; it is no text. Check it")
+            )
+        }
         do throws(SQLiteError) { return try connection.prepare(sql, isKept: false) } catch {
             throw fault(error)
         }
