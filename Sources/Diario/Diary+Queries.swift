@@ -1,8 +1,10 @@
+import DiarioCore
 import DiarioLog
 import DiarioProjection
 import DiarioSQLite
 import DiarioSchema
 import DiarioStorage
+import Synchronization
 
 /// A value of a row of an answer, or of a parameter.
 public enum SQLValue: Hashable, Sendable {
@@ -40,13 +42,13 @@ extension Diary {
     ///     packs have one of that name.
     ///   - parameters: Values by name, without the colon.
     /// - Returns: All rows of the answer.
-    /// - Throws: ``DiarioError`` if there is no such query, a parameter is missing or of another
-    ///   type, or the answer has too many rows.
+    /// - Throws: `CancellationError` when the task is cancelled; ``DiarioError`` if there is no
+    ///   such query, a parameter is missing or of another type, or the answer has too many rows.
     public func query(
         _ name: String,
         _ parameters: [String: String] = [:]
     ) throws -> QueryAnswer {
-        try answer(.named(name, parameters)).answer
+        try answer(unlessCancelled: .named(name, parameters))
     }
 
     /// Answers a query in SQL over the tables of all packs; it may only read.
@@ -55,13 +57,21 @@ extension Diary {
     ///   - query: One SELECT. A table that two packs have is named with its pack: `meals.day`.
     ///   - parameters: Values by name, without the colon.
     /// - Returns: All rows of the answer.
-    /// - Throws: ``DiarioError`` if SQLite does not understand it, if it writes, or if the answer
-    ///   takes too long or has too many rows.
+    /// - Throws: `CancellationError` when the task is cancelled; ``DiarioError`` if SQLite does not
+    ///   understand it, if it writes, or if the answer takes too long or has too many rows.
     public func sql(
         _ query: String,
         _ parameters: [String: SQLValue] = [:]
     ) throws -> QueryAnswer {
-        try answer(.sql(query, parameters)).answer
+        try answer(unlessCancelled: .sql(query, parameters))
+    }
+
+    /// A query that is ended with its task fails with that as the reason.
+    private func answer(unlessCancelled question: Question) throws -> QueryAnswer {
+        do throws(DiarioError) { return try answer(question).answer } catch {
+            try Task.checkCancellation()
+            throw error
+        }
     }
 
     /// The answers to a named query: at once, and again each time a table that it reads changed.
@@ -142,6 +152,14 @@ extension Diary {
     }
 
     func answer(_ question: Question) throws(DiarioError) -> Reading {
+        if isClosing.load(ordering: .relaxed) { throw DiarioError(LogError.closed) }
+        do throws(DiarioError) { return try ask(question) } catch {
+            if isClosing.load(ordering: .relaxed) { throw DiarioError(LogError.closed) }
+            throw error
+        }
+    }
+
+    private func ask(_ question: Question) throws(DiarioError) -> Reading {
         _ = try follow(question)
         let models = try models()
         switch question {
@@ -151,13 +169,13 @@ extension Diary {
             return try projecting { () throws(ProjectionError) in
                 let reader = try ModelReader(source)
                 let values = try query.values(texts)
-                return try Self.read(reader, query.statement.text, values)
+                return try read(reader, query.statement.text, values)
             }
         case .sql(let query, let values):
             let scope = models.scope(of: query)
             return try projecting { () throws(ProjectionError) in
                 let reader = try models.reader(for: scope)
-                return try Self.read(reader, query, values.mapValues { Value($0) })
+                return try read(reader, query, values.mapValues { Value($0) })
             }
         }
     }
@@ -197,14 +215,16 @@ extension Diary {
         }
     }
 
-    private static func read(
+    private func read(
         _ reader: ModelReader,
         _ sql: String,
         _ values: [String: Value]
     ) throws(ProjectionError) -> Reading {
         let end = ContinuousClock.now + .seconds(Limits.querySecondsMax)
         var bounds = ModelReader.Bounds()
-        bounds.isOver = { ContinuousClock.now > end }
+        bounds.isOver = { [self] in
+            Task.isCancelled || isClosing.load(ordering: .relaxed) || ContinuousClock.now > end
+        }
         let answer = try reader.answer(sql, values, bounds)
         var rows: [[SQLValue]] = []
         while let row = try answer.next() { rows.append(row.map { SQLValue($0) }) }
@@ -255,7 +275,11 @@ public struct LiveQuery: AsyncSequence, Sendable {
                 } else {
                     seen = try await diary.changeNumberNow(question)
                 }
-                let reading = try await diary.answer(question)
+                let reading: Diary.Reading
+                do { reading = try await diary.answer(question) } catch {
+                    if Task.isCancelled { return nil }
+                    throw error
+                }
                 let isOther = reading.answer != last?.answer
                 last = reading
                 if isOther { return reading.answer }

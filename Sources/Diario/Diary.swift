@@ -18,6 +18,8 @@ public actor Diary {
     nonisolated let space: Space
     /// Told when something was recorded here.
     nonisolated let changes = ChangeSignal()
+    /// Whether it is about to be closed: queries end then.
+    nonisolated let isClosing = Atomic(false)
     /// Where its sync stands.
     nonisolated let syncing = SyncWatch()
     /// The sync in the background, if it is connected.
@@ -172,11 +174,17 @@ public actor Diary {
     /// stop.
     ///
     /// Also waits for the part of the log that is just being sealed, a fraction of a second, and
-    /// ends a ``rebuild(progress:)`` that is under way: after this nothing is written to the
-    /// folder, which may be removed.
+    /// ends queries and a ``rebuild(progress:)`` that are under way: after this nothing is written
+    /// to the folder, which may be removed.
     ///
     /// - Throws: ``DiarioError`` if the disk refuses. What was acknowledged is kept all the same.
-    public func close() throws {
+    public nonisolated func close() async throws {
+        // First, and from outside: a query holds up whoever waits for the diary's thread.
+        isClosing.store(true, ordering: .relaxed)
+        try await end()
+    }
+
+    private func end() throws(DiarioError) {
         connection?.cancel()
         connection = nil
         for rebuild in rebuilds { rebuild.ask() }

@@ -127,4 +127,61 @@ import Testing
         #expect(told.withLock { $0.last } ?? 0 >= 3)
         try await diary.close()
     }
+
+    private static let endless = """
+        WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number)
+        SELECT count(*) FROM number
+        """
+
+    /// Time for a query to begin.
+    private func waitAMoment() {
+        Signal().wait(nanosecondsMax: 200_000_000)
+    }
+
+    /// It went on for as long as a query may take, and the diary was held up by it.
+    @Test func aQueryEndsWithItsTask() async throws {
+        let diary = try await diary(with: 3)
+        await withThrowingTaskGroup(of: QueryAnswer.self) { group in
+            group.addTask { try await diary.sql(Self.endless) }
+            waitAMoment()
+            group.cancelAll()
+            let result = await group.nextResult()
+            #expect(throws: CancellationError.self) { try result?.get() }
+        }
+        #expect(try await diary.sql("SELECT count(*) FROM task").rows == [[.integer(3)]])
+        try await diary.close()
+    }
+
+    @Test func aLiveQueryEndsWithItsTask() async throws {
+        let diary = try await diary(with: 3)
+        try await withThrowingTaskGroup(of: QueryAnswer?.self) { group in
+            let live = diary.liveSQL(Self.endless)
+            group.addTask {
+                var answers = live.makeAsyncIterator()
+                return try await answers.next()
+            }
+            waitAMoment()
+            group.cancelAll()
+            let answer = try await group.next()
+            #expect(answer == .some(nil))
+        }
+        try await diary.close()
+    }
+
+    @Test func closingEndsAQuery() async throws {
+        let diary = try await diary(with: 3)
+        try await withThrowingTaskGroup(of: QueryAnswer.self) { group in
+            for _ in 0..<3 { group.addTask { try await diary.sql(Self.endless) } }
+            waitAMoment()
+            try await diary.close()
+            for _ in 0..<3 {
+                let result = await group.nextResult()
+                #expect {
+                    try result?.get()
+                } throws: {
+                    ($0 as? DiarioError)?.kind == .readOnly
+                }
+            }
+        }
+    }
 }
