@@ -43,7 +43,8 @@ extension Diary {
     ///   - parameters: Values by name, without the colon.
     /// - Returns: All rows of the answer.
     /// - Throws: `CancellationError` when the task is cancelled; ``DiarioError`` if there is no
-    ///   such query, a parameter is missing or of another type, or the answer has too many rows.
+    ///   such query, a parameter is missing or of another type, or the answer has too many rows or
+    ///   too many bytes.
     public func query(
         _ name: String,
         _ parameters: [String: String] = [:]
@@ -58,7 +59,8 @@ extension Diary {
     ///   - parameters: Values by name, without the colon.
     /// - Returns: All rows of the answer.
     /// - Throws: `CancellationError` when the task is cancelled; ``DiarioError`` if SQLite does not
-    ///   understand it, if it writes, or if the answer takes too long or has too many rows.
+    ///   understand it, if it writes, or if the answer takes too long, or has too many rows or too
+    ///   many bytes.
     public func sql(
         _ query: String,
         _ parameters: [String: SQLValue] = [:]
@@ -227,11 +229,39 @@ extension Diary {
         }
         let answer = try reader.answer(sql, values, bounds)
         var rows: [[SQLValue]] = []
-        while let row = try answer.next() { rows.append(row.map { SQLValue($0) }) }
+        var size = 0
+        while let row = try answer.next() {
+            rows.append(row.map { SQLValue($0) })
+            size += row.reduce(Self.rowSize) { $0 + $1.sizeInMemory }
+            guard size <= Limits.queryMemorySizeMax else {
+                throw .query(
+                    QueryFault(
+                        .limit,
+                        "the answer has more than \(Limits.queryMemorySizeMax / 1_048_576) MiB; "
+                            + "ask for fewer rows or columns, or for one part after the other with "
+                            + "LIMIT"
+                    )
+                )
+            }
+        }
         return Reading(
             answer: QueryAnswer(columns: answer.columns, rows: rows),
             tables: reader.readTables
         )
+    }
+
+    /// About what an array takes beside its elements.
+    private static let rowSize = 48
+}
+
+extension Value {
+    /// About how many bytes it takes in an answer.
+    fileprivate var sizeInMemory: Int {
+        switch self {
+        case .null, .integer, .real: MemoryLayout<SQLValue>.stride
+        case .text(let text): MemoryLayout<SQLValue>.stride + text.utf8.count
+        case .blob(let bytes): MemoryLayout<SQLValue>.stride + bytes.count
+        }
     }
 }
 

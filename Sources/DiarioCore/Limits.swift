@@ -148,7 +148,8 @@ public enum Limits {
     ///
     /// Above: the query is ended with an error.
     public static let querySecondsMax = 60
-    /// Bytes of memory by which SQLite may grow while it answers a query.
+    /// Bytes of memory by which SQLite may grow while it answers a query, and of an answer that is
+    /// given whole.
     ///
     /// Above: the query is ended with an error.
     public static let queryMemorySizeMax = 256 * 1024 * 1024

@@ -146,4 +146,24 @@ import Testing
         }
         try await diary.close()
     }
+
+    /// What SQLite takes is bounded, but its rows were gathered without end.
+    @Test func anAnswerThatIsTooLargeIsEnded() async throws {
+        let diary = try Diary(path: folder.path)
+        let rows = """
+            WITH RECURSIVE number (n) AS (
+                SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 1000
+            )
+            SELECT zeroblob(900000) FROM number
+            """
+        await #expect {
+            try await diary.sql(rows)
+        } throws: { error in
+            guard let error = error as? DiarioError else { return false }
+            return error.kind == .tooLarge && error.message.contains("256 MiB")
+                && error.message.contains("LIMIT")
+        }
+        #expect(try await diary.sql(rows + " LIMIT 10").count == 10)
+        try await diary.close()
+    }
 }
