@@ -61,13 +61,14 @@ package struct DirectoryFormat: Equatable, Sendable {
         return format
     }
 
+    /// The folders that every data directory has, empty or not.
+    static let folders = [LogPaths.log, LogPaths.spaces, LogPaths.packs]
+
     /// Makes an empty data directory, unless there is one.
     static func create(in directory: any LogDirectory) throws(LogError) {
         try storing { () throws(StorageError) in
             guard try !directory.exists(LogPaths.format) else { return }
-            for path in [LogPaths.log, LogPaths.spaces, LogPaths.packs] {
-                try directory.makeDirectoryDurably(path)
-            }
+            for path in folders { try directory.makeDirectoryDurably(path) }
             // Last, because it is what makes the directory one of ours.
             try write(first, in: directory)
         }

@@ -20,12 +20,22 @@ struct BackupTests {
     /// Makes a whole backup; `meanwhile` runs when most of it is copied.
     @discardableResult
     private func backUp(meanwhile: () throws -> Void = {}) throws -> (copied: Int, kept: Int) {
-        var backup = try DirectoryBackup(of: source.log.disk.process(1), to: target)
+        let backup = try DirectoryBackup(of: source.log.disk.process(1), to: target)
+        return try Self.finish(backup, at: source.log.clock.now, meanwhile)
+    }
+
+    @discardableResult
+    private static func finish(
+        _ begun: DirectoryBackup,
+        at now: Timestamp,
+        _ meanwhile: () throws -> Void = {}
+    ) throws -> (copied: Int, kept: Int) {
+        var backup = begun
         try backup.copyAhead { _, _ in }
         try meanwhile()
         try backup.copyRest(wrapping: { $0 }) { _ throws(LogError) in }
         _ = try backup.checked()
-        try backup.publish(with: [], at: source.log.clock.now)
+        try backup.publish(with: [], at: now)
         return (backup.copiedSize, backup.keptSize)
     }
 
@@ -139,6 +149,18 @@ struct BackupTests {
         let inside = try POSIXDirectory(path: folder.path + "/.diario", access: .readWrite)
         try BackupFile.remove(from: inside)
         #expect(try DirectoryBackup.place(target) == .other)
+    }
+
+    /// Without the folders that nothing was in yet it looked damaged.
+    @Test func aDirectoryWithoutSpacesIsBackedUp() throws {
+        let empty = try TestLog(seed: 2)
+        let backup = try DirectoryBackup(of: empty.disk.process(1), to: target)
+        try Self.finish(backup, at: empty.clock.now)
+        let copy = try open(.readWrite)
+        #expect(copy.report.fault == nil)
+        #expect(try copy.manifests() == [])
+        _ = try copy.makeSpace(isAuthority: true)
+        #expect(try copy.manifests().count == 1)
     }
 
     @Test func twoBackupsAtOnceAreOneTooMany() throws {

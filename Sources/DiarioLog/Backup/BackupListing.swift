@@ -21,10 +21,15 @@ struct BackupListing {
     }
 
     private(set) var files: [File] = []
+    /// Those of the folders of every data directory that are there, also if they are empty.
+    private(set) var folders: [String] = []
     private let directory: any LogDirectory
 
     init(of directory: any LogDirectory) throws(StorageError) {
         self.directory = directory
+        for path in DirectoryFormat.folders where try directory.exists(path) {
+            folders.append(path)
+        }
         add([LogPaths.format], .fixed)
         try addLog()
         for number in try RowFile.list(directory) { add([LogPaths.rowFile(number)], .fixed) }
@@ -52,7 +57,7 @@ struct BackupListing {
         let present = Set(try names(folder).map { folder + "/" + $0 })
         let small = [
             LogPaths.manifest(space), LogPaths.replica(space), LogPaths.lost(space),
-            LogPaths.publishing(space), LogPaths.lastSync(space),
+            LogPaths.publishing(space), LogPaths.lastSync(space), LogPaths.removed(space),
         ]
         add(small.filter { present.contains($0) }, .fixed)
         if present.contains(LogPaths.remote(space)) { add([LogPaths.remote(space)], .secret) }

@@ -37,6 +37,8 @@ package struct DirectoryBackup {
     private var copied: [String: Seen] = [:]
     private var unsynced: Set<String> = []
     private var wanted: Set<String> = []
+    /// Folders that the copy has even if nothing is in them.
+    private var folders: Set<String> = []
 
     /// Bytes that were copied.
     package private(set) var copiedSize = 0
@@ -124,7 +126,12 @@ package struct DirectoryBackup {
         _ progress: (Int, Int) -> Void
     ) throws(LogError) {
         do throws(StorageError) {
-            let files = try BackupListing(of: source).files
+            let listing = try BackupListing(of: source)
+            let files = listing.files
+            folders = Set(listing.folders)
+            for folder in listing.folders {
+                try target.makeDirectory(Self.stagingName + "/" + folder)
+            }
             var total = 0
             if !isHeld {
                 for file in files where copied[file.path] == nil {
@@ -309,7 +316,7 @@ package struct DirectoryBackup {
             let mark = Self.stagingName + "/" + LogPaths.backup
             try target.replace(mark, with: BackupFile(at: now).encoded())
             let names = wanted.union(others + [LogPaths.backup])
-            var folders: Set<String> = []
+            var folders = folders
             for name in names {
                 var folder = LogPaths.parent(of: name)
                 while !folder.isEmpty, folders.insert(folder).inserted {
