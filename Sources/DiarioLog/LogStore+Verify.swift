@@ -170,21 +170,19 @@ extension LogStore {
         try missingTail(of: space) != nil
     }
 
-    /// Whether the log has nothing of a space: each has at least adopted packs, unless a repair
-    /// found nothing of it.
+    /// Whether the log has nothing of a space: each has at least adopted packs, or is written down
+    /// as one without events, unless a repair found nothing of it.
     func isMissing(_ space: SpaceID) throws(LogError) -> Bool {
-        guard try isEmpty(space) else { return false }
+        guard try isUnknown(space) else { return false }
         return try history(of: space).isEmpty
     }
 
-    private func isEmpty(_ space: SpaceID) throws(LogError) -> Bool {
-        func isEmpty() -> Bool {
-            shared.index.withLock { $0[space].head == 0 && $0[space].pendingCount == 0 }
-        }
-        guard isEmpty() else { return false }
-        // Another process may have recorded the first events just now.
+    private func isUnknown(_ space: SpaceID) throws(LogError) -> Bool {
+        func isUnknown() -> Bool { shared.index.withLock { !$0[space].isKnown } }
+        guard isUnknown() else { return false }
+        // Another process may have made it just now.
         if report.fault == nil { _ = try refresh() }
-        return isEmpty()
+        return isUnknown()
     }
 
     /// A fault if the write-ahead log ends before what was sealed of it.

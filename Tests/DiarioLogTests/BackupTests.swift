@@ -163,6 +163,39 @@ struct BackupTests {
         #expect(try copy.manifests().count == 1)
     }
 
+    /// A space was there before the log had anything of it, as if its log were gone.
+    @Test func aSpaceThatIsBeingMadeIsWholeOrNotThere() throws {
+        try fill(0..<20)
+        let id = try #require(SpaceID(rawValue: 7))
+        let (disk, target) = (source.log.disk, target)
+        let store = try source.log.open(
+            MeddlingDirectory(
+                disk.process(1),
+                .init(at: .manifest, 1) {
+                    #expect(throws: Never.self) {
+                        let backup = try DirectoryBackup(of: disk.process(2), to: target)
+                        try Self.finish(backup, at: Timestamp(milliseconds: 1))
+                    }
+                }
+            )
+        )
+        _ = try store.makeServedSpace(id)
+        try expectWhole([source.space])
+        try backUp()
+        try expectWhole([source.space, id].sorted())
+    }
+
+    /// Nothing of the backup looks damaged, and it has these spaces.
+    private func expectWhole(_ spaces: [SpaceID]) throws {
+        let copy = try open()
+        #expect(try copy.manifests().map(\.space) == spaces)
+        for space in spaces {
+            try copy.checkTail(of: space)
+            #expect(try copy.verify(space) { _ in nil }.faults == [])
+        }
+        #expect(copy.report.fault == nil)
+    }
+
     @Test func twoBackupsAtOnceAreOneTooMany() throws {
         try fill(0..<20)
         let first = try DirectoryBackup(of: source.log.disk.process(1), to: target)

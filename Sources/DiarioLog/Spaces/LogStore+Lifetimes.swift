@@ -10,13 +10,23 @@ extension LogStore {
     /// Makes an empty space; durable when it returns.
     ///
     /// With `isAuthority`, positions are given here at once; else events are pending until
-    /// `promote` says where they stand. Without `id`, one is drawn.
-    package func makeSpace(
-        isAuthority: Bool,
-        id: SpaceID? = nil
-    ) throws(LogError) -> Manifest {
-        let manifest = draftManifest(id, isAuthority: isAuthority, isStaging: false)
+    /// `promote` says where they stand. Whoever opens the directory before the first event takes
+    /// the log for gone.
+    package func makeSpace(isAuthority: Bool) throws(LogError) -> Manifest {
+        let manifest = draftManifest(nil, isAuthority: isAuthority, isStaging: false)
         try makeSpace(manifest)
+        return manifest
+    }
+
+    /// Makes an empty space with this id, beside which others open the directory; durable when it
+    /// returns.
+    package func makeServedSpace(_ id: SpaceID) throws(LogError) -> Manifest {
+        let manifest = draftManifest(id, isAuthority: true, isStaging: false)
+        let making = try holdFolder(of: id)
+        defer { making.release() }
+        // First: a space of which the log has nothing is one whose log is gone.
+        try withWriter { (writer) throws(LogError) in try writer.beginSpace(id) }
+        try fillFolder(manifest, [])
         return manifest
     }
 

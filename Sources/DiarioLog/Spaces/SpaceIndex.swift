@@ -69,7 +69,10 @@ struct SpaceIndex: Sendable {
     static let seedSize = Record.headerSize + 32
 
     /// Whether the log holds anything of the space.
-    var isUsed: Bool { head > 0 || state != nil || !lanes.isEmpty || !tallies.isEmpty }
+    var isKnown: Bool { isUsed || state != nil }
+
+    /// Whether the log tells of events of the space.
+    var isUsed: Bool { head > 0 || !lanes.isEmpty || !tallies.isEmpty }
 
     /// Bytes that a state of the space has at most.
     var stateSizeMax: Int {

@@ -63,6 +63,18 @@ extension Writer {
         recordCount += 1
     }
 
+    /// Writes down that there is a space without events; durable when it returns.
+    mutating func beginSpace(_ id: SpaceID) throws(LogError) {
+        try begin()
+        defer { end() }
+        try syncPrevious()
+        // Somebody may have come so far already and died.
+        guard store.index.withLock({ !$0[id].isKnown }) else { return }
+        beginFrame()
+        appendState(of: id, CompactRange(), released: nil)
+        try finishFrame(isSynced: true)
+    }
+
     /// Forgets a space; durable when it returns.
     ///
     /// Its files are the caller's to remove.
