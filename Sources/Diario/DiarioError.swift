@@ -1,3 +1,4 @@
+package import DiarioCore
 package import DiarioFormat
 package import DiarioLog
 package import DiarioProjection
@@ -21,6 +22,8 @@ public struct DiarioError: Error, Sendable {
     package private(set) var fault: Fault?
     /// Whether events moved while they were read, so that whoever reads should begin anew.
     package private(set) var isOfMovedEvents = false
+    /// The spaces of the folder, where it was not said which one is meant.
+    package private(set) var spaces: [SpaceID] = []
 
     /// The kinds of failures.
     @nonexhaustive
@@ -29,6 +32,8 @@ public struct DiarioError: Error, Sendable {
         case invalid
         /// What was asked for is not there.
         case notFound
+        /// The folder has several spaces, and it was not said which one is meant.
+        case ambiguous
         /// What was to be made is there already.
         case exists
         /// The disk is full.
@@ -72,14 +77,26 @@ public struct DiarioError: Error, Sendable {
     public var isRetryable: Bool {
         switch kind {
         case .full, .busy, .offline: true
-        case .invalid, .notFound, .exists, .readOnly, .corrupt, .incompatible, .tooLarge, .system,
-            .unauthorized, .diverged:
+        case .invalid, .notFound, .ambiguous, .exists, .readOnly, .corrupt, .incompatible,
+            .tooLarge, .system, .unauthorized, .diverged:
             false
         }
     }
 }
 
 extension DiarioError {
+    /// The folder at `path` has these spaces, and one of them is meant.
+    static func ambiguous(_ spaces: [SpaceID], at path: String) -> DiarioError {
+        let shown = spaces.prefix(3).map(\.text).joined(separator: ", ")
+        let rest = spaces.count > 3 ? " and \(spaces.count - 3) more" : ""
+        var error = DiarioError(
+            .ambiguous,
+            "There are \(spaces.count) spaces in \(path): \(shown)\(rest). Say which one to open."
+        )
+        error.spaces = spaces
+        return error
+    }
+
     package init(_ error: LogError) {
         let kind: Kind =
             switch error {

@@ -42,11 +42,14 @@ public actor Diary {
 
     /// Opens the diary in the folder at `path`.
     ///
+    /// The folder of a server may have several, of which `space` says one.
+    ///
     /// Blocks while the disk works.
     ///
-    /// - Throws: ``DiarioError`` if there is none, if it is damaged, or if the disk refuses.
-    public init(path: String) throws {
-        space = try Space.open(at: path, access: .readWrite)
+    /// - Throws: ``DiarioError`` if there is none, if there are several and `space` is nil, if it
+    ///   is damaged, or if the disk refuses.
+    public init(path: String, space id: SpaceID? = nil) throws {
+        space = try Space.open(at: path, space: id, access: .readWrite)
     }
 
     package init(space: Space) { self.space = space }
@@ -69,17 +72,24 @@ public actor Diary {
     /// A pack that it has in an older form is replaced; event types may be new then, and those that
     /// were there have to be as they were.
     ///
+    /// The folder of a server may have several diaries, of which `space` says one. None is made
+    /// then.
+    ///
     /// Blocks while the disk works.
     ///
-    /// - Throws: ``DiarioError`` if a pack has a fault or changes a type, if the diary is damaged,
-    ///   or if the disk refuses.
-    public static func open(at path: String, packs: [EmbeddedPack]) throws -> Diary {
+    /// - Throws: ``DiarioError`` if a pack has a fault or changes a type, if there are several
+    ///   diaries and `space` is nil, if the diary is damaged, or if the disk refuses.
+    public static func open(
+        at path: String,
+        packs: [EmbeddedPack],
+        space id: SpaceID? = nil
+    ) throws -> Diary {
         let packs = try PackSource.load(embedded: packs)
         let space: Space
         do throws(DiarioError) {
-            space = try Space.open(at: path, access: .readWrite)
+            space = try Space.open(at: path, space: id, access: .readWrite)
         } catch {
-            guard error.kind == .notFound else { throw error }
+            guard error.kind == .notFound, id == nil else { throw error }
             let tried = try PackSource.tried(packs)
             do throws(DiarioError) {
                 return Diary(space: try Space.create(at: path, packs: tried))

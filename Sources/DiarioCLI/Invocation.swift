@@ -6,6 +6,7 @@ import DiarioStorage
 struct Invocation {
     let arguments: Arguments
     let location: SpaceLocation
+    let choice: SpaceChoice
     /// Whether no progress bar is wanted, whatever stderr is.
     let hidesProgress: Bool
     let output: Output
@@ -22,7 +23,7 @@ struct Invocation {
             try body(space)
         } catch {
             // The first failure is the one to report, and damage may be why.
-            if access == .readOnly, let damage = damage(of: space) { remark(damage) }
+            if access == .readOnly, let damage = damage(of: space.store) { remark(damage) }
             try? space.close()
             throw error
         }
@@ -51,9 +52,7 @@ struct Invocation {
         _ access: LogStore.Access
     ) throws(Failure) -> (space: Space, folder: String) {
         let folder = try location.find()
-        let space = try reporting { () throws(DiarioError) in
-            try Space.open(at: folder, access: access)
-        }
+        let space = try choice.open(in: folder, access: access)
         remarkCut(space.store)
         return (space, folder)
     }
@@ -66,12 +65,13 @@ struct Invocation {
         _ access: LogStore.Access
     ) throws(Failure) {
         guard access == .readWrite else { return }
-        if let damage = damage(of: space) { throw .failed(damage) }
+        if let damage = damage(of: space.store) { throw .failed(damage) }
         if space.store.access == .readOnly { throw .failed(Self.refusal(folder)) }
     }
 
-    private func damage(of space: Space) -> String? {
-        space.store.report.fault.map { LogError.corrupt($0).message }
+    /// What keeps events from being recorded, and may be why a command fails.
+    func damage(of store: LogStore) -> String? {
+        store.report.fault.map { LogError.corrupt($0).message }
     }
 
     /// At the end: what was printed may not be all that was recorded.
@@ -79,7 +79,7 @@ struct Invocation {
         if let failure = space.store.sealFailure {
             remark("events stay in the write-ahead log, since sealing fails: \(failure.message)")
         }
-        if let damage = damage(of: space) { throw .failed(damage) }
+        if let damage = damage(of: space.store) { throw .failed(damage) }
     }
 
     /// Says what a crash left behind, if it did.

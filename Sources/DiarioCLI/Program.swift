@@ -15,6 +15,7 @@ enum Program {
         let rest: [String]
 
         var directory: String? { values["C"] }
+        var space: String? { values["space"] }
 
         func has(_ name: String) -> Bool { values[name] != nil }
 
@@ -23,7 +24,9 @@ enum Program {
             while let word = words.first, word.hasPrefix("-") {
                 words.removeFirst()
                 let options = CommandOption.globals
-                guard let option = options.first(where: { $0.spellings.contains(word) }) else {
+                let equals = word.hasPrefix("--") ? word.firstIndex(of: "=") : nil
+                let spelled = equals.map { String(word[..<$0]) } ?? word
+                guard let option = options.first(where: { $0.spellings.contains(spelled) }) else {
                     let known = options.flatMap(\.spellings)
                     let hint = NearestWord.find(word, in: known).map { "; did you mean \($0)?" }
                     throw UsageError(
@@ -32,10 +35,14 @@ enum Program {
                     )
                 }
                 guard option.value != nil else {
+                    guard equals == nil else {
+                        throw UsageError("--\(option.name) takes no value. Try: diario help")
+                    }
                     values[option.name] = ""
                     continue
                 }
-                guard let value = words.popFirst(), !value.isEmpty else {
+                let behind = equals.map { String(word[word.index(after: $0)...]) }
+                guard let value = behind ?? words.popFirst(), !value.isEmpty else {
                     throw UsageError(
                         "\(option.usage) needs its value: diario \(option.usage) COMMAND"
                     )
@@ -105,6 +112,9 @@ enum Program {
             try output.line(HelpText.command(name.command, width: output.width))
             return
         }
+        if let space = global.space, !name.isAboutOneSpace {
+            throw .usage(misplaced(space, name.command))
+        }
         let location = SpaceLocation(
             chosen: global.directory,
             environment: EnvironmentVariable.directory.value,
@@ -114,11 +124,25 @@ enum Program {
         let call = Invocation(
             arguments: arguments,
             location: location,
+            choice: SpaceChoice(
+                text: global.space,
+                command: name.rawValue,
+                directory: global.directory
+            ),
             hidesProgress: isSilent || EnvironmentVariable.terminal.value == "dumb",
             output: output,
             errors: errors
         )
         try await perform(name, call)
+    }
+
+    private static func misplaced(_ space: String, _ command: Command) -> String {
+        let shown = CellText.oneLine(space)
+        guard command.option("space") != nil else {
+            return "\(command.name) is not about one space, so --space \(shown) says nothing. Try: "
+                + "diario help \(command.name)"
+        }
+        return "--space stands behind \(command.name): diario \(command.name) --space \(shown)"
     }
 
     private static func perform(

@@ -109,17 +109,30 @@ extension LogStore {
         return manifests.filter { !dead.contains($0.space) }
     }
 
-    /// A space of which the log has events and whose manifest is gone; nil if there is none.
-    package func missingManifest() throws(LogError) -> Fault? {
+    /// The spaces of which the log has events and whose manifests are gone.
+    package func missingManifests() throws(LogError) -> [(space: SpaceID, fault: Fault)] {
+        var missing = try spacesWithoutManifest()
+        if !missing.isEmpty, report.fault == nil {
+            // Another process may have removed them, and written that down first.
+            _ = try refresh()
+            missing = try spacesWithoutManifest()
+        }
+        return missing.map { id in
+            let what = "the file is missing"
+            return (id, Fault(file: LogPaths.manifest(id), offset: 0, what: what))
+        }
+    }
+
+    private func spacesWithoutManifest() throws(LogError) -> [SpaceID] {
         let used = shared.index.withLock { index in
             index.spaces.ids.filter { index[$0].isUsed }
         }
-        for id in used {
+        var missing: [SpaceID] = []
+        for id in used.sorted() {
             let isRemoved = try shared.directory.isRemoved(id)
-            guard !isRemoved, try !hasSpace(id) else { continue }
-            return Fault(file: LogPaths.manifest(id), offset: 0, what: "the file is missing")
+            if !isRemoved, try !hasSpace(id) { missing.append(id) }
         }
-        return nil
+        return missing
     }
 
     package func status(of space: SpaceID) throws(LogError) -> SpaceStatus {

@@ -59,7 +59,9 @@ extension LogStore {
     ) throws(LogError) -> Verification {
         var result = Verification()
         if let fault = report.fault { result.faults.append(fault) }
-        if let fault = try missingTail(of: space) { result.faults.append(fault) }
+        if let fault = try tailFault(of: space), fault != report.fault {
+            result.faults.append(fault)
+        }
         if let fault = try TileStore.markFault(shared.directory, space: space) {
             result.faults.append(fault)
         }
@@ -152,17 +154,19 @@ extension LogStore {
     ///
     /// A log that is gone, or an older one, looks whole by itself.
     package func checkTail(of space: SpaceID) throws(LogError) {
-        var fault = try missingTail(of: space)
-        if fault == nil, try isMissing(space) {
-            fault = Fault(
-                file: LogPaths.log,
-                offset: 0,
-                what: "the log has nothing of space \(space.text), and no segment has: it is gone, "
-                    + "or the space was never made whole"
-            )
-        }
-        guard let fault else { return }
-        try note(fault)
+        if let fault = try tailFault(of: space) { try note(fault) }
+    }
+
+    /// What a space needs of the log and the log does not have.
+    private func tailFault(of space: SpaceID) throws(LogError) -> Fault? {
+        if let fault = try missingTail(of: space) { return fault }
+        guard try isMissing(space) else { return nil }
+        return Fault(
+            file: LogPaths.log,
+            offset: 0,
+            what: "the log has nothing of space \(space.text), and no segment has: it is gone, or "
+                + "the space was never made whole"
+        )
     }
 
     /// Whether the log lacks events of a space that are sealed, as an older one does.

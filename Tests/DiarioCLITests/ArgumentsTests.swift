@@ -50,6 +50,7 @@ import Testing
         (["--zzz"], "log has no option --zzz"),
         (["-x"], "log has no option -x"),
         (["-C", "a"], "before the command"),
+        (["--space", "a"], "diario --space SPACE log"),
         (["--limit"], "--limit N needs its value"),
         (["--limit="], "--limit N needs its value"),
         (["--json=yes"], "--json takes no value"),

@@ -132,7 +132,10 @@ import Testing
         // Nothing can be recorded without them.
         #expect(report.remarks.contains { $0.contains("diario schema adopt") })
         #expect(try Space.repair(at: folder.path, isRehearsal: false).isClean)
-        #expect(try Space.open(at: folder.path, access: .readOnly).verify { _ in }.isOK)
+        let spaces = try Space.openAll(at: folder.path).entries
+        // The one that the other log is of has come back.
+        #expect(spaces.count == (what == "other" ? 2 : 1))
+        for entry in spaces { #expect(try entry.space.get().verify { _ in }.isOK) }
     }
 
     /// The log has all that is needed to make them anew.

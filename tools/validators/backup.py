@@ -143,6 +143,50 @@ def check_tokens(checks, diario, data, folder):
                     f"{words[0]} was changed: {refused}")
 
 
+def check_new(checks, diario, folder):
+    """A server's folder in which nothing was recorded yet."""
+    data, target = str(folder / "new"), str(folder / "new-backup")
+    diario.good("token", "create", "--data", data, "--space", "home")
+    made = diario.good("backup", "--data", data, target, "--json").json
+    checks.equal(made["spaces"], [], "no space")
+    for place in (data, target):
+        checks.equal(diario.verify(place), {"ok": True, "events": 0, "faults": [], "spaces": []},
+                     f"{place} verifies")
+        diario.good("-C", place, "repair")
+    restored = str(folder / "new-restored")
+    shutil.copytree(target, restored)
+    with Server(diario, restored) as server:
+        record(server, server.token(), range(3))
+    diario.verify(restored)
+
+
+def check_many(checks, diario, folder):
+    """Backups beside a server on which spaces are made all the time; one that is made counts."""
+    target = str(folder / "many-backup")
+    with Server(diario, folder / "many") as server:
+        is_over = threading.Event()
+        made = []
+
+        def make():
+            while not is_over.is_set() and len(made) < 200:
+                token = server.token(f"s{len(made)}")
+                expect(server.ask("POST", f"/v1/spaces/s{len(made)}/events", token,
+                                  weight(len(made))), 201, "record")
+                made.append(token)
+
+        maker = threading.Thread(target=make)
+        maker.start()
+        for _ in range(25):
+            before = len(made)
+            spaces = diario.good("backup", "--data", server.data, target, "--json").json["spaces"]
+            checks.true(len(spaces) >= before, f"{len(spaces)} of at least {before} spaces")
+        is_over.set()
+        maker.join(timeout=60)
+        diario.good("backup", "--data", server.data, target)
+    checked = diario.verify(target)
+    checks.equal(len(checked["spaces"]), len(made), "all spaces")
+
+
 def check_refused(checks, diario, data, target, folder):
     """Targets that cannot be used, each with its reason."""
     refused = diario.run("backup", "--data", data, data)
@@ -183,6 +227,8 @@ def check(path, folder):
         check_broken_off(checks, diario, server, target)
         check_restored(checks, diario, server, token, target, folder)
         require((folder / "restored").exists(), "there is a restored folder")
+    check_new(checks, diario, folder)
+    check_many(checks, diario, folder)
     check_tokens(checks, diario, str(folder / "served"), folder)
     check_refused(checks, diario, str(folder / "served"), target, folder)
     return f"{checks.count} checks"

@@ -144,76 +144,6 @@ package final class Space: Sendable {
         types = Mutex(try Self.types(of: id, in: store, shelf))
     }
 
-    /// Opens the space in the folder at `path`.
-    package static func open(
-        at path: String,
-        access: LogStore.Access
-    ) throws(DiarioError) -> Space {
-        let directory: POSIXDirectory
-        do throws(StorageError) {
-            directory = try POSIXDirectory(
-                path: path + "/" + LogPaths.directoryName,
-                access: access == .readWrite ? .readWrite : .read
-            )
-        } catch {
-            if case .notFound = error { throw Self.noSpace(at: path) }
-            throw DiarioError(error)
-        }
-        return try open(directory, access: access, path: path)
-    }
-
-    static func open(
-        _ directory: any LogDirectory,
-        access: LogStore.Access,
-        path: String
-    ) throws(DiarioError) -> Space {
-        let packs = PacksAhead(directory)
-        let store = try openStore(directory, access: access)
-        store.remember(packs.wait())
-        let manifests = try logging { () throws(LogError) in try store.manifests() }
-        guard let manifest = manifests.first(where: { !$0.isStaging }) else {
-            if let fault = try logging({ () throws(LogError) in try store.missingManifest() }) {
-                throw DiarioError(LogError.corrupt(fault))
-            }
-            throw Self.noSpace(at: path)
-        }
-        try logging { () throws(LogError) in try store.checkTail(of: manifest.space) }
-        if access == .readWrite, store.hasRemains(beside: manifests) {
-            // What an import left that was killed, or a space that could not be removed when
-            // another one took its place. If the disk refuses, whoever opens next tries.
-            try? store.removeRemains()
-        }
-        return try Space(
-            store: store,
-            id: manifest.space,
-            directory: directory as? POSIXDirectory
-        )
-    }
-
-    package static func openStore(
-        _ directory: any LogDirectory,
-        access: LogStore.Access
-    ) throws(DiarioError) -> LogStore {
-        if access == .readWrite {
-            // First: a backup that was written to is none, and the next one must not replace it.
-            try logging { () throws(LogError) in try BackupFile.remove(from: directory) }
-        }
-        let engine = try PackSource.engine()
-        guard let reader = EngineReader(engine.types) else {
-            preconditionFailure("the engine's pack says how packs are adopted")
-        }
-        return try logging { () throws(LogError) in
-            try LogStore(
-                directory,
-                access: access,
-                time: SystemClock(),
-                entropy: SystemEntropy(),
-                engine: reader,
-                types: engine.types
-            )
-        }
-    }
-
     /// Ends the use of the space: what was recorded is on disk, and a mark of that is left.
     package func close() throws(DiarioError) {
         store.sealBeforeClose()
@@ -240,13 +170,6 @@ package final class Space: Sendable {
         guard !isKnown else { return false }
         try reloadTypes()
         return true
-    }
-
-    private static func noSpace(at path: String) -> DiarioError {
-        DiarioError(
-            .notFound,
-            "There is no space in \(path). Make one with `diario init \(path)`, or name its folder."
-        )
     }
 
     private static func types(

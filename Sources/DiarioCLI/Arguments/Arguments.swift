@@ -70,6 +70,11 @@ package struct Arguments: Sendable {
         if word == "-C" {
             return UsageError("-C DIR stands before the command: diario -C DIR \(command.name)")
         }
+        if word == "--space", CommandName(rawValue: command.name)?.isAboutOneSpace == true {
+            return UsageError(
+                "--space SPACE stands before the command: diario --space SPACE \(command.name)"
+            )
+        }
         guard !word.contains(where: \.isWhitespace) else {
             return UsageError(
                 "\(CellText.oneLine(word)) begins with a dash, as options do. If it is none, put "

@@ -85,11 +85,16 @@ extension Command {
                 + "are frames that a crash tore: they were never acknowledged. Lost are "
                 + "positions whose events were gone when `diario repair` mended the space; they "
                 + "are no fault.",
+            "In a folder with several spaces, as a server's, it checks all of them, unless --space "
+                + "in front of the command names one.",
             "Read models are not among it, since they follow from the events: `diario rebuild "
                 + "--check` compares them with new ones.",
         ],
         options: [.json, .noProgress, .help],
-        examples: [Example(text: "diario verify", meaning: "ends with 0 if all is well")]
+        examples: [
+            Example(text: "diario verify", meaning: "ends with 0 if all is well"),
+            Example(text: "diario -C served verify", meaning: "all spaces of a server"),
+        ]
     )
 
     static let seal = Command(

@@ -135,7 +135,8 @@ extension Command {
         summary: "list the spaces of a server",
         details: [
             "Lists the spaces that have names, with how many events they hold and what they may "
-                + "hold; then those of the folder that have no name yet."
+                + "hold; then those of the folder that have no name yet. Commands that work on one "
+                + "space are told which by --space in front: diario --space home stats."
         ],
         options: [data, .json, .help],
         examples: [Example(text: "diario space list --data ./served", meaning: "all of them")]

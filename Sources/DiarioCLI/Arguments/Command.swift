@@ -176,6 +176,11 @@ package struct CommandOption: Sendable {
             .folder,
             spellings: ["-C"]
         ),
+        .value(
+            "space",
+            "SPACE",
+            "which one of several in that folder, as a server has: its name or id"
+        ),
         noProgress,
         .flag("help", "list the commands", spellings: ["--help", "-h"]),
         .flag("version", "show the version of the program"),

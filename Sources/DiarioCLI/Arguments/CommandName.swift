@@ -107,6 +107,22 @@ package enum CommandName: String, CaseIterable, Sendable {
         }
     }
 
+    /// Whether it works on one space of a folder, so that `--space` can say which.
+    package var isAboutOneSpace: Bool {
+        switch self {
+        case .record, .log, .show, .stats, .verify, .seal, .prove, .query, .sql, .rebuild,
+            .quarantineList, .quarantineShow, .quarantineRetry, .inboxList, .inboxShow,
+            .inboxRetry, .inboxDrop, .sync, .publish, .remoteSet, .remoteShow, .remoteRemove,
+            .remoteRestore, .status, .export, .importEvents, .schemaList, .schemaAdopt:
+            true
+        case .initialize, .repair, .check, .clone, .schemaCheck, .serve, .tokenCreate,
+            .tokenList, .tokenRevoke, .spaceList, .spaceName, .spaceQuota, .replicas,
+            .authorityStatus, .authorityResume, .authorityHold, .backup, .inspect, .harness,
+            .completion, .man, .help:
+            false
+        }
+    }
+
     /// Finds the command that `words` begin with, and gives the words behind it.
     package static func find(
         _ words: [String]

@@ -8,7 +8,7 @@ package enum HelpText {
         let width = min(width, widthMax)
         var lines = [
             "Diario keeps what happens as a log of events that are never altered.", "",
-            "use: diario [-C DIR] COMMAND ...", "",
+            "use: diario [-C DIR] [--space SPACE] COMMAND ...", "",
         ]
         let commands = CommandName.allCases.map(\.command)
         lines += entries(commands.map { ("\($0.name)", $0.summary) }, width)

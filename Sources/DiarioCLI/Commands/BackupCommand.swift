@@ -101,6 +101,8 @@ enum BackupCommand {
             }
         }
         if let fault = store.report.fault { throw damaged(fault.message) }
+        let missing = try reportingLog { () throws(LogError) in try store.missingManifests() }
+        if let fault = missing.first?.fault { throw damaged(fault.message) }
         return try reportingLog { () throws(LogError) in
             let entries = try store.manifests().filter { !$0.isStaging }.map { manifest in
                 let standing = store.standing(of: manifest.space)

@@ -51,7 +51,14 @@ enum ServeCommand {
                 try store.checkTail(of: manifest.space)
             }
         }
-        var problem = store.report.fault.map { LogError.corrupt($0).message }
+        var fault = store.report.fault
+        if fault == nil {
+            // Such a space would be made anew, without the events that the log still has of it.
+            fault = try reportingLog { () throws(LogError) in
+                try store.missingManifests().first?.fault
+            }
+        }
+        var problem = fault.map { LogError.corrupt($0).message }
         if problem == nil, store.access == .readOnly { problem = Invocation.refusal(folder.name) }
         guard let problem else { return store }
         try? store.close()

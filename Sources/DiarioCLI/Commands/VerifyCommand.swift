@@ -19,24 +19,65 @@ enum VerifyCommand {
     }
 
     private static func verify(_ call: Invocation) throws(Failure) {
-        try call.withSpace(.readOnly) { (space) throws(Failure) in
-            let status = try reportingLog { () throws(LogError) in
-                try space.store.status(of: space.id)
+        guard call.choice.text == nil else {
+            return try call.withSpace(.readOnly) { (space) throws(Failure) in
+                try verify(space, call)
             }
-            let total = status.head - status.released + UInt64(status.pending)
-            let bar = call.progressBar("Verifying", unit: "events")
-            defer { bar.finish() }
-            let result = try reporting { () throws(DiarioError) in
-                try space.verify { bar.update(done: UInt64($0), total: total) }
-            }
-            bar.finish()
-            if call.arguments.has("json") {
-                try call.output.json { fill(&$0, result) }
-            } else {
-                try print(result, call)
-            }
-            guard result.isOK else { throw .found }
         }
+        let place = try call.location.find()
+        let folder = try reporting { () throws(DiarioError) in try Space.openAll(at: place) }
+        call.remarkCut(folder.store)
+        do throws(Failure) {
+            try verify(folder, at: place, call)
+        } catch {
+            // The first failure is the one to report, and damage may be why.
+            if let damage = call.damage(of: folder.store) { call.remark(damage) }
+            try? folder.store.close()
+            throw error
+        }
+        try reportingLog { () throws(LogError) in try folder.store.close() }
+        if let damage = call.damage(of: folder.store) { throw .failed(damage) }
+    }
+
+    private static func verify(
+        _ folder: Space.Folder,
+        at place: String,
+        _ call: Invocation
+    ) throws(Failure) {
+        if folder.entries.count == 1, case .success(let space) = folder.entries[0].space {
+            try reportingLog { () throws(LogError) in try folder.store.checkTail(of: space.id) }
+            return try verify(space, call)
+        }
+        // A server's folder has none until somebody records something.
+        guard !folder.entries.isEmpty || SpaceChoice.holdsControl(place) else {
+            throw .failed(Space.noSpace(at: place).message)
+        }
+        try FolderVerification(folder, names: SpaceChoice.names(in: place), call).tell(call)
+    }
+
+    private static func verify(_ space: Space, _ call: Invocation) throws(Failure) {
+        let total = try eventCount(of: space)
+        let bar = call.progressBar("Verifying", unit: "events")
+        defer { bar.finish() }
+        let result = try reporting { () throws(DiarioError) in
+            try space.verify { bar.update(done: UInt64($0), total: total) }
+        }
+        bar.finish()
+        if call.arguments.has("json") {
+            try call.output.json { fill(&$0, result) }
+        } else {
+            try print(result, call)
+            if !result.isOK { try tellRemedy(call) }
+        }
+        guard result.isOK else { throw .found }
+    }
+
+    /// The events that are read of a space.
+    static func eventCount(of space: Space) throws(Failure) -> UInt64 {
+        let status = try reportingLog { () throws(LogError) in
+            try space.store.status(of: space.id)
+        }
+        return status.head - status.released + UInt64(status.pending)
     }
 
     /// Ranges of lost positions that are told one by one.
@@ -44,7 +85,7 @@ enum VerifyCommand {
 
     private static func text(_ time: Timestamp) -> String { Show.time(time.milliseconds) }
 
-    private static func fill(_ json: inout JSONObjectWriter, _ result: SpaceVerification) {
+    static func fill(_ json: inout JSONObjectWriter, _ result: SpaceVerification) {
         json.add("ok", result.isOK)
         json.add("events", result.events)
         if let root = result.root {
@@ -73,18 +114,21 @@ enum VerifyCommand {
         }
         json.add("lost", list: lost + pending)
         json.add("cut", list: result.cuts.map { JSONObjectWriter.string($0) })
-        let faults = result.faults.map { fault in
-            JSONObjectWriter.object { json in
-                json.add("file", fault.file)
-                json.add("offset", fault.offset)
-                json.add("what", fault.what)
-            }
-        }
-        json.add("faults", list: faults)
+        json.add("faults", list: result.faults.map { object($0) })
     }
 
-    private static func print(
+    static func object(_ fault: Fault) -> [UInt8] {
+        JSONObjectWriter.object { json in
+            json.add("file", fault.file)
+            json.add("offset", fault.offset)
+            json.add("what", fault.what)
+        }
+    }
+
+    /// With what a space is called, if there are several.
+    static func print(
         _ result: SpaceVerification,
+        of name: String? = nil,
         _ call: Invocation
     ) throws(Failure) {
         for fault in result.faults {
@@ -111,9 +155,10 @@ enum VerifyCommand {
         let verdict =
             result.isOK ? "ok" : "NOT OK: \(Show.count(UInt64(result.faults.count), "fault"))"
         let root = result.root.map { ", root \($0.text)" } ?? ""
-        try call.output.line("\(verdict), \(events)\(root)")
-        if !result.isOK {
-            try call.output.line("what can be mended, and what would be lost: diario repair")
-        }
+        try call.output.line("\(name.map { "\($0): " } ?? "")\(verdict), \(events)\(root)")
+    }
+
+    static func tellRemedy(_ call: Invocation) throws(Failure) {
+        try call.output.line("what can be mended, and what would be lost: diario repair")
     }
 }

@@ -56,7 +56,8 @@ enum BashCompletion {
                 # bash makes three words of --name=value.
                 [ "$word" != = ] || continue
                 if [ -n "$kind" ]; then
-                    [ "$kind" != space ] || _diario_space=(-C "${word/#\\~/$HOME}")
+                    [ "$kind" != space ] || _diario_space+=(-C "${word/#\\~/$HOME}")
+                    [ "$kind" != choice ] || _diario_space+=(--space "$word")
                     kind=
                 elif [ -z "$ended" ] && [ "$word" = -- ]; then
                     ended=1
@@ -64,6 +65,7 @@ enum BashCompletion {
                     _diario_kind "$command $word"
                     kind=$REPLY
                     [ "$command $word" != " -C" ] || kind=space
+                    [ "$command $word" != " --space" ] || kind=choice
                 elif [ -z "$command" ]; then
                     command=$word
                 else

@@ -46,6 +46,12 @@ enum FishCompletion {
             if set -l index (contains -i -- -C $words)
                 set space -C $words[(math $index + 1)]
             end
+            # Behind a command it is one of its own options.
+            if test "$words[2]" = --space
+                set -a space --space $words[3]
+            else if test "$words[2]" = -C -a "$words[4]" = --space
+                set -a space --space $words[5]
+            end
             command $words[1] $space $argv --names 2>/dev/null
         end
 

@@ -45,6 +45,7 @@ enum ZshCompletion {
                 '1: :_diario_commands' \\
                 '*:: :->rest'
             (( ! ${+opt_args[-C]} )) || _diario_space=(-C ${~opt_args[-C]})
+            (( ! ${+opt_args[--space]} )) || _diario_space+=(--space $opt_args[--space])
             [[ $state == rest ]] || return
             curcontext="${curcontext%:*:*}:diario-$line[1]:"
             case $line[1] in

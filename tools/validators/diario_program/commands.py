@@ -8,6 +8,7 @@ import subprocess
 
 from . import require, weight
 from .checks import Checks
+from .serving import Server, expect
 
 COMMANDS = ("init", "record", "log", "show", "stats", "verify", "repair", "seal", "prove", "check",
             "query", "sql", "rebuild", "quarantine list", "quarantine show", "quarantine retry",
@@ -36,6 +37,7 @@ def check(diario, folder):
     check_questions(checks, space)
     check_harness(checks, diario)
     check_served(checks, diario, folder)
+    check_several(checks, diario, folder)
     return checks.count
 
 
@@ -317,6 +319,52 @@ def check_harness(checks, diario):
         require({"ok", "message", "field", "rule"} <= set(answer), f"a refusal: {answer}")
     process.stdout.close()
     process.stderr.close()
+
+
+def check_several(checks, diario, folder):
+    """A server's folder with three spaces, of which one is damaged in the end."""
+    data = str(folder / "several")
+    names = ("one", "two", "three")
+    with Server(diario, data) as server:
+        for count, name in enumerate(names, 1):
+            token = server.token(name)
+            for number in range(count):
+                expect(server.ask("POST", f"/v1/spaces/{name}/events", token, weight(number)),
+                       201, "record")
+        server.stop()
+    ids = {space["space"]: space["id"]
+           for space in diario.good("space", "list", "--data", data, "--json").json}
+    for count, name in enumerate(names, 1):
+        for text in (name, ids[name]):
+            checks.equal(diario.good("-C", data, "--space", text, "stats", "--json").json["events"],
+                         count, f"the events of {name}")
+    everything = diario.verify(data)
+    checks.equal((everything["events"], sorted(space["space"] for space in everything["spaces"])),
+                 (6, sorted(names)), "all spaces are verified")
+    alone = diario.good("-C", data, "--space=two", "verify", "--json").json
+    checks.equal((alone["ok"], alone["events"], "spaces" in alone), (True, 2, False), "one of them")
+    for command in ("log", "stats", "export", "seal", "rebuild", "record -", "import -", "status",
+                    "sync", "query", "sql SELECT", "schema list", "inbox list", "show 1"):
+        checks.failing("-C", data, *command.split(), code=2,
+                       has=["3 spaces", f"diario -C {data} --space ", "diario space list"])
+    checks.failing("-C", data, "--space", "four", "log", has=["four", "diario space list"])
+    checks.failing("-C", data, "log", "--space", "one", code=2, has=["before the command"])
+    checks.failing("-C", data, "--space", "one", "repair", code=2, has=["not about one space"])
+    checks.failing("--space", "one", "token", "list", "--data", data, code=2, has=["behind"])
+    for name in names:
+        diario.good("-C", data, "--space", name, "seal")
+        segments = folder / "several" / ".diario" / "spaces" / ids[name] / "segments"
+        path = next(segments.glob("*.dseg"))
+        good = path.read_bytes()
+        path.write_bytes(good[:120] + bytes([good[120] ^ 0x20]) + good[121:])
+        found = diario.run("-C", data, "verify", "--json")
+        checks.equal((found.code, found.json["ok"], len(found.json["faults"])), (1, False, 1),
+                     "one fault")
+        checks.equal([space["space"] for space in found.json["spaces"] if not space["ok"]], [name],
+                     "which one has it")
+        shown = diario.run("-C", data, "verify")
+        checks.true(shown.code == 1 and "NOT OK: 1 of 3 spaces" in shown.text, "for people", shown)
+        path.write_bytes(good)
 
 
 def check_served(checks, diario, folder):

@@ -1,0 +1,150 @@
+package import DiarioCore
+package import DiarioLog
+import DiarioSchema
+package import DiarioStorage
+
+extension Space {
+    /// Opens a space in the folder at `path`: the one with this id, else the only one.
+    ///
+    /// - Throws: `DiarioError` of the kind `.ambiguous`, with the ids, if there are several.
+    package static func open(
+        at path: String,
+        space id: SpaceID? = nil,
+        access: LogStore.Access
+    ) throws(DiarioError) -> Space {
+        let directory = try openFolder(at: path, access: access)
+        return try open(directory, space: id, access: access, path: path)
+    }
+
+    private static func openFolder(
+        at path: String,
+        access: LogStore.Access
+    ) throws(DiarioError) -> POSIXDirectory {
+        do throws(StorageError) {
+            return try POSIXDirectory(
+                path: path + "/" + LogPaths.directoryName,
+                access: access == .readWrite ? .readWrite : .read
+            )
+        } catch {
+            if case .notFound = error { throw noSpace(at: path) }
+            throw DiarioError(error)
+        }
+    }
+
+    static func open(
+        _ directory: any LogDirectory,
+        space id: SpaceID? = nil,
+        access: LogStore.Access,
+        path: String
+    ) throws(DiarioError) -> Space {
+        let packs = PacksAhead(directory)
+        let store = try openStore(directory, access: access)
+        store.remember(packs.wait())
+        let manifests = try logging { () throws(LogError) in try store.manifests() }
+        let live = manifests.filter { !$0.isStaging }.map(\.space)
+        let chosen = try choose(id, of: live, in: store, path)
+        try logging { () throws(LogError) in try store.checkTail(of: chosen) }
+        if access == .readWrite, store.hasRemains(beside: manifests) {
+            // What an import left that was killed, or a space that could not be removed when
+            // another one took its place. If the disk refuses, whoever opens next tries.
+            try? store.removeRemains()
+        }
+        return try Space(store: store, id: chosen, directory: directory as? POSIXDirectory)
+    }
+
+    private static func choose(
+        _ id: SpaceID?,
+        of live: [SpaceID],
+        in store: LogStore,
+        _ path: String
+    ) throws(DiarioError) -> SpaceID {
+        if let id, live.contains(id) { return id }
+        if id == nil, live.count == 1 { return live[0] }
+        let missing = try logging { () throws(LogError) in try store.missingManifests() }
+        if let fault = missing.first(where: { id == nil ? live.isEmpty : $0.space == id })?.fault {
+            throw DiarioError(LogError.corrupt(fault))
+        }
+        if let id {
+            throw DiarioError(.notFound, "There is no space \(id.text) in \(path). Check its id.")
+        }
+        throw live.isEmpty ? noSpace(at: path) : .ambiguous(live, at: path)
+    }
+
+    package static func openStore(
+        _ directory: any LogDirectory,
+        access: LogStore.Access
+    ) throws(DiarioError) -> LogStore {
+        if access == .readWrite {
+            // First: a backup that was written to is none, and the next one must not replace it.
+            try logging { () throws(LogError) in try BackupFile.remove(from: directory) }
+        }
+        let engine = try PackSource.engine()
+        guard let reader = EngineReader(engine.types) else {
+            preconditionFailure("the engine's pack says how packs are adopted")
+        }
+        return try logging { () throws(LogError) in
+            try LogStore(
+                directory,
+                access: access,
+                time: SystemClock(),
+                entropy: SystemEntropy(),
+                engine: reader,
+                types: engine.types
+            )
+        }
+    }
+
+    package static func noSpace(at path: String) -> DiarioError {
+        DiarioError(
+            .notFound,
+            "There is no space in \(path). Make one with `diario init \(path)`, or name its folder."
+        )
+    }
+
+    // MARK: All of a folder
+
+    /// All spaces of a folder, open for reading.
+    package struct Folder: Sendable {
+        package let store: LogStore
+        /// In order of id.
+        package let entries: [Entry]
+    }
+
+    /// A space of a folder.
+    package struct Entry: Sendable {
+        package let id: SpaceID
+        /// What is wrong, if it cannot be opened.
+        package let space: Result<Space, Damage>
+
+        /// What keeps a space from being opened.
+        package struct Damage: Error {
+            package let fault: Fault
+        }
+    }
+
+    /// Opens all spaces of the folder at `path` for reading; those that are damaged say so.
+    package static func openAll(at path: String) throws(DiarioError) -> Folder {
+        let directory = try openFolder(at: path, access: .readOnly)
+        let packs = PacksAhead(directory)
+        let store = try openStore(directory, access: .readOnly)
+        store.remember(packs.wait())
+        var entries: [Entry] = []
+        let (manifests, missing) = try logging { () throws(LogError) in
+            (try store.manifests(), try store.missingManifests())
+        }
+        for manifest in manifests where !manifest.isStaging {
+            let id = manifest.space
+            do throws(DiarioError) {
+                let space = try Space(store: store, id: id, directory: directory)
+                entries.append(Entry(id: id, space: .success(space)))
+            } catch {
+                guard let fault = error.fault else { throw error }
+                entries.append(Entry(id: id, space: .failure(Entry.Damage(fault: fault))))
+            }
+        }
+        entries += missing.map { id, fault in
+            Entry(id: id, space: .failure(Entry.Damage(fault: fault)))
+        }
+        return Folder(store: store, entries: entries.sorted { $0.id < $1.id })
+    }
+}
