@@ -4,6 +4,7 @@ import DiarioLog
 import DiarioProjection
 import DiarioSQLite
 import DiarioSchema
+import DiarioStorage
 import DiarioTestSupport
 import Testing
 
@@ -187,6 +188,22 @@ import Testing
         let models = try ReadModels(space)
         #expect(try models.quarantined().map(\.event.rule) == ["sql"])
         #expect(try models.compare(models.packs).allSatisfy { $0.table.isEmpty })
+        try space.close()
+    }
+
+    /// Everybody waited for the pack that took longest, whatever they asked.
+    @Test(.timeLimit(.minutes(2))) func aPackIsAskedWhileAnotherOneIsChanged() throws {
+        let folder = try TemporaryFolder()
+        let space = try SampleSpace.make(folder.path + "/space")
+        let models = try ReadModels(space)
+        try models.update(["fish", "maps"])
+        let directory = try POSIXDirectory(path: folder.path + "/space/.diario", access: .readWrite)
+        let lock = try directory.lock(LogPaths.models(space.id) + "/fish.lock")
+        try lock.acquire(waitSeconds: 0)
+        defer { lock.release() }
+        try models.update(["maps"])
+        let reader = try ModelReader(models.sources())
+        #expect(try reader.answer("SELECT count(*) FROM maps.diario_model").next() != nil)
         try space.close()
     }
 }

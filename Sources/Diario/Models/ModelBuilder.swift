@@ -7,8 +7,9 @@ import DiarioStorage
 
 /// Builds generations of read models beside the live ones, on whatever thread, and makes them live.
 ///
-/// Live ones are read and follow the log meanwhile: `build` says who builds here, and `lock`, which
-/// they need as well, is held only for what came in the meantime and for the move of the link.
+/// Live ones are read and follow the log meanwhile: `build` says who builds here, and the lock of
+/// the pack, which they need as well, is held only for what came in the meantime and for the move
+/// of the link.
 package struct ModelBuilder: Sendable {
     private let space: Space
     private let folder: ModelFolder
@@ -157,7 +158,7 @@ package struct ModelBuilder: Sendable {
         try folder.sync()
         try stop?.check()
         var unfinished: DiarioError?
-        try Self.holding(try folder.lock()) { () throws(DiarioError) in
+        try Self.holding(try folder.lock(of: name)) { () throws(DiarioError) in
             do throws(DiarioError) { try update.run(progress) } catch {
                 guard file.isSpent else { throw error }
                 // Who follows it goes on with what is left.

@@ -59,8 +59,10 @@ struct ModelFolder: Sendable {
         }
     }
 
-    /// The lock of those who change live read models here, or which ones are live.
-    func lock() throws(DiarioError) -> any DirectoryLock { try lock("lock") }
+    /// The lock of those who change a pack's live read models, or which ones are live.
+    func lock(of pack: String) throws(DiarioError) -> any DirectoryLock {
+        try lock("\(pack).lock")
+    }
 
     /// The lock of those who build generations here.
     func buildLock() throws(DiarioError) -> any DirectoryLock { try lock("build") }

@@ -23,8 +23,8 @@ package final class ReadModels {
     private let recent: RecentEvents
     /// How packs in use are applied, by fingerprint.
     private var plans: [Hash32: PackPlan] = [:]
-    /// Opened when something is to be changed for the first time.
-    private var lock: (any DirectoryLock)?
+    /// By pack; opened when something is to be changed for the first time.
+    private var locks: [String: any DirectoryLock] = [:]
     /// The tables of live generations.
     private var tables: [String: (file: FileIdentity, names: Set<String>)] = [:]
     /// Packs of which another generation is live since somebody asked what changed.
@@ -84,25 +84,32 @@ package final class ReadModels {
         if !notes.contains(text) { notes.append(text) }
     }
 
-    /// Runs `body` while no other process changes live read models here.
+    private func lock(of pack: String) throws(DiarioError) -> any DirectoryLock {
+        if let known = locks[pack] { return known }
+        let lock = try folder.lock(of: pack)
+        locks[pack] = lock
+        return lock
+    }
+
+    /// Runs `body` while no other process changes live read models of these packs.
     private func locked<Value>(
+        _ packs: [String],
         _ body: () throws(DiarioError) -> Value
     ) throws(DiarioError) -> Value {
-        let lock: any DirectoryLock
-        if let known = self.lock {
-            lock = known
-        } else {
-            lock = try folder.lock()
-            self.lock = lock
+        var held: [any DirectoryLock] = []
+        defer { for lock in held { lock.release() } }
+        // In one order everywhere, so that nobody waits for somebody who waits for them.
+        for pack in Set(packs).sorted() {
+            let lock = try lock(of: pack)
+            do throws(StorageError) {
+                try lock.acquire(waitSeconds: Limits.modelWaitSecondsMax)
+            } catch {
+                throw DiarioError(error)
+            }
+            held.append(lock)
+            // What others changed under the lock, the link among it, has to be looked at.
+            if !lock.wasLastHolder { checked.remove(pack) }
         }
-        do throws(StorageError) {
-            try lock.acquire(waitSeconds: Limits.modelWaitSecondsMax)
-        } catch {
-            throw DiarioError(error)
-        }
-        defer { lock.release() }
-        // What others changed under the lock, links among it, has to be looked at.
-        if !lock.wasLastHolder { checked = [] }
         return try body()
     }
 
@@ -156,7 +163,7 @@ package final class ReadModels {
         _ packs: [Space.UsedPack],
         _ progress: Progress
     ) throws(DiarioError) -> [Space.UsedPack] {
-        try locked { () throws(DiarioError) in
+        try locked(packs.map(\.pack.name)) { () throws(DiarioError) in
             var (missing, files): ([Space.UsedPack], [ModelFile]) = ([], [])
             for used in packs {
                 if let file = try liveFile(plan(used)) {
@@ -200,7 +207,7 @@ package final class ReadModels {
         let (pack, plan) = (used.pack, plan(used))
         if let problem = PackCheck.problems(of: pack, inUse: true).first {
             // A pack may have come from elsewhere: what it had before goes on.
-            return try locked { () throws(DiarioError) in
+            return try locked([pack.name]) { () throws(DiarioError) in
                 guard let file = try liveFile(plan, keepsOwnPack: true) else {
                     throw DiarioError(PackError([problem]))
                 }
@@ -449,7 +456,7 @@ package final class ReadModels {
     /// False if there is none.
     package func undo(_ name: String) throws(DiarioError) -> Bool {
         try builder.alone { () throws(DiarioError) in
-            try locked { () throws(DiarioError) in try undoLocked(name) }
+            try locked([name]) { () throws(DiarioError) in try undoLocked(name) }
         }
     }
 
