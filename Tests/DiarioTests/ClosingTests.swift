@@ -133,9 +133,15 @@ import Testing
         SELECT count(*) FROM number
         """
 
-    /// Time for a query to begin.
-    private func waitAMoment() {
+    /// Time for a query to begin; gives when it had begun.
+    private func waitAMoment() -> ContinuousClock.Instant {
         Signal().wait(nanosecondsMax: 200_000_000)
+        return .now
+    }
+
+    /// It was ended, and did not end because it had taken as long as it may.
+    private func checkIsEarly(_ start: ContinuousClock.Instant) {
+        #expect(.now - start < .seconds(Limits.querySecondsMax / 2))
     }
 
     /// It went on for as long as a query may take, and the diary was held up by it.
@@ -143,10 +149,11 @@ import Testing
         let diary = try await diary(with: 3)
         await withThrowingTaskGroup(of: QueryAnswer.self) { group in
             group.addTask { try await diary.sql(Self.endless) }
-            waitAMoment()
+            let start = waitAMoment()
             group.cancelAll()
             let result = await group.nextResult()
             #expect(throws: CancellationError.self) { try result?.get() }
+            checkIsEarly(start)
         }
         #expect(try await diary.sql("SELECT count(*) FROM task").rows == [[.integer(3)]])
         try await diary.close()
@@ -160,10 +167,11 @@ import Testing
                 var answers = live.makeAsyncIterator()
                 return try await answers.next()
             }
-            waitAMoment()
+            let start = waitAMoment()
             group.cancelAll()
             let answer = try await group.next()
             #expect(answer == .some(nil))
+            checkIsEarly(start)
         }
         try await diary.close()
     }
@@ -172,8 +180,9 @@ import Testing
         let diary = try await diary(with: 3)
         try await withThrowingTaskGroup(of: QueryAnswer.self) { group in
             for _ in 0..<3 { group.addTask { try await diary.sql(Self.endless) } }
-            waitAMoment()
+            let start = waitAMoment()
             try await diary.close()
+            checkIsEarly(start)
             for _ in 0..<3 {
                 let result = await group.nextResult()
                 #expect {

@@ -118,16 +118,15 @@ import Testing
                 if position == 0 { _ = try await events.next() }
                 telling.yield()
                 var subjects: [String?] = []
-                while subjects.count < Self.count + 1, let event = try await events.next() {
+                while subjects.count < Self.count, let event = try await events.next() {
                     if event.type.hasPrefix("tasks.") { subjects.append(event.subject) }
                 }
                 return subjects
             }
             for await _ in told { break }
             try importAsAnother()
-            try await diary.append(batch(diary, "t9", at: 9))
             let subjects = try await group.next()
-            #expect(subjects == ["t0", "t1", "t2", "t3", "t4", "t9"])
+            #expect(subjects == ["t0", "t1", "t2", "t3", "t4"])
         }
         try await diary.close()
     }
