@@ -118,6 +118,23 @@ import Testing
         #expect(try spaceCount() == 1)
     }
 
+    /// The second one was told that there is no such space.
+    @Test func anImportGoesOnInTheSpaceThatAnotherOneMade() throws {
+        let source = try SampleSpace.make(folder.path + "/source")
+        let events = try source.stats().status.events
+        let file = try SampleSpace.file(SampleSpace.lines(source), in: folder)
+        try Space.create(at: path, packs: PackSource.builtIn()).close()
+        let first = try Space.open(at: path, access: .readWrite)
+        let second = try Space.open(at: path, access: .readWrite)
+        let made = try first.importLines(of: file) { _, _ in }.space
+        let again = try second.importLines(of: file) { _, _ in }
+        #expect((again.imported, again.known) == (0, events))
+        #expect(again.space.id == made.id)
+        #expect(try again.space.verify { _ in }.isOK)
+        #expect(try spaceCount() == 1)
+        for space in [first, second] { try space.close() }
+    }
+
     /// The old space could not be removed, as it cannot while somebody holds its lock; then the new
     /// one was removed too, which had taken its place: nothing was left.
     @Test func aSpaceThatCannotBeRemovedIsClearedAwayLater() throws {

@@ -48,11 +48,7 @@ extension Space {
         takesGaps: Bool = false,
         progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
-        let hold = try logging { () throws(LogError) in
-            let hold = try store.holdImports(of: id)
-            _ = try store.refresh()
-            return hold
-        }
+        let hold = try holdImports()
         defer { hold.release() }
         let size: Int
         do throws(StorageError) { size = try file.size() } catch { throw DiarioError(error) }
@@ -83,6 +79,22 @@ extension Space {
             "Other programs change this space all the time, so nothing was imported. Try again "
                 + "later."
         )
+    }
+
+    /// Holds the imports of the space that is there once nobody else does.
+    private func holdImports() throws(DiarioError) -> any DirectoryLock {
+        while true {
+            try refresh()
+            let held = id
+            let hold = try logging { () throws(LogError) in try store.holdImports(of: held) }
+            // Whoever held them before may have made it anew.
+            do throws(DiarioError) { try refresh() } catch {
+                hold.release()
+                throw error
+            }
+            if id == held { return hold }
+            hold.release()
+        }
     }
 
     /// How often others may adopt a pack meanwhile; once an event is there, this ends.
