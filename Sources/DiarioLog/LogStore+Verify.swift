@@ -59,9 +59,7 @@ extension LogStore {
     ) throws(LogError) -> Verification {
         var result = Verification()
         if let fault = report.fault { result.faults.append(fault) }
-        if let fault = try tailFault(of: space), fault != report.fault {
-            result.faults.append(fault)
-        }
+        if let fault = try missingTail(of: space) { result.faults.append(fault) }
         if let fault = try TileStore.markFault(shared.directory, space: space) {
             result.faults.append(fault)
         }
@@ -154,12 +152,12 @@ extension LogStore {
     ///
     /// A log that is gone, or an older one, looks whole by itself.
     package func checkTail(of space: SpaceID) throws(LogError) {
-        if let fault = try tailFault(of: space) { try note(fault) }
+        if let fault = try missingTail(of: space) { return try note(fault) }
+        if let fault = try missingFault(of: space) { try note(fault) }
     }
 
-    /// What a space needs of the log and the log does not have.
-    private func tailFault(of space: SpaceID) throws(LogError) -> Fault? {
-        if let fault = try missingTail(of: space) { return fault }
+    /// A fault if neither the log nor a segment has anything of a space.
+    package func missingFault(of space: SpaceID) throws(LogError) -> Fault? {
         guard try isMissing(space) else { return nil }
         return Fault(
             file: LogPaths.log,

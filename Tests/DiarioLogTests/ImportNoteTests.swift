@@ -55,7 +55,6 @@ import Testing
     }
 
     @Test func everyFlippedBitIsFound() throws {
-        try lane.append(1)
         let (store, space) = (lane.store, lane.space)
         let note = note(1, 3, [run(9, 2, as: 1), run(3, 1, as: 3)])
         try store.keep(note, of: space)

@@ -17,7 +17,6 @@ struct RemoteFileTests {
         let log = try TestLog(seed: 1)
         let store = try log.open()
         let space = try store.makeSpace(isAuthority: false).space
-        _ = try store.append(log.append(1, to: space))
         #expect(try store.remote(of: space) == nil)
         #expect(try store.lastSync(of: space) == nil)
         var remote = Self.remote

@@ -87,6 +87,21 @@ import Testing
         }
     }
 
+    /// One of which the log has nothing, as if it was put back to before.
+    @Test func oneWhoseLogIsGoneIsTold() throws {
+        let space = try Space.open(at: folder.path, space: ids[0], access: .readWrite)
+        let id = try space.store.makeSpace(isAuthority: true).space
+        try space.close()
+        for entry in try Space.openAll(at: folder.path).entries {
+            switch entry.space {
+            case .success(let space): #expect(try space.verify { _ in }.isOK)
+            case .failure(let damage):
+                #expect(entry.id == id)
+                #expect(damage.fault.what.contains("nothing of space \(id.text)"))
+            }
+        }
+    }
+
     /// The log still has its events, so it was there.
     @Test func oneWhoseFolderIsGoneIsMissed() throws {
         try directory.removeTree(".diario/" + LogPaths.space(ids[0]))

@@ -94,7 +94,7 @@ extension Space {
         }
     }
 
-    package static func noSpace(at path: String) -> DiarioError {
+    private static func noSpace(at path: String) -> DiarioError {
         DiarioError(
             .notFound,
             "There is no space in \(path). Make one with `diario init \(path)`, or name its folder."
@@ -134,6 +134,11 @@ extension Space {
         }
         for manifest in manifests where !manifest.isStaging {
             let id = manifest.space
+            let gone = try logging { () throws(LogError) in try store.missingFault(of: id) }
+            if let gone {
+                entries.append(Entry(id: id, space: .failure(Entry.Damage(fault: gone))))
+                continue
+            }
             do throws(DiarioError) {
                 let space = try Space(store: store, id: id, directory: directory)
                 entries.append(Entry(id: id, space: .success(space)))

@@ -19,16 +19,18 @@ enum VerifyCommand {
     }
 
     private static func verify(_ call: Invocation) throws(Failure) {
-        guard call.choice.text == nil else {
-            return try call.withSpace(.readOnly) { (space) throws(Failure) in
-                try verify(space, call)
-            }
-        }
+        guard call.choice.text == nil else { return try verifyOne(call) }
         let place = try call.location.find()
         let folder = try reporting { () throws(DiarioError) in try Space.openAll(at: place) }
+        let isOne = folder.entries.count == 1
+        if isOne || folder.entries.isEmpty && !SpaceChoice.holdsControl(place) {
+            // One is what most folders have; of a server's there may be none yet.
+            try reportingLog { () throws(LogError) in try folder.store.close() }
+            return try verifyOne(call)
+        }
         call.remarkCut(folder.store)
         do throws(Failure) {
-            try verify(folder, at: place, call)
+            try FolderVerification(folder, names: SpaceChoice.names(in: place), call).tell(call)
         } catch {
             // The first failure is the one to report, and damage may be why.
             if let damage = call.damage(of: folder.store) { call.remark(damage) }
@@ -36,23 +38,10 @@ enum VerifyCommand {
             throw error
         }
         try reportingLog { () throws(LogError) in try folder.store.close() }
-        if let damage = call.damage(of: folder.store) { throw .failed(damage) }
     }
 
-    private static func verify(
-        _ folder: Space.Folder,
-        at place: String,
-        _ call: Invocation
-    ) throws(Failure) {
-        if folder.entries.count == 1, case .success(let space) = folder.entries[0].space {
-            try reportingLog { () throws(LogError) in try folder.store.checkTail(of: space.id) }
-            return try verify(space, call)
-        }
-        // A server's folder has none until somebody records something.
-        guard !folder.entries.isEmpty || SpaceChoice.holdsControl(place) else {
-            throw .failed(Space.noSpace(at: place).message)
-        }
-        try FolderVerification(folder, names: SpaceChoice.names(in: place), call).tell(call)
+    private static func verifyOne(_ call: Invocation) throws(Failure) {
+        try call.withSpace(.readOnly) { (space) throws(Failure) in try verify(space, call) }
     }
 
     private static func verify(_ space: Space, _ call: Invocation) throws(Failure) {
