@@ -4,7 +4,6 @@ import DiarioProjection
 import DiarioSQLite
 import DiarioSchema
 import DiarioStorage
-import Synchronization
 
 /// A value of a row of an answer, or of a parameter.
 public enum SQLValue: Hashable, Sendable {
@@ -137,6 +136,7 @@ extension Diary {
         // Those of a space that was made anew are others.
         if let readModels, readModels.spaceID == space.id { return readModels }
         let made = try ReadModels(space)
+        made.stop = closing
         readModels = made
         return made
     }
@@ -154,9 +154,9 @@ extension Diary {
     }
 
     func answer(_ question: Question) throws(DiarioError) -> Reading {
-        if isClosing.load(ordering: .relaxed) { throw DiarioError(LogError.closed) }
+        try closing.check()
         do throws(DiarioError) { return try ask(question) } catch {
-            if isClosing.load(ordering: .relaxed) { throw DiarioError(LogError.closed) }
+            try closing.check()
             throw error
         }
     }
@@ -225,7 +225,7 @@ extension Diary {
         let end = ContinuousClock.now + .seconds(Limits.querySecondsMax)
         var bounds = ModelReader.Bounds()
         bounds.isOver = { [self] in
-            Task.isCancelled || isClosing.load(ordering: .relaxed) || ContinuousClock.now > end
+            Task.isCancelled || closing.hasBeenAsked || ContinuousClock.now > end
         }
         let answer = try reader.answer(sql, values, bounds)
         var rows: [[SQLValue]] = []

@@ -18,8 +18,8 @@ public actor Diary {
     nonisolated let space: Space
     /// Told when something was recorded here.
     nonisolated let changes = ChangeSignal()
-    /// Whether it is about to be closed: queries end then.
-    nonisolated let isClosing = Atomic(false)
+    /// Asked when it is about to be closed: queries end then.
+    nonisolated let closing = BuildStop()
     /// Where its sync stands.
     nonisolated let syncing = SyncWatch()
     /// The sync in the background, if it is connected.
@@ -190,7 +190,7 @@ public actor Diary {
     /// - Throws: ``DiarioError`` if the disk refuses. What was acknowledged is kept all the same.
     public nonisolated func close() async throws {
         // First, and from outside: a query holds up whoever waits for the diary's thread.
-        isClosing.store(true, ordering: .relaxed)
+        closing.ask()
         try await end()
     }
 

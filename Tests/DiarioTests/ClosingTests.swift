@@ -1,6 +1,8 @@
 import Diario
 import DiarioCore
 import DiarioLog
+import DiarioProjection
+import DiarioSQLite
 import DiarioSchema
 import DiarioStorage
 import DiarioTestSupport
@@ -192,5 +194,30 @@ import Testing
                 }
             }
         }
+    }
+
+    /// What a query waits for until it begins ends as well, and goes on with the next one.
+    @Test(arguments: [false, true]) func closingEndsWhatAQueryWaitsFor(isBuilt: Bool) async throws {
+        let diary = try await diary(with: 3)
+        if isBuilt { #expect(try await diary.sql("SELECT count(*) FROM task").count == 1) }
+        var batch = diary.makeBatch()
+        try batch.add("tasks.task.removed", json: #"{"id":"t1"}"#)
+        try await diary.append(batch)
+        try await diary.close()
+        let space = try Space.open(at: folder.path, access: .readWrite)
+        let models = try ReadModels(space, chunkCount: 1)
+        let stop = BuildStop()
+        models.stop = stop
+        stop.ask()
+        #expect {
+            try models.update()
+        } throws: {
+            ($0 as? DiarioError)?.kind == .readOnly
+        }
+        models.stop = nil
+        try models.update()
+        let answer = try ModelReader(models.sources()).answer("SELECT count(*) FROM task")
+        #expect(try answer.next() == [.integer(2)])
+        try space.close()
     }
 }

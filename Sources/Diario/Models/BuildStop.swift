@@ -2,19 +2,23 @@ import DiarioLog
 import DiarioStorage
 import Synchronization
 
-/// By which a build of read models is ended early, and by which its end is heard of.
+/// By which a build of read models or a query is ended early, and by which its end is heard of.
 ///
 /// What it has done until then stays, and the next build goes on from there.
-final class BuildStop: Sendable {
+package final class BuildStop: Sendable {
     private let isAsked = Atomic(false)
     private let hasEnded = Signal()
 
+    package init() {}
+
+    var hasBeenAsked: Bool { isAsked.load(ordering: .relaxed) }
+
     /// Lets the build go no further than to the end of the transaction that it is in.
-    func ask() { isAsked.store(true, ordering: .relaxed) }
+    package func ask() { isAsked.store(true, ordering: .relaxed) }
 
     /// Called by who builds wherever it may end.
     func check() throws(DiarioError) {
-        if isAsked.load(ordering: .relaxed) { throw DiarioError(LogError.closed) }
+        if hasBeenAsked { throw DiarioError(LogError.closed) }
     }
 
     /// Said when nothing of the build goes on any more.

@@ -142,6 +142,7 @@ package struct ModelUpdate {
     ) throws(DiarioError) {
         file.allow(allowance)
         while let first = file.models.map(\.applied).min(), first < head {
+            try stop?.check()
             if try catchUpWithRecent(first + 1...head) {
                 try checkAllowance(head)
                 continue

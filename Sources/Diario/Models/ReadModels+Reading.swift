@@ -17,6 +17,12 @@ extension ReadModels {
         }
     }
 
+    /// Whether a pack's read models were undone, and stay as they are until they are rebuilt.
+    package func isHeld(_ pack: String) -> Bool {
+        guard let live = folder.live(pack) else { return false }
+        return (try? folder.summary(of: live).isHeld) ?? false
+    }
+
     /// A named query of a pack in use, and its pack.
     package func query(_ name: String) throws(DiarioError) -> (Pack, PackQuery) {
         let parts = name.split(separator: ".", maxSplits: 1).map(String.init)

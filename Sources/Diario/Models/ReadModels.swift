@@ -15,6 +15,8 @@ package final class ReadModels {
     let spaceID: SpaceID
     private let chunkCount: Int
     private let allowance: StepAllowance
+    /// By which following the log and building are ended early.
+    package var stop: BuildStop?
     let folder: ModelFolder
     /// Generations that are open for changes, by pack.
     private var files: [String: ModelFile] = [:]
@@ -123,6 +125,7 @@ package final class ReadModels {
             file,
             chunkCount: chunkCount,
             recent: recent,
+            stop: stop,
             allowance: allowance
         )
     }
@@ -237,11 +240,16 @@ package final class ReadModels {
             names.map { folder.liveSize($0) },
             through: space.store.standing(of: space.id).head
         )
-        let (space, chunkCount, allowance) = (space, chunkCount, allowance)
+        let (space, chunkCount, stop, allowance) = (space, chunkCount, stop, allowance)
         _ = try work.run { (number, note) throws(DiarioError) in
-            let file = lent[number].file
-            try ModelUpdate(space, file, chunkCount: chunkCount, allowance: allowance)
-                .run(isKnown: lent[number].isKnown) { done, _ in note(done) }
+            let update = ModelUpdate(
+                space,
+                lent[number].file,
+                chunkCount: chunkCount,
+                stop: stop,
+                allowance: allowance
+            )
+            try update.run(isKnown: lent[number].isKnown) { done, _ in note(done) }
         } progress: { done, total in
             guard let last = done.indices.min(by: { done[$0] < done[$1] }) else { return }
             progress(names[last], done[last], total)
@@ -329,12 +337,6 @@ package final class ReadModels {
         }
     }
 
-    /// Whether a pack's read models were undone, and stay as they are until they are rebuilt.
-    package func isHeld(_ pack: String) -> Bool {
-        guard let live = folder.live(pack) else { return false }
-        return (try? folder.summary(of: live).isHeld) ?? false
-    }
-
     /// The packs by which live generations follow the log: those in use, or their own ones where
     /// they are held.
     package func livePacks(
@@ -368,7 +370,9 @@ package final class ReadModels {
 
     /// Builds generations, on any thread.
     package var builder: ModelBuilder {
-        ModelBuilder(space, folder, chunkCount: chunkCount, allowance: allowance)
+        var builder = ModelBuilder(space, folder, chunkCount: chunkCount, allowance: allowance)
+        builder.stop = stop
+        return builder
     }
 
     /// Builds all read models of these packs anew beside the live ones, then makes them live.
