@@ -83,6 +83,10 @@ package enum LogError: Error, Equatable, Sendable {
         case .readOnly:
             "The log was opened for reading only, so nothing can be recorded."
         case .closed: "The log was closed. Open it again."
+        case .stopped(.removed(let path)):
+            "The log takes no more events, because \(path) was removed while it was open here: "
+                + "its folder was removed, or another one was put in its place. What was being "
+                + "recorded is not recorded. See which folder is there, and open it again."
         case .stopped(let error):
             "The log takes no more events, because writing it failed twice (\(error.message)). "
                 + "Nothing acknowledged is lost. Check the disk and open the log again."

@@ -50,4 +50,12 @@ package protocol LogFile: AnyObject, Sendable {
     /// success may be trusted to be on disk, even if a later call succeeds.
     func sync() throws(StorageError)
     var identity: FileIdentity { get throws(StorageError) }
+    /// Throws `.removed` if no name leads to the file any more: what is written to it is gone with
+    /// the last who has it open.
+    func checkName() throws(StorageError)
+}
+
+extension LogFile {
+    /// Of files that nobody else can get at.
+    package func checkName() throws(StorageError) {}
 }

@@ -39,6 +39,12 @@ package final class POSIXFile: LogFile {
         }
     }
 
+    package func checkName() throws(StorageError) {
+        let result = diario_is_nameless(descriptor)
+        guard result >= 0 else { throw StorageError(.stat, path, code: result) }
+        guard result == 0 else { throw .removed(path) }
+    }
+
     package func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
         precondition(offset >= 0 && count >= 0, "a file has no bytes before its first")
         var failure: Int64 = 0

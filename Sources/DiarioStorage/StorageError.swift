@@ -19,6 +19,8 @@ package enum StorageError: Error, Hashable, Sendable {
     case notDirectory(String)
     /// Where a file should be is a directory, or a link that leads back to itself.
     case notFile(String)
+    /// A file that is in use was removed, with the folder that it lay in or alone.
+    case removed(String)
     /// The file is longer than the caller would take.
     case tooLarge(String, size: Int)
     /// The system refused for another reason; `code` is its error number.
@@ -63,6 +65,9 @@ package enum StorageError: Error, Hashable, Sendable {
         case .notFile(let path):
             "\(path) is no file but a folder, or a link that leads nowhere. Name a file; if it "
                 + "belongs to a space, run `diario repair`."
+        case .removed(let path):
+            "\(path) was removed while it was in use, or another one was put in its place. "
+                + "Check the folder that it was in."
         case .tooLarge(let path, let size):
             "\(path) has \(size) bytes, more than it may have. It is damaged, or not ours."
         case .failed(let operation, let path, let code):

@@ -57,6 +57,40 @@ import Testing
         #expect(first.validate() == [])
     }
 
+    /// They went to files without a name, and were acknowledged.
+    @Test func whatIsAppendedToARemovedFolderIsRefused() throws {
+        let store = try open()
+        let space = try store.makeSpace(isAuthority: true).space
+        _ = try store.append(log.append(2, to: space))
+        try FileManager.default.removeItem(atPath: folder.path + "/wal")
+        for _ in 0..<2 {
+            let error = #expect(throws: LogError.self) {
+                try store.append(log.append(3, to: space))
+            }
+            guard case .stopped(.removed)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(error?.message.contains("was removed while it was open") == true)
+        }
+        // Nor is it shown here, where it could still be read.
+        _ = try store.refresh()
+        #expect(store.head(of: space) == 2)
+        try store.close()
+    }
+
+    /// What was moved is where it was moved to.
+    @Test func aFolderThatIsMovedIsWrittenOnTo() throws {
+        let (old, new) = (folder.path + "/old", folder.path + "/new")
+        try LogStore.create(in: POSIXDirectory(path: old, access: .create))
+        let store = try open(old)
+        let space = try store.makeSpace(isAuthority: true).space
+        try FileManager.default.moveItem(atPath: old, toPath: new)
+        _ = try store.append(log.append(2, to: space))
+        try store.close()
+        #expect(try open(new).head(of: space) == 2)
+    }
+
     @Test func theLogTurnsOverOnRealFiles() throws {
         let store = try open()
         let space = try store.makeSpace(isAuthority: true).space

@@ -20,6 +20,21 @@ import Testing
         try directory.removeTree("tree")
     }
 
+    @Test func anOpenFileTellsThatItWasRemoved() throws {
+        let folder = try TemporaryFolder()
+        let directory = try folder.directory()
+        let file = try directory.open("file", .createNew)
+        #expect(throws: Never.self) { try file.checkName() }
+        try directory.rename("file", to: "moved")
+        #expect(throws: Never.self) { try file.checkName() }
+        try directory.remove("moved")
+        #expect(failure { try file.checkName() } == "removed")
+        let other = try directory.open("file", .createNew)
+        try directory.open("new", .createNew).sync()
+        try directory.rename("new", to: "file")
+        #expect(failure { try other.checkName() } == "removed")
+    }
+
     @Test func aMissingRootIsMadeOnlyIfAsked() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/a/b//c/"

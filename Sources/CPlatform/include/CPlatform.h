@@ -60,6 +60,8 @@ int32_t diario_status(int32_t descriptor, diario_file_status *status);
 int32_t diario_status_at(int32_t directory, const char *path, diario_file_status *status);
 /* The size in bytes; cheaper than all of the status. */
 int64_t diario_size(int32_t descriptor);
+/* 1 if no name leads to the file any more, else 0. */
+int32_t diario_is_nameless(int32_t descriptor);
 
 /* One transfer, which may be short. Returns the number of bytes. */
 int64_t diario_read(int32_t descriptor, void *bytes, size_t count, int64_t offset);

@@ -124,7 +124,20 @@ struct FrameLog: ~Copyable {
             if case .cut = error { throw .storage(error) }
             return try move(&frame, after: error)
         }
+        // Behind the sync: what is removed from now on was there when it was acknowledged.
+        do { try newest.checkName() } catch { try stop(after: error) }
         return settle()
+    }
+
+    /// Takes no more, and sees to it that the last frame, which is refused, is not read here.
+    private mutating func stop(after cause: StorageError) throws(LogError) {
+        if let place = takeBack()?.place {
+            let zeros = [UInt8](repeating: 0, count: FrameHeader.size)
+            try? newest?.write(zeros.span, at: place.offset)
+        }
+        unsynced = nil
+        stopped = cause
+        throw .stopped(cause)
     }
 
     /// Moves the last frame of the newest file to a new one, and syncs it there; its new place.
@@ -132,13 +145,19 @@ struct FrameLog: ~Copyable {
         _ frame: inout [UInt8],
         after cause: StorageError
     ) throws(LogError) -> FramePlace? {
+        guard takeBack() != nil else { return nil }
+        try relocate(&frame, after: cause)
+        guard let place = settle() else { preconditionFailure("a frame that was moved is there") }
+        return place
+    }
+
+    /// Lets the newest file end before the frame that is not synced, which it gives.
+    private mutating func takeBack() -> UnsyncedFrame? {
         guard let unsynced else { return nil }
         files[files.count - 1].length = unsynced.place.offset
         nextFrame = unsynced.header.number
         syncedLength = unsynced.place.offset
-        try relocate(&frame, after: cause)
-        guard let place = settle() else { preconditionFailure("a frame that was moved is there") }
-        return place
+        return unsynced
     }
 
     /// Where the frames of the newest file end.
