@@ -25,8 +25,7 @@ package final class ReadModels {
     private let recent: RecentEvents
     /// How packs in use are applied, by fingerprint.
     private var plans: [Hash32: PackPlan] = [:]
-    /// By pack; opened when something is to be changed for the first time.
-    private var locks: [String: any DirectoryLock] = [:]
+    private var locks = PackLocks()
     /// The tables of live generations.
     private var tables: [String: (file: FileIdentity, names: Set<String>)] = [:]
     /// Packs of which another generation is live since somebody asked what changed.
@@ -86,32 +85,14 @@ package final class ReadModels {
         if !notes.contains(text) { notes.append(text) }
     }
 
-    private func lock(of pack: String) throws(DiarioError) -> any DirectoryLock {
-        if let known = locks[pack] { return known }
-        let lock = try folder.lock(of: pack)
-        locks[pack] = lock
-        return lock
-    }
-
     /// Runs `body` while no other process changes live read models of these packs.
     private func locked<Value>(
         _ packs: [String],
         _ body: () throws(DiarioError) -> Value
     ) throws(DiarioError) -> Value {
-        var held: [any DirectoryLock] = []
-        defer { for lock in held { lock.release() } }
-        // In one order everywhere, so that nobody waits for somebody who waits for them.
-        for pack in Set(packs).sorted() {
-            let lock = try lock(of: pack)
-            do throws(StorageError) {
-                try lock.acquire(waitSeconds: Limits.modelWaitSecondsMax)
-            } catch {
-                throw DiarioError(error)
-            }
-            held.append(lock)
-            // What others changed under the lock, the link among it, has to be looked at.
-            if !lock.wasLastHolder { checked.remove(pack) }
-        }
+        // What others changed under a lock, the link among it, has to be looked at.
+        checked.subtract(try locks.acquire(packs, in: folder))
+        defer { locks.release() }
         return try body()
     }
 

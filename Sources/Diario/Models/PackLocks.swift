@@ -1,0 +1,49 @@
+import DiarioCore
+import DiarioStorage
+
+/// The locks of those who change live read models, one for each pack.
+struct PackLocks {
+    /// By pack; opened when something is to be changed for the first time.
+    private var known: [String: any DirectoryLock] = [:]
+    private var held: [any DirectoryLock] = []
+
+    /// Acquires the locks of these packs; gives those that another process has held since.
+    mutating func acquire(
+        _ packs: [String],
+        in folder: ModelFolder
+    ) throws(DiarioError) -> [String] {
+        var changed: [String] = []
+        do throws(DiarioError) {
+            // In one order everywhere, so that nobody waits for somebody who waits for them.
+            for pack in Set(packs).sorted() {
+                let lock = try lock(of: pack, in: folder)
+                do throws(StorageError) {
+                    try lock.acquire(waitSeconds: Limits.modelWaitSecondsMax)
+                } catch {
+                    throw DiarioError(error)
+                }
+                held.append(lock)
+                if !lock.wasLastHolder { changed.append(pack) }
+            }
+        } catch {
+            release()
+            throw error
+        }
+        return changed
+    }
+
+    mutating func release() {
+        for lock in held { lock.release() }
+        held = []
+    }
+
+    private mutating func lock(
+        of pack: String,
+        in folder: ModelFolder
+    ) throws(DiarioError) -> any DirectoryLock {
+        if let lock = known[pack] { return lock }
+        let lock = try folder.lock(of: pack)
+        known[pack] = lock
+        return lock
+    }
+}
