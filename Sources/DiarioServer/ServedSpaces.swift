@@ -211,7 +211,7 @@ package final class ServedSpaces: Sendable {
             if let open = authorities[space.id] { return .success(open) }
             do throws(LogError) {
                 if try !store.hasSpace(space.id) {
-                    _ = try store.makeServedSpace(space.id)
+                    _ = try store.makeWholeSpace(space.id)
                 }
             } catch {
                 return .failure(error)

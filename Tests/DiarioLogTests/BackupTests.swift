@@ -179,7 +179,7 @@ struct BackupTests {
                 }
             )
         )
-        _ = try store.makeServedSpace(id)
+        _ = try store.makeWholeSpace(id)
         try expectWhole([source.space])
         try backUp()
         try expectWhole([source.space, id].sorted())

@@ -332,6 +332,25 @@ import Testing
         #expect(try log.numbers(new, in: reopened) == [1, 2])
     }
 
+    /// Its files stay while somebody seals it, and what was recorded into it then was acknowledged.
+    @Test func nothingIsRecordedIntoASpaceThatWasReplaced() throws {
+        let (log, store) = try make()
+        let old = try store.makeSpace(isAuthority: true).space
+        let other = try log.open(process: 2)
+        _ = try other.append(log.append(1, to: old))
+        let (new, lock) = try store.stageSpace()
+        _ = try store.append(log.append(2, to: new))
+        let sealing = try log.disk.process(3).lock(LogPaths.sealingLock(old))
+        try sealing.acquire(waitSeconds: 0)
+        try store.activate(new, inPlaceOf: old)
+        lock.release()
+        #expect(throws: LogError.unknownSpace(old)) { try other.append(log.append(1, to: old)) }
+        sealing.release()
+        try other.removeRemains()
+        #expect(try log.disk.list("spaces") == [new.text])
+        #expect(try log.numbers(new, in: log.open()) == [2, 3])
+    }
+
     /// Whoever clears up did not wait for the lock, but made everybody wait who opened the space.
     @Test func whoClearsUpPassesByWhatIsBeingSealed() throws {
         let (log, store) = try make()

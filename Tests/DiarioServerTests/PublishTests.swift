@@ -131,7 +131,7 @@ struct PublishTests {
 
     @Test func theNameOfAnotherSpaceIsNotGiven() throws {
         let world = try PublishWorld()
-        let home = try world.server.makeServedSpace(try world.home).space
+        let home = try world.server.makeWholeSpace(try world.home).space
         try Pair.adopt(in: world.server, home)
         var other = try TestReplica(
             home,
@@ -154,7 +154,7 @@ struct PublishTests {
 
     @Test func aSpaceThatNobodyUsedGivesWay() throws {
         let world = try PublishWorld()
-        let home = try world.server.makeServedSpace(try world.home).space
+        let home = try world.server.makeWholeSpace(try world.home).space
         try Pair.adopt(in: world.server, home)
         #expect(try world.publish() == .published)
         #expect(try world.home != home)

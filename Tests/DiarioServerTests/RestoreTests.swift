@@ -64,7 +64,7 @@ struct RestoreTests {
         let root = try world.device.root(of: world.space)
         try world.loseServer()
         if hasEmptySpace {
-            let id = try world.server.makeServedSpace(try world.home).space
+            let id = try world.server.makeWholeSpace(try world.home).space
             try Pair.adopt(in: world.server, id)
         }
         #expect(try world.publish(.restoring) == .published)
@@ -160,7 +160,7 @@ struct RestoreTests {
     @Test func theNameOfASpaceThatIsUsedIsNotGiven() throws {
         let world = try Self.world()
         try world.loseServer()
-        let home = try world.server.makeServedSpace(try world.home).space
+        let home = try world.server.makeWholeSpace(try world.home).space
         try Pair.adopt(in: world.server, home)
         let lineage = try world.server.status(of: home).manifest.lineage
         var other = try TestReplica(home, lineage, world.clock, world.entropy)

@@ -18,7 +18,7 @@ import Testing
         directory = try folder.directory()
         let first = try Space.create(at: folder.path, packs: [TasksPack.make()])
         let second = first.store.drawSpaceID()
-        _ = try first.store.makeServedSpace(second)
+        _ = try first.store.makeWholeSpace(second)
         ids = [first.id, second].sorted()
         try first.close()
         let space = try Space.open(at: folder.path, space: second, access: .readWrite)

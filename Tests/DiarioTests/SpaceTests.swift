@@ -156,6 +156,18 @@ import Testing
         }
     }
 
+    /// The log had nothing of such a space, which is what a log that is gone looks like.
+    @Test func aDiaryWithoutPacksIsWhole() async throws {
+        let folder = try TemporaryFolder()
+        for _ in 0..<2 {
+            let diary = try Diary.open(at: folder.path, packs: [])
+            try await diary.close()
+            let space = try Space.open(at: folder.path, access: .readOnly)
+            #expect(try space.verify { _ in }.isOK)
+            try space.close()
+        }
+    }
+
     @Test func ofManyThatMakeASpaceOneDoes() async throws {
         let folder = try TemporaryFolder()
         let pack = try TasksPack.make()

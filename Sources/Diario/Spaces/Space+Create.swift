@@ -43,7 +43,7 @@ extension Space {
         try logging { () throws(LogError) in try LogStore.create(in: directory) }
         let store = try openStore(directory, access: .readWrite)
         let manifest = try logging { () throws(LogError) in
-            try store.makeSpace(isAuthority: true)
+            try store.makeWholeSpace(store.drawSpaceID())
         }
         let space = try Space(store: store, id: manifest.space)
         _ = try space.adopt(packs) { _, _ in }

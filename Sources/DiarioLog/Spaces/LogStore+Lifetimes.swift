@@ -18,9 +18,9 @@ extension LogStore {
         return manifest
     }
 
-    /// Makes an empty space with this id, beside which others open the directory; durable when it
-    /// returns.
-    package func makeServedSpace(_ id: SpaceID) throws(LogError) -> Manifest {
+    /// Makes an empty space with this id that is whole without an event, and gives positions here;
+    /// durable when it returns.
+    package func makeWholeSpace(_ id: SpaceID) throws(LogError) -> Manifest {
         let manifest = draftManifest(id, isAuthority: true, isStaging: false)
         let making = try holdFolder(of: id)
         defer { making.release() }
@@ -151,8 +151,10 @@ extension LogStore {
             manifest.isStaging = false
             manifest.replaces = old
             try writer.replaceManifest(manifest)
-            // Still under the lock, so that nobody records into the old one any more.
+            // Still under the lock, so that nobody records into the old one any more: not even
+            // while its files cannot be removed.
             try writer.writeDropped(old)
+            try? takeManifest(of: old)
             return true
         }
         // The new space is there, whatever becomes of the files of the old one.
@@ -172,6 +174,18 @@ extension LogStore {
         }
         defer { sealing?.release() }
         try removeFiles(of: space)
+    }
+
+    /// Takes the manifest from a dead space, without which nobody takes it for one; not if it is
+    /// what tells that another one is dead.
+    private func takeManifest(of dead: SpaceID) throws(LogError) {
+        let directory = shared.directory
+        let before = try SpaceHome.readManifest(dead, in: directory).replaces
+        try storing { () throws(StorageError) in
+            if let before, try directory.exists(LogPaths.space(before)) { return }
+            try directory.rename(LogPaths.manifest(dead), to: LogPaths.removed(dead))
+            try directory.syncDirectory(LogPaths.space(dead))
+        }
     }
 
     /// Removes a space; the caller holds the lock of those who seal it.
