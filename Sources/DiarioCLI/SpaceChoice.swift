@@ -43,8 +43,9 @@ struct SpaceChoice {
     static func names(in folder: String) -> [NamedSpace] {
         let path = folder + "/" + SpaceLocation.marker
         guard holdsControl(folder) else { return [] }
-        // Without the names there are the ids still.
-        return (try? ControlFile(folder: path, .readWrite).spaces()) ?? []
+        // A medium may be one that can only be read; and without the names there are still ids.
+        return (try? ControlFile(folder: path, .readWrite).spaces())
+            ?? (try? ControlFile(folder: path, .immutable).spaces()) ?? []
     }
 
     /// Whether it is the folder of a server.

@@ -85,6 +85,21 @@ extension LogStore {
 
     /// The spaces of this directory in order of id, without those that another one replaces.
     package func manifests() throws(LogError) -> [Manifest] {
+        let (manifests, damaged) = try readableManifests()
+        if let fault = damaged.first?.fault { throw .corrupt(fault) }
+        return manifests
+    }
+
+    /// Whether a server serves the spaces of this directory.
+    package func isOfServer() throws(LogError) -> Bool {
+        try storing { () throws(StorageError) in try shared.directory.exists(LogPaths.control) }
+    }
+
+    /// The same as far as they can be read, and what is wrong with the others: of these nobody
+    /// knows which ones they replace.
+    package func readableManifests() throws(LogError) -> (
+        manifests: [Manifest], damaged: [(space: SpaceID, fault: Fault)]
+    ) {
         let directory = shared.directory
         let names = try storing { () throws(StorageError) -> [String]? in
             guard try directory.exists(LogPaths.spaces) else { return nil }
@@ -95,18 +110,19 @@ extension LogStore {
             throw .corrupt(Fault(file: LogPaths.spaces, offset: 0, what: what))
         }
         var manifests: [Manifest] = []
+        var damaged: [(space: SpaceID, fault: Fault)] = []
         for name in names {
             guard let id = SpaceID(text: name) else { continue }
-            // A space without a manifest is one that was not made to its end.
-            guard
-                try storing({ () throws(StorageError) in
-                    try shared.directory.exists(LogPaths.manifest(id))
-                })
-            else { continue }
-            manifests.append(try SpaceHome.readManifest(id, in: shared.directory))
+            do throws(LogError) {
+                manifests.append(try SpaceHome.readManifest(id, in: directory))
+            } catch .unknownSpace {
+                // One without a manifest was not made to its end, or is not there any more.
+            } catch .corrupt(let fault) {
+                damaged.append((id, fault))
+            }
         }
         let dead = Set(manifests.filter { !$0.isStaging }.compactMap(\.replaces))
-        return manifests.filter { !dead.contains($0.space) }
+        return (manifests.filter { !dead.contains($0.space) }, damaged)
     }
 
     /// The spaces of which the log has events and whose manifests are gone.

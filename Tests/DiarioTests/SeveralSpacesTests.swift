@@ -119,6 +119,60 @@ import Testing
         )
     }
 
+    /// The only one that is left was taken, whichever was meant.
+    @Test func theOneThatIsLeftIsNotTakenForAllOthers() throws {
+        try directory.removeTree(".diario/" + LogPaths.space(ids[0]))
+        let error = error { _ = try Space.open(at: folder.path, access: .readOnly) }
+        #expect(error?.kind == .ambiguous)
+        #expect(error?.spaces == ids)
+        try Space.open(at: folder.path, space: ids[1], access: .readOnly).close()
+    }
+
+    /// A manifest that was damaged kept all the others from being looked at.
+    @Test func aDamagedManifestIsThatOfOneSpace() throws {
+        let path = ".diario/" + LogPaths.manifest(ids[0])
+        try directory.replace(path, with: [1, 2, 3])
+        let entries = try Space.openAll(at: folder.path).entries
+        #expect(entries.map(\.id) == ids)
+        #expect(try entries[1].space.get().verify { _ in }.isOK)
+        guard case .failure = entries[0].space else {
+            Issue.record("it is damaged")
+            return
+        }
+        try Space.open(at: folder.path, space: ids[1], access: .readOnly).close()
+        for (id, access) in [(ids[0], LogStore.Access.readOnly), (ids[1], .readWrite)] {
+            let error = error { _ = try Space.open(at: folder.path, space: id, access: access) }
+            #expect(error?.kind == .corrupt)
+        }
+    }
+
+    /// It was said of each space that the log had nothing of it.
+    @Test func aDamagedLogIsTheFaultThatIsTold() throws {
+        let wal = ".diario/" + LogPaths.log
+        for name in try directory.list(wal) where name.hasSuffix(".dwal") {
+            try directory.open(wal + "/" + name, .readWrite).write([7, 7, 7, 7].span, at: 0)
+        }
+        for entry in try Space.openAll(at: folder.path).entries {
+            let faults = try entry.space.get().verify { _ in }.faults
+            #expect(faults.first?.file.hasSuffix(".dwal") == true, "\(faults)")
+        }
+    }
+
+    /// A server knows its spaces by their ids: an import made another one, and nobody found it.
+    @Test func anImportIntoAServersSpaceLeavesItsID() throws {
+        let source = try SampleSpace.make(folder.path + "/source")
+        let lines = try SampleSpace.lines(source)
+        try source.close()
+        let path = folder.path + "/served"
+        let space = try Space.create(at: path, packs: PackSource.builtIn())
+        _ = try directory.open("served/.diario/" + LogPaths.control, .create)
+        let summary = try space.importLines(of: SampleSpace.file(lines, in: folder)) { _, _ in }
+        #expect(summary.space.id == space.id)
+        #expect(summary.imported > 0)
+        #expect(try space.verify { _ in }.isOK)
+        try space.close()
+    }
+
     /// A removed one is not, though the log was read before it went.
     @Test func oneThatIsRemovedMeanwhileIsNotMissed() throws {
         let reader = try Space.openAll(at: folder.path).store

@@ -178,7 +178,9 @@ struct ImportRecorder {
         }
         throw DiarioError(
             .busy,
-            "Other programs record into this space all the time. Try again later."
+            "Other programs record into this space all the time, so the import ended behind "
+                + "\(imported) events, which are recorded. Import the file again later to go "
+                + "on; lines without an origin would come twice."
         )
     }
 

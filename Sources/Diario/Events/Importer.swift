@@ -57,7 +57,9 @@ extension Space {
             // Looked at first, so that whatever is recorded behind it is noticed.
             let standing = store.standing(of: id)
             let status = try logging { () throws(LogError) in try store.status(of: id) }
-            guard status.manifest.authority != nil, status.events == 0,
+            // Others know a server's space by its id, so no other one takes its place.
+            let isServed = try logging { () throws(LogError) in try store.isOfServer() }
+            guard status.manifest.authority != nil, status.events == 0, !isServed,
                 try !beginsForeign(file, form)
             else {
                 var recorder = try ImportRecorder(self, status)

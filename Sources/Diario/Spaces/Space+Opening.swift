@@ -40,9 +40,12 @@ extension Space {
         let packs = PacksAhead(directory)
         let store = try openStore(directory, access: access)
         store.remember(packs.wait())
-        let manifests = try logging { () throws(LogError) in try store.manifests() }
+        let (manifests, damaged) = try logging { () throws(LogError) in
+            // Where something may be written, each of them has to say which one it replaces.
+            access == .readOnly ? try store.readableManifests() : (try store.manifests(), [])
+        }
         let live = manifests.filter { !$0.isStaging }.map(\.space)
-        let chosen = try choose(id, of: live, in: store, path)
+        let chosen = try choose(id, of: live, damaged, in: store, path)
         try logging { () throws(LogError) in try store.checkTail(of: chosen) }
         if access == .readWrite, store.hasRemains(beside: manifests) {
             // What an import left that was killed, or a space that could not be removed when
@@ -55,19 +58,24 @@ extension Space {
     private static func choose(
         _ id: SpaceID?,
         of live: [SpaceID],
+        _ damaged: [(space: SpaceID, fault: Fault)],
         in store: LogStore,
         _ path: String
     ) throws(DiarioError) -> SpaceID {
         if let id, live.contains(id) { return id }
-        if id == nil, live.count == 1 { return live[0] }
         let missing = try logging { () throws(LogError) in try store.missingManifests() }
-        if let fault = missing.first(where: { id == nil ? live.isEmpty : $0.space == id })?.fault {
+        let faulty = damaged + missing
+        if let fault = faulty.first(where: { id == nil ? live.isEmpty : $0.space == id })?.fault {
             throw DiarioError(LogError.corrupt(fault))
         }
         if let id {
             throw DiarioError(.notFound, "There is no space \(id.text) in \(path). Check its id.")
         }
-        throw live.isEmpty ? noSpace(at: path) : .ambiguous(live, at: path)
+        // Also the ones that cannot be opened may be meant.
+        let all = (live + faulty.map(\.space)).sorted()
+        guard let first = live.first else { throw noSpace(at: path) }
+        guard all.count == 1 else { throw .ambiguous(all, at: path) }
+        return first
     }
 
     package static func openStore(
@@ -129,13 +137,15 @@ extension Space {
         let store = try openStore(directory, access: .readOnly)
         store.remember(packs.wait())
         var entries: [Entry] = []
-        let (manifests, missing) = try logging { () throws(LogError) in
-            (try store.manifests(), try store.missingManifests())
+        let (manifests, damaged) = try logging { () throws(LogError) in
+            try store.readableManifests()
         }
+        let missing = try logging { () throws(LogError) in try store.missingManifests() }
         for manifest in manifests where !manifest.isStaging {
             let id = manifest.space
             let gone = try logging { () throws(LogError) in try store.missingFault(of: id) }
-            if let gone {
+            // Of a log that could not be read to its end nothing is gone yet.
+            if let gone, store.report.fault == nil {
                 entries.append(Entry(id: id, space: .failure(Entry.Damage(fault: gone))))
                 continue
             }
@@ -147,7 +157,7 @@ extension Space {
                 entries.append(Entry(id: id, space: .failure(Entry.Damage(fault: fault))))
             }
         }
-        entries += missing.map { id, fault in
+        entries += (damaged + missing).map { id, fault in
             Entry(id: id, space: .failure(Entry.Damage(fault: fault)))
         }
         return Folder(store: store, entries: entries.sorted { $0.id < $1.id })

@@ -7,6 +7,8 @@ import DiarioServer
 /// What `verify` finds in a folder that has several spaces, or none yet.
 struct FolderVerification {
     private let results: [(id: SpaceID, name: SpaceName?, result: SpaceVerification)]
+    /// What is wrong with the log that all of them have.
+    private let logFault: Fault?
 
     /// Reads and checks all of the spaces, whatever is wrong with one of them.
     init(_ folder: Space.Folder, names: [NamedSpace], _ call: Invocation) throws(Failure) {
@@ -30,6 +32,7 @@ struct FolderVerification {
             results.append((entry.id, name, result))
         }
         self.results = results
+        logFault = folder.store.report.fault
     }
 
     private static func verify(
@@ -48,6 +51,8 @@ struct FolderVerification {
 
     private var damaged: Int { results.count { !$0.result.isOK } }
 
+    private var isOK: Bool { damaged == 0 && logFault == nil }
+
     private var events: Int { results.reduce(0) { $0 + max(0, $1.result.events) } }
 
     func tell(_ call: Invocation) throws(Failure) {
@@ -56,13 +61,13 @@ struct FolderVerification {
         } else {
             try print(call)
         }
-        guard damaged == 0 else { throw .found }
+        guard isOK else { throw .found }
     }
 
     private func fill(_ json: inout JSONObjectWriter) {
-        json.add("ok", damaged == 0)
+        json.add("ok", isOK)
         json.add("events", events)
-        var faults: [Fault] = []
+        var faults = logFault.map { [$0] } ?? []
         // Of the log that all of them have there is one, however many of them tell it.
         for fault in results.flatMap(\.result.faults) where !faults.contains(fault) {
             faults.append(fault)
@@ -89,8 +94,9 @@ struct FolderVerification {
         }
         let count = UInt64(results.count)
         let spaces = Show.count(count, "space")
-        let verdict = damaged == 0 ? "ok, \(spaces)" : "NOT OK: \(damaged) of \(spaces)"
+        if let logFault, results.isEmpty { try call.output.line(logFault.message) }
+        let verdict = isOK ? "ok, \(spaces)" : "NOT OK: \(damaged) of \(spaces)"
         try call.output.line("\(verdict), \(Show.count(UInt64(events), "event"))")
-        if damaged > 0 { try VerifyCommand.tellRemedy(call) }
+        if !isOK { try VerifyCommand.tellRemedy(call) }
     }
 }

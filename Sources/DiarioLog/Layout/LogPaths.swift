@@ -6,6 +6,8 @@ package enum LogPaths {
     package static let directoryName = ".diario"
     package static let format = "format"
     package static let lock = "lock"
+    /// What a server knows of its spaces; there is none in other folders.
+    package static let control = "control.sqlite"
     package static let log = "wal"
     package static let reserve = "wal/reserve"
     package static let syncedMark = "wal/synced"

@@ -182,7 +182,7 @@ extension LogStore {
         let directory = shared.directory
         let before = try SpaceHome.readManifest(dead, in: directory).replaces
         try storing { () throws(StorageError) in
-            if let before, try directory.exists(LogPaths.space(before)) { return }
+            if let before, try directory.exists(LogPaths.manifest(before)) { return }
             try directory.rename(LogPaths.manifest(dead), to: LogPaths.removed(dead))
             try directory.syncDirectory(LogPaths.space(dead))
         }
@@ -220,8 +220,9 @@ extension LogStore {
 
     /// Whether there is something for `removeRemains`, beside these spaces.
     package func hasRemains(beside manifests: [Manifest]) -> Bool {
-        manifests.contains { manifest in
-            guard !manifest.isStaging else { return true }
+        let isOfServer = (try? isOfServer()) ?? true
+        return manifests.contains { manifest in
+            guard !manifest.isStaging else { return !isOfServer }
             guard let dead = manifest.replaces else { return false }
             return (try? shared.directory.exists(LogPaths.space(dead))) ?? false
         }
@@ -267,8 +268,11 @@ extension LogStore {
             guard isFree else { return }
         }
         // From here on it stays what it is; since it was looked at, it may have been shown.
-        let isShown = try manifests().contains { $0.space == space && !$0.isStaging }
-        if !isShown { try removeFiles(of: space) }
+        if let known = try manifests().first(where: { $0.space == space }) {
+            // What a server fills comes in many requests, and the server clears it away.
+            guard known.isStaging, try !isOfServer() else { return }
+        }
+        try removeFiles(of: space)
     }
 
     /// Held while a staging space is filled and takes its place, so that nobody clears it away.

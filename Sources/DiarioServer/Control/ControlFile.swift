@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioLog
 package import DiarioSQLite
 import Synchronization
 
@@ -9,7 +10,7 @@ import Synchronization
 /// Safe to use from any thread, and beside other processes: whatever they write is seen by the next
 /// call.
 package final class ControlFile: Sendable {
-    package static let name = "control.sqlite"
+    package static let name = LogPaths.control
     static let version: Int64 = 2
     /// `DCTL`, so that the file can be told from other databases.
     private static let applicationID: Int64 = 0x4443_544c
@@ -75,7 +76,12 @@ package final class ControlFile: Sendable {
         do throws(SQLiteError) { connection = try Connection(path: path, mode) } catch {
             throw error.kind == .unavailable && mode != .create ? .missing : .sqlite(error)
         }
-        try prepare(connection)
+        if mode == .immutable {
+            // It can be looked at as it is, unless a newer program wrote it.
+            _ = try version(of: connection)
+        } else {
+            try prepare(connection)
+        }
         do throws(SQLiteError) {
             let statement = try connection.prepare("PRAGMA data_version")
             return State(connection: connection, dataVersion: statement)

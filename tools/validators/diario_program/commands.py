@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 
@@ -365,6 +366,32 @@ def check_several(checks, diario, folder):
         shown = diario.run("-C", data, "verify")
         checks.true(shown.code == 1 and "NOT OK: 1 of 3 spaces" in shown.text, "for people", shown)
         path.write_bytes(good)
+    check_several_damaged(checks, diario, folder / "several", ids)
+
+
+def check_several_damaged(checks, diario, folder, ids):
+    """What is damaged is told of its space alone, or of the log that all of them have."""
+    data = str(folder)
+    spaces = folder / ".diario" / "spaces"
+    manifest = spaces / ids["one"] / "manifest"
+    good = manifest.read_bytes()
+    manifest.write_bytes(good[:20] + bytes([good[20] ^ 1]) + good[21:])
+    found = diario.run("-C", data, "verify", "--json")
+    checks.equal((found.code, [space["space"] for space in found.json["spaces"] if space["ok"]]),
+                 (1, [name for name in sorted(ids, key=ids.get) if name != "one"]), "the others")
+    diario.good("-C", data, "--space", "two", "stats")
+    checks.failing("-C", data, "--space", "one", "stats", has=["manifest"])
+    manifest.write_bytes(good)
+    for id in ids.values():
+        shutil.rmtree(spaces / id)
+    log = next((folder / ".diario" / "wal").glob("*.dwal"))
+    bytes_of_log = bytearray(log.read_bytes())
+    bytes_of_log[:8] = b"damaged!"
+    log.write_bytes(bytes_of_log)
+    found = diario.run("-C", data, "verify", "--json")
+    checks.equal((found.code, found.json["ok"]), (1, False), "a damaged log without spaces")
+    shown = diario.run("-C", data, "verify")
+    checks.true(shown.code == 1 and "NOT OK" in shown.text, "for people", shown)
 
 
 def check_served(checks, diario, folder):
