@@ -25,12 +25,7 @@ import Testing
         _ = try recorder.commit()
         let models = try ReadModels(space)
         try models.update()
-        let new = try TasksPack.make(
-            model: TasksPack.model.replacing(
-                "VALUES (:place, :id, :list, :place, :title);",
-                with: "VALUES (:place, :id, :list, :place + 100, :title);"
-            )
-        )
+        let new = try TasksPack.makeShifted()
         _ = try space.adopt([new]) { _, _ in }
         try models.update()
         #expect(try models.livePacks(Self.names).map(\.isHeld) == [false])

@@ -297,12 +297,7 @@ import Testing
         _ = try recorder.commit()
         let models = try ReadModels(space)
         try models.update()
-        let changed = try TasksPack.make(
-            model: TasksPack.model.replacing(
-                "VALUES (:place, :id, :list, :place, :title);",
-                with: "VALUES (:place, :id, :list, :place + 100, :title);"
-            )
-        )
+        let changed = try TasksPack.makeShifted()
         let preview = try models.compare([changed]).filter { !$0.table.isEmpty }
         #expect(preview.map(\.table.name) == ["task"])
         #expect(preview.map(\.table.changed) == [20])

@@ -3,6 +3,16 @@ import DiarioSchema
 /// A small pack that needs all that read models have: keys that are swapped, references, counters,
 /// an index of texts, one of places, and what depends on a position.
 enum TasksPack {
+    /// The same with another read model, in which each task has another place.
+    static func makeShifted() throws -> Pack {
+        try make(
+            model: model.replacing(
+                "VALUES (:place, :id, :list, :place, :title);",
+                with: "VALUES (:place, :id, :list, :place + 100, :title);"
+            )
+        )
+    }
+
     static func make(
         model: String = TasksPack.model,
         extra: [String: String] = [:]
