@@ -222,6 +222,16 @@ struct ServedEventsTests {
         ended.wait()
     }
 
+    @Test func whatAnotherProcessRecordsIsSeenWithoutAnybodyWaitingForIt() throws {
+        let world = try ServedWorld()
+        let token = try world.token()
+        let count = try world.get(Self.path, token).list().count
+        try world.recordElsewhere(ServedWorld.weight("2026-03-01"))
+        #expect(try world.get(Self.path, token).list().count == count)
+        world.handler.lookForNews()
+        #expect(try world.get(Self.path, token).list().count == count + 1)
+    }
+
     @Test func aStreamTellsEventsAndWhereItIs() throws {
         let world = try ServedWorld()
         let token = try world.token()

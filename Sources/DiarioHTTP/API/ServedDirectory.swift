@@ -136,11 +136,16 @@ package final class ServedDirectory: Sendable {
                 writeContacts()
                 lastWrite = now
             }
-            let spaces = spaces.withLock { $0.all }
-            guard spaces.contains(where: { $0.bell.listenerCount > 0 }) else { continue }
-            // What cannot be read is told to whoever asks for it.
-            _ = try? store.refresh()
-            for space in spaces { space.ringIfGrown() }
+            lookForNews()
+        }
+    }
+
+    /// Takes up what other processes recorded, and wakes those who wait for it.
+    package func lookForNews() {
+        // What cannot be read is told to whoever asks for it.
+        _ = try? store.refresh()
+        for space in spaces.withLock({ $0.all }) where space.bell.listenerCount > 0 {
+            space.ringIfGrown()
         }
     }
 
