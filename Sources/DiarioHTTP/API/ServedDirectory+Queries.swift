@@ -27,8 +27,7 @@ extension ServedDirectory {
         for parameter in question.request.query {
             texts[parameter.name] = try question.text(parameter.name)
         }
-        let values = texts
-        return try withModels(
+        let (query, source) = try withModels(
             of: question.space,
             following: { (models) throws(Problem) in [try Self.find(name, models).0.name] }
         ) { (models) throws(Problem) in
@@ -36,11 +35,11 @@ extension ServedDirectory {
             guard let source = models.source(of: pack.name) else {
                 throw Problem(.unavailable, "The read models of \(pack.name) are not built.")
             }
-            do throws(ProjectionError) {
-                return try Self.answer(query, values, source)
-            } catch {
-                throw Problem(DiarioError(error))
-            }
+            return (query, source)
+        }
+        // By a connection of its own: nobody waits for an answer that takes long.
+        do throws(ProjectionError) { return try Self.answer(query, texts, source) } catch {
+            throw Problem(DiarioError(error))
         }
     }
 
