@@ -47,8 +47,8 @@ extension Diary {
     public func query(
         _ name: String,
         _ parameters: [String: String] = [:]
-    ) throws -> QueryAnswer {
-        try answer(unlessCancelled: .named(name, parameters))
+    ) async throws -> QueryAnswer {
+        try await answer(.named(name, parameters)).answer
     }
 
     /// Answers a query in SQL over the tables of all packs; it may only read.
@@ -63,16 +63,8 @@ extension Diary {
     public func sql(
         _ query: String,
         _ parameters: [String: SQLValue] = [:]
-    ) throws -> QueryAnswer {
-        try answer(unlessCancelled: .sql(query, parameters))
-    }
-
-    /// A query that is ended with its task fails with that as the reason.
-    private func answer(unlessCancelled question: Question) throws -> QueryAnswer {
-        do throws(DiarioError) { return try answer(question).answer } catch {
-            try Task.checkCancellation()
-            throw error
-        }
+    ) async throws -> QueryAnswer {
+        try await answer(.sql(query, parameters)).answer
     }
 
     /// The answers to a named query: at once, and again each time a table that it reads changed.
@@ -136,7 +128,6 @@ extension Diary {
         // Those of a space that was made anew are others.
         if let readModels, readModels.spaceID == space.id { return readModels }
         let made = try ReadModels(space)
-        made.stop = closing
         readModels = made
         return made
     }
@@ -153,16 +144,31 @@ extension Diary {
         let tables: Set<String>
     }
 
-    func answer(_ question: Question) throws(DiarioError) -> Reading {
-        try closing.check()
-        do throws(DiarioError) { return try ask(question) } catch {
-            try closing.check()
-            throw error
+    func answer(_ question: Question) async throws -> Reading {
+        try await endingWithTask { (stop) throws(DiarioError) in try ask(question, stop) }
+    }
+
+    /// Runs `body` until the task is cancelled or the diary closed, and throws what says so then.
+    private func endingWithTask<Value>(
+        _ body: (BuildStop) throws(DiarioError) -> Value
+    ) async throws -> Value {
+        let stop = BuildStop(with: closing)
+        return try await withTaskCancellationHandler {
+            do throws(DiarioError) {
+                try stop.check()
+                return try body(stop)
+            } catch {
+                try closing.check()
+                try Task.checkCancellation()
+                throw error
+            }
+        } onCancel: {
+            stop.ask()
         }
     }
 
-    private func ask(_ question: Question) throws(DiarioError) -> Reading {
-        _ = try follow(question)
+    private func ask(_ question: Question, _ stop: BuildStop) throws(DiarioError) -> Reading {
+        _ = try follow(question, stop)
         let models = try models()
         switch question {
         case .named(let name, let texts):
@@ -171,20 +177,23 @@ extension Diary {
             return try projecting { () throws(ProjectionError) in
                 let reader = try ModelReader(source)
                 let values = try query.values(texts)
-                return try read(reader, query.statement.text, values)
+                return try read(reader, query.statement.text, values, stop)
             }
         case .sql(let query, let values):
             let scope = models.scope(of: query)
             return try projecting { () throws(ProjectionError) in
                 let reader = try models.reader(for: scope)
-                return try read(reader, query, values.mapValues { Value($0) })
+                return try read(reader, query, values.mapValues { Value($0) }, stop)
             }
         }
     }
 
     /// Brings the read models that a question may read up to what this and other processes
     /// recorded; gives their packs.
-    private func follow(_ question: Question) throws(DiarioError) -> [String] {
+    private func follow(
+        _ question: Question,
+        _ stop: BuildStop
+    ) throws(DiarioError) -> [String] {
         try refresh()
         let models = try models()
         let packs =
@@ -192,41 +201,43 @@ extension Diary {
             case .named(let name, _): [try models.query(name).0.name]
             case .sql(let query, _): models.scope(of: query).packs
             }
+        models.stop = stop
         try models.update(packs)
         return packs
     }
 
     /// Whether one of these tables may have changed since somebody asked last.
     ///
-    /// All that changed until then is noted for everybody who asks.
+    /// All that changed until then is noted for everybody who asks. `now` is to be given back as
+    /// `last` the next time.
     func hasChanged(
         _ tables: Set<String>,
         readBy question: Question,
-        since: inout UInt64
-    ) throws -> Bool {
-        let packs = try follow(question)
+        since last: UInt64
+    ) async throws -> (Bool, now: UInt64) {
+        let packs = try await endingWithTask { (stop) throws(DiarioError) in
+            try follow(question, stop)
+        }
         let changed = try models().takeChangedTables()
         for (pack, tables) in changed where !tables.isEmpty {
             changeNumber += 1
             for table in tables { changeNumbers["\(pack).\(table)"] = changeNumber }
         }
-        let last = since
-        since = changeNumber
-        return packs.contains { pack in
+        let isChanged = packs.contains { pack in
             tables.union(["*"]).contains { changeNumbers["\(pack).\($0)", default: 0] > last }
         }
+        return (isChanged, changeNumber)
     }
 
     private func read(
         _ reader: ModelReader,
         _ sql: String,
-        _ values: [String: Value]
+        _ values: [String: Value],
+        _ stop: BuildStop
     ) throws(ProjectionError) -> Reading {
         let end = ContinuousClock.now + .seconds(Limits.querySecondsMax)
         var bounds = ModelReader.Bounds()
-        bounds.isOver = { [self] in
-            Task.isCancelled || closing.hasBeenAsked || ContinuousClock.now > end
-        }
+        bounds.isOver = { stop.hasBeenAsked || ContinuousClock.now > end }
         let answer = try reader.answer(sql, values, bounds)
         var rows: [[SQLValue]] = []
         var size = 0
@@ -293,47 +304,31 @@ public struct LiveQuery: AsyncSequence, Sendable {
 
         /// The next answer that differs from the last one; nil once the task is cancelled.
         public mutating func next() async throws -> QueryAnswer? {
-            while !Task.isCancelled {
-                let version = diary.changes.version
-                if let last {
-                    let isChanged: Bool
-                    (isChanged, seen) = try await diary.isChanged(last, question, since: seen)
-                    guard isChanged else {
-                        await diary.changes.wait(after: version, atMost: Self.pause)
-                        continue
-                    }
-                } else {
-                    seen = try await diary.changeNumberNow(question)
+            do {
+                while !Task.isCancelled {
+                    if let answer = try await look() { return answer }
                 }
-                let reading: Diary.Reading
-                do { reading = try await diary.answer(question) } catch {
-                    if Task.isCancelled { return nil }
-                    throw error
-                }
-                let isOther = reading.answer != last?.answer
-                last = reading
-                if isOther { return reading.answer }
+            } catch {
+                if !Task.isCancelled { throw error }
             }
             return nil
         }
-    }
-}
 
-extension Diary {
-    fileprivate func isChanged(
-        _ reading: Reading,
-        _ question: Question,
-        since number: UInt64
-    ) throws -> (Bool, UInt64) {
-        var seen = number
-        let isChanged = try hasChanged(reading.tables, readBy: question, since: &seen)
-        return (isChanged, seen)
-    }
-
-    fileprivate func changeNumberNow(_ question: Question) throws -> UInt64 {
-        var seen = changeNumber
-        _ = try hasChanged([], readBy: question, since: &seen)
-        return seen
+        /// Asks if something changed, else waits for that a while; the answer if it is another one.
+        private mutating func look() async throws -> QueryAnswer? {
+            let version = diary.changes.version
+            // The first time this says only from where on changes are to be told.
+            let tables = last?.tables ?? []
+            let isChanged: Bool
+            (isChanged, seen) = try await diary.hasChanged(tables, readBy: question, since: seen)
+            guard isChanged || last == nil else {
+                await diary.changes.wait(after: version, atMost: Self.pause)
+                return nil
+            }
+            let reading = try await diary.answer(question)
+            defer { last = reading }
+            return reading.answer == last?.answer ? nil : reading.answer
+        }
     }
 }
 

@@ -4,8 +4,9 @@
 /// when its holder dies. To acquire it while it is held through this very object, or to release it
 /// while it is not, is a mistake of the caller and traps.
 package protocol DirectoryLock: AnyObject, Sendable {
-    /// Waits up to `waitSeconds` for the lock, then throws `.locked` with its owner.
-    func acquire(waitSeconds: Int) throws(StorageError)
+    /// Waits up to `waitSeconds` for the lock, or until `isOver`, which it asks now and then; after
+    /// that it throws `.locked` with its owner.
+    func acquire(waitSeconds: Int, unless isOver: () -> Bool) throws(StorageError)
     /// Takes the lock if nobody has it; false if somebody has.
     func tryAcquire() throws(StorageError) -> Bool
     func release()
@@ -15,6 +16,13 @@ package protocol DirectoryLock: AnyObject, Sendable {
     var note: UInt64 { get throws(StorageError) }
     /// Sets the number; only while held.
     func setNote(_ value: UInt64) throws(StorageError)
+}
+
+extension DirectoryLock {
+    /// Waits up to `waitSeconds` for the lock, then throws `.locked` with its owner.
+    package func acquire(waitSeconds: Int) throws(StorageError) {
+        try acquire(waitSeconds: waitSeconds, unless: { false })
+    }
 }
 
 // The lock file, 16 bytes, little-endian:

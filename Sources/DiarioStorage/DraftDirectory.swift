@@ -208,7 +208,7 @@ private final class DraftFile: LogFile {
 private final class DraftLock: DirectoryLock {
     private let value = Mutex<UInt64>(0)
 
-    func acquire(waitSeconds: Int) throws(StorageError) {}
+    func acquire(waitSeconds: Int, unless isOver: () -> Bool) throws(StorageError) {}
     func tryAcquire() throws(StorageError) -> Bool { true }
     func release() {}
     var wasLastHolder: Bool { true }

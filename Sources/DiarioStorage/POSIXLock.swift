@@ -26,7 +26,10 @@ package final class POSIXLock: DirectoryLock {
         self.path = path
     }
 
-    package func acquire(waitSeconds: Int) throws(StorageError) {
+    package func acquire(
+        waitSeconds: Int,
+        unless isOver: () -> Bool
+    ) throws(StorageError) {
         guard try !tryAcquire() else { return }
         let end = diario_monotonic_nanoseconds() + Int64(waitSeconds) * 1_000_000_000
         // A commit takes some 100 microseconds, so the first looks are close together; later ones
@@ -34,7 +37,7 @@ package final class POSIXLock: DirectoryLock {
         var pause: Int64 = 50_000
         repeat {
             let left = end - diario_monotonic_nanoseconds()
-            guard left > 0 else { throw .locked(path, owner: try readOwner()) }
+            guard left > 0, !isOver() else { throw .locked(path, owner: try readOwner()) }
             diario_sleep(min(pause, left))
             pause = min(2 * pause, 5_000_000)
         } while try !tryAcquire()

@@ -196,6 +196,33 @@ import Testing
         }
     }
 
+    /// It waited ten minutes for another process that builds, and so did who closed the diary.
+    @Test(arguments: ["build", "tasks.lock"], [false, true])
+    func aQueryWaitsForAnotherProcessNoLonger(lockName: String, isClosed: Bool) async throws {
+        let diary = try await diary(with: 3)
+        if lockName != "build" { _ = try await diary.sql("SELECT count(*) FROM task") }
+        let directory = try POSIXDirectory(path: folder.path + "/.diario", access: .readWrite)
+        let space = try #require(try directory.list("spaces").first)
+        if lockName == "build" { try directory.makeDirectory("spaces/\(space)/models") }
+        let lock = try directory.lock("spaces/\(space)/models/\(lockName)")
+        try lock.acquire(waitSeconds: 0)
+        defer { lock.release() }
+        try await withThrowingTaskGroup(of: QueryAnswer.self) { group in
+            group.addTask { try await diary.sql("SELECT count(*) FROM task") }
+            let start = waitAMoment()
+            if isClosed { try await diary.close() } else { group.cancelAll() }
+            let result = await group.nextResult()
+            #expect {
+                try result?.get()
+            } throws: { error in
+                isClosed
+                    ? (error as? DiarioError)?.kind == .readOnly : error is CancellationError
+            }
+            checkIsEarly(start)
+        }
+        try await diary.close()
+    }
+
     /// What a query waits for until it begins ends as well, and goes on with the next one.
     @Test(arguments: [false, true]) func closingEndsWhatAQueryWaitsFor(isBuilt: Bool) async throws {
         let diary = try await diary(with: 3)
@@ -214,7 +241,7 @@ import Testing
         } throws: {
             ($0 as? DiarioError)?.kind == .readOnly
         }
-        models.stop = nil
+        models.stop = BuildStop()
         try models.update()
         let answer = try ModelReader(models.sources()).answer("SELECT count(*) FROM task")
         #expect(try answer.next() == [.integer(2)])

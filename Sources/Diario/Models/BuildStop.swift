@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioLog
 import DiarioStorage
 import Synchronization
@@ -8,10 +9,15 @@ import Synchronization
 package final class BuildStop: Sendable {
     private let isAsked = Atomic(false)
     private let hasEnded = Signal()
+    /// By which it is asked as well.
+    private let whole: BuildStop?
 
-    package init() {}
+    /// For what ends with a `whole` as well.
+    package init(with whole: BuildStop? = nil) { self.whole = whole }
 
-    var hasBeenAsked: Bool { isAsked.load(ordering: .relaxed) }
+    var hasBeenAsked: Bool {
+        isAsked.load(ordering: .relaxed) || whole?.hasBeenAsked ?? false
+    }
 
     /// Lets the build go no further than to the end of the transaction that it is in.
     package func ask() { isAsked.store(true, ordering: .relaxed) }
@@ -19,6 +25,17 @@ package final class BuildStop: Sendable {
     /// Called by who builds wherever it may end.
     func check() throws(DiarioError) {
         if hasBeenAsked { throw DiarioError(LogError.closed) }
+    }
+
+    /// Acquires a lock that others may hold while they build.
+    func acquire(_ lock: any DirectoryLock) throws(DiarioError) {
+        do throws(StorageError) {
+            let seconds = Limits.modelWaitSecondsMax
+            try lock.acquire(waitSeconds: seconds, unless: { hasBeenAsked })
+        } catch {
+            try check()
+            throw DiarioError(error)
+        }
     }
 
     /// Said when nothing of the build goes on any more.

@@ -17,36 +17,34 @@ package struct ModelBuilder: Sendable {
     /// What a build may cost for which somebody waits by the way.
     private let allowance: StepAllowance
     /// By which a build is ended early.
-    var stop: BuildStop?
+    let stop: BuildStop
 
     init(
         _ space: Space,
         _ folder: ModelFolder,
         chunkCount: Int,
-        allowance: StepAllowance
+        allowance: StepAllowance,
+        until stop: BuildStop
     ) {
         self.space = space
         self.folder = folder
         self.chunkCount = chunkCount
         self.allowance = allowance
+        self.stop = stop
     }
 
     /// Runs `body` while nobody else builds here.
     func alone<Value>(
         _ body: () throws(DiarioError) -> Value
     ) throws(DiarioError) -> Value {
-        try Self.holding(try folder.buildLock(), body)
+        try holding(try folder.buildLock(), body)
     }
 
-    private static func holding<Value>(
+    private func holding<Value>(
         _ lock: any DirectoryLock,
         _ body: () throws(DiarioError) -> Value
     ) throws(DiarioError) -> Value {
-        do throws(StorageError) {
-            try lock.acquire(waitSeconds: Limits.modelWaitSecondsMax)
-        } catch {
-            throw DiarioError(error)
-        }
+        try stop.acquire(lock)
         defer { lock.release() }
         return try body()
     }
@@ -156,9 +154,9 @@ package struct ModelBuilder: Sendable {
         // The events that came since are written as a live generation writes them.
         try projecting { () throws(ProjectionError) in try file.flush() }
         try folder.sync()
-        try stop?.check()
+        try stop.check()
         var unfinished: DiarioError?
-        try Self.holding(try folder.lock(of: name)) { () throws(DiarioError) in
+        try holding(try folder.lock(of: name)) { () throws(DiarioError) in
             do throws(DiarioError) { try update.run(progress) } catch {
                 guard file.isSpent else { throw error }
                 // Who follows it goes on with what is left.

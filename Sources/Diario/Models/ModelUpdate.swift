@@ -18,7 +18,7 @@ package struct ModelUpdate {
     /// The newest events, for who follows the log.
     private let recent: RecentEvents?
     /// By which it is ended early, between two transactions.
-    private let stop: BuildStop?
+    private let stop: BuildStop
     /// What it may cost, for who waits for it by the way; nil if as much as it needs.
     private let allowance: StepAllowance?
 
@@ -31,7 +31,7 @@ package struct ModelUpdate {
         _ file: ModelFile,
         chunkCount: Int,
         recent: RecentEvents? = nil,
-        stop: BuildStop? = nil,
+        stop: BuildStop = BuildStop(),
         allowance: StepAllowance? = nil
     ) {
         self.recent = recent
@@ -142,7 +142,7 @@ package struct ModelUpdate {
     ) throws(DiarioError) {
         file.allow(allowance)
         while let first = file.models.map(\.applied).min(), first < head {
-            try stop?.check()
+            try stop.check()
             if try catchUpWithRecent(first + 1...head) {
                 try checkAllowance(head)
                 continue
@@ -181,7 +181,7 @@ package struct ModelUpdate {
     ) throws(DiarioError) {
         var events = try events(at: positions, for: models)
         while true {
-            try stop?.check()
+            try stop.check()
             // Reading begins here again if an event turns out to need care.
             let start = events
             let isMore = try withCare { (care) throws(ApplyError) in

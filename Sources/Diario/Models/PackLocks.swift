@@ -10,18 +10,15 @@ struct PackLocks {
     /// Acquires the locks of these packs; gives those that another process has held since.
     mutating func acquire(
         _ packs: [String],
-        in folder: ModelFolder
+        in folder: ModelFolder,
+        until stop: BuildStop
     ) throws(DiarioError) -> [String] {
         var changed: [String] = []
         do throws(DiarioError) {
             // In one order everywhere, so that nobody waits for somebody who waits for them.
             for pack in Set(packs).sorted() {
                 let lock = try lock(of: pack, in: folder)
-                do throws(StorageError) {
-                    try lock.acquire(waitSeconds: Limits.modelWaitSecondsMax)
-                } catch {
-                    throw DiarioError(error)
-                }
+                try stop.acquire(lock)
                 held.append(lock)
                 if !lock.wasLastHolder { changed.append(pack) }
             }

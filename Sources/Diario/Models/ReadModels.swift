@@ -16,7 +16,7 @@ package final class ReadModels {
     private let chunkCount: Int
     private let allowance: StepAllowance
     /// By which following the log and building are ended early.
-    package var stop: BuildStop?
+    package var stop = BuildStop()
     let folder: ModelFolder
     /// Generations that are open for changes, by pack.
     private var files: [String: ModelFile] = [:]
@@ -91,7 +91,7 @@ package final class ReadModels {
         _ body: () throws(DiarioError) -> Value
     ) throws(DiarioError) -> Value {
         // What others changed under a lock, the link among it, has to be looked at.
-        checked.subtract(try locks.acquire(packs, in: folder))
+        checked.subtract(try locks.acquire(packs, in: folder, until: stop))
         defer { locks.release() }
         return try body()
     }
@@ -350,10 +350,10 @@ package final class ReadModels {
     // MARK: Building
 
     /// Builds generations, on any thread.
-    package var builder: ModelBuilder {
-        var builder = ModelBuilder(space, folder, chunkCount: chunkCount, allowance: allowance)
-        builder.stop = stop
-        return builder
+    package var builder: ModelBuilder { builder(until: stop) }
+
+    private func builder(until stop: BuildStop) -> ModelBuilder {
+        ModelBuilder(space, folder, chunkCount: chunkCount, allowance: allowance, until: stop)
     }
 
     /// Builds all read models of these packs anew beside the live ones, then makes them live.
@@ -378,9 +378,7 @@ package final class ReadModels {
         _ stop: BuildStop,
         progress: @escaping @Sendable (UInt64, UInt64) -> Void
     ) -> @Sendable () -> Result<Void, DiarioError> {
-        var builder = builder
-        builder.stop = stop
-        return { [builder, plans = used(nil).map { plan($0) }] in
+        { [builder = builder(until: stop), plans = used(nil).map { plan($0) }] in
             Result { () throws(DiarioError) in
                 _ = try builder.rebuild(plans, measuresRows: false, progress: progress)
             }

@@ -19,7 +19,7 @@ final class CrashLock: DirectoryLock {
         }
     }
 
-    func acquire(waitSeconds: Int) throws(StorageError) {
+    func acquire(waitSeconds: Int, unless isOver: () -> Bool) throws(StorageError) {
         try disk.withState { state throws(StorageError) in
             guard try state.lock(node, for: holder) else {
                 throw .locked(path, owner: state.locks[node]?.holder?.session.process)
