@@ -91,7 +91,7 @@ package enum LogError: Error, Equatable, Sendable {
             "The log takes no more events, because writing it failed twice (\(error.message)). "
                 + "Nothing acknowledged is lost. Check the disk and open the log again."
         case .unknownSpace(let space):
-            "There is no space \(space.text) here. If an import made it anew meanwhile, do it again."
+            "There is no space \(space.text) here. If an import made it anew just now, do it again."
         case .notAuthority(let space):
             "Positions of space \(space.text) are given elsewhere, so they cannot be given here."
         case .isAuthority(let space):
