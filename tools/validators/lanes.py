@@ -96,6 +96,17 @@ class Lane:
         require(theirs.stdout == export, "both readers export the same events")
         return export
 
+    def check_limits(self):
+        """`log --limit` shows the last events, however many of them are pending."""
+        everything = self.diario.good("-C", self.path, "export").events
+        origins = [event["origin"] for event in everything]
+        pending = sum("position" not in event for event in everything)
+        require(0 < pending < len(origins), f"{pending} of {len(origins)} are pending")
+        for limit in (1, pending - 1, pending, pending + 1):
+            shown = self.diario.good("-C", self.path, "log", "--limit", str(limit), "--json").events
+            require([event["origin"] for event in shown] == origins[-limit:],
+                    f"log --limit {limit} with {pending} pending events")
+
     def seal(self, *options):
         before = self.compare()
         report = self.diario.good("-C", self.path, "seal", "--json", *options).json
@@ -122,6 +133,7 @@ def check(program, folder):
                 accepted_at += 1000
                 lane.promote(chance.randrange(1, 1_500), accepted_at)
                 lane.compare()
+            lane.check_limits()
         for file in sorted((lane.folder / "segments").iterdir()) + [lane.folder / "manifest"]:
             diario.good("inspect", str(file))
         for file in sorted((lane.data / "wal").glob("*.dwal")):

@@ -15,8 +15,8 @@ extension CommandOption {
         .value("replica", "ID", "only events that this replica wrote"),
         .value("since", "TIME", "only events accepted at TIME or later"),
         .value("until", "TIME", "only events accepted before TIME"),
-        .value("from", "POSITION", "begin at this position"),
-        .value("to", "POSITION", "end with this position"),
+        .value("from", "POSITION", "only events at this position or behind it"),
+        .value("to", "POSITION", "only events up to this position"),
         .flag("pending", "only events that have no position yet"),
     ]
 }

@@ -108,7 +108,8 @@ enum LogCommand {
             filter.positions = first...(filter.positions?.upperBound ?? UInt64(Int64.max))
             return 0
         }
-        guard pending > count else { return 0 }
+        // Fewer than were asked for: all are shown.
+        guard pending >= count else { return 0 }
         filter.part = .pending
         return pending - count
     }
