@@ -283,7 +283,7 @@ public enum Limits {
     ///
     /// Above: those that were quiet for longest are closed.
     package static let servedModelCountMax = 8
-    /// Milliseconds by which a remote clock may run ahead and still be merged into ours.
+    /// Milliseconds by which a clock is believed to be ahead of when its event was accepted.
     public static let clockLeadMillisecondsMax: Int64 = 5 * 60 * 1000
     /// Events whose salts come from one seed.
     package static let saltGroupCount = 1024

@@ -42,12 +42,21 @@ public struct HybridTime: Hashable, Comparable, Sendable {
         CivilTime.millisecondsMin...millisecondsMax - 3_600_000 ~= now.milliseconds
     }
 
-    /// The later of both, unless the other one runs far ahead of when its event was accepted: a
-    /// wrong clock elsewhere does not make ours wrong.
-    package func merged(with other: HybridTime, acceptedAt: Int64) -> HybridTime {
+    /// The time as far as it is believed of an event that was accepted at `acceptedAt`: a wrong
+    /// clock neither wins for ever nor makes that of others wrong.
+    ///
+    /// Whoever saw the event has a later clock, by the counter if need be, which is believed.
+    package func believed(acceptedAt: Int64) -> HybridTime {
         let (bound, overflows) = acceptedAt.addingReportingOverflow(Limits.clockLeadMillisecondsMax)
-        guard overflows || other.milliseconds <= bound else { return self }
-        return max(self, other)
+        guard !overflows, milliseconds > max(bound, 0) else { return self }
+        return HybridTime(milliseconds: bound, counter: 0)
+    }
+
+    /// The later of both, of the other one as far as it is believed.
+    ///
+    /// What follows an event that was seen is then later than that.
+    package func merged(with other: HybridTime, acceptedAt: Int64) -> HybridTime {
+        max(self, other.believed(acceptedAt: acceptedAt))
     }
 
     public static func < (left: HybridTime, right: HybridTime) -> Bool {

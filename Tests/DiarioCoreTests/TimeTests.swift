@@ -49,6 +49,25 @@ import Testing
         }
     }
 
+    @Test func aTimeIsBelievedForFiveMinutes() {
+        let accepted: Int64 = 1_700_000_000_000
+        let last = HybridTime(milliseconds: accepted + 300_000, counter: .max)
+        #expect(last.believed(acceptedAt: accepted) == last)
+        let next = HybridTime(rawValue: last.rawValue + 1)
+        let bound = HybridTime(milliseconds: accepted + 300_000, counter: 0)
+        #expect(next.believed(acceptedAt: accepted) == bound)
+        #expect(next.believed(acceptedAt: accepted + 1) == next)
+        #expect(next.believed(acceptedAt: .max) == next)
+        let far = HybridTime(milliseconds: .max, counter: 5)
+        #expect(last.merged(with: far, acceptedAt: accepted) == last)
+        let ours = HybridTime(rawValue: 3).merged(with: far, acceptedAt: accepted)
+        #expect(ours == bound)
+        let later = ours.next(at: Timestamp(milliseconds: accepted))
+        #expect(later.believed(acceptedAt: accepted) > far.believed(acceptedAt: accepted))
+        // Clocks on the wall before 1970 are told apart by the counter alone.
+        #expect(HybridTime(rawValue: 3).believed(acceptedAt: .min) == HybridTime(rawValue: 3))
+    }
+
     @Test func aManualClockStandsStillUntilMoved() {
         let clock = ManualClock(milliseconds: 5)
         #expect(clock.now == Timestamp(milliseconds: 5))

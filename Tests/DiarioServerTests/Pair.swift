@@ -220,6 +220,16 @@ struct TestReplica {
 
     var origins: [Origin] { get throws { try lines { $0.origin } } }
 
+    /// The clocks by which the events that have positions are compared, in their order.
+    var believedClocks: [HybridTime] {
+        get throws {
+            try lines { line in
+                guard let clock = line.clock, let time = line.acceptedAt else { return nil }
+                return clock.believed(acceptedAt: time.milliseconds)
+            }
+        }
+    }
+
     private func lines<Value>(_ body: (EventLine) -> Value?) throws -> [Value] {
         var reader = try EventReader(Space(store: store, id: space), EventFilter())
         var values: [Value] = []

@@ -348,7 +348,7 @@ struct SharedIDTests {
         #expect(try pair.authorityStore.verify(pair.replica.space) { _ in nil }.faults == [])
     }
 
-    /// The clock of the other device was far ahead, so it was not merged into ours.
+    /// The clock of the other device was far ahead, so ours stayed behind it.
     ///
     /// The next event under the same id had an earlier one, and the authority's log was not valid.
     @Test func whoFindsOthersUnderItsIDTakesANewOne() throws {

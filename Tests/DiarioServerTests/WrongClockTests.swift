@@ -84,6 +84,31 @@ struct WrongClockTests {
         #expect(pair.replica.pendingCount == 0)
     }
 
+    /// A clock further ahead than 5 minutes was not merged: no change won against it for those.
+    @Test(arguments: [0, 60_000, 299_999, 300_000, 300_001, dayMilliseconds])
+    func whatFollowsAnEventThatWasSeenIsLater(lead: Int64) throws {
+        var pair = try Pair()
+        try pair.sync()
+        var other = try pair.makeReplica()
+        for number in 0..<3 {
+            pair.clock.advance(milliseconds: lead)
+            try pair.replica.record("change \(2 * number)")
+            pair.clock.advance(milliseconds: -lead)
+            try pair.sync()
+            try pair.sync(&other)
+            try other.record("change \(2 * number + 1)")
+            try pair.sync(&other)
+            try pair.sync()
+            // What is far ahead is compared by when it was accepted.
+            pair.clock.advance(milliseconds: 1)
+        }
+        let texts = try pair.replica.texts
+        #expect(texts == (0..<6).map { "change \($0)" })
+        let clocks = try pair.replica.believedClocks
+        #expect(clocks == clocks.sorted() && Set(clocks).count == 6, "\(clocks)")
+        #expect(try other.believedClocks == clocks)
+    }
+
     @Test func repairTakesOverAClockThatRanAheadOnlyWhereItRan() throws {
         var pair = try Pair()
         try pair.sync()

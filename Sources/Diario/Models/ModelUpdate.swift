@@ -394,8 +394,8 @@ package struct ModelUpdate {
         guard let accepted = stored.acceptedAt else { return false }
         do throws(FormatError) {
             let part = try PublicPart.parse(events.bytes.span, stored.row)
-            let bound = accepted.milliseconds + Limits.clockLeadMillisecondsMax
-            return part.envelope.clock.milliseconds > bound
+            let clock = part.envelope.clock
+            return clock.believed(acceptedAt: accepted.milliseconds) < clock
         } catch {
             throw DiarioError(error)
         }

@@ -83,7 +83,7 @@ struct RecordedCalls {
             case .sequence: add(event.origin.map { Int64($0.sequence) })
             case .version: add(Int64(event.type.version))
             case .at: add(event.at?.milliseconds)
-            case .clock: add(event.clock?.milliseconds)
+            case .clock: add(event.clock.map { Int64($0.rawValue) })
             case .accepted: add(event.acceptedAt?.milliseconds)
             case .base: add(event.base.map { Int64($0) })
             case .type: add(text: event.type.nameBytes)

@@ -218,12 +218,12 @@ package struct SegmentEnvelope: Sendable {
         if wanted.contains(.subjects) { subjects = try reader.subjects() }
     }
 
-    /// The clock by which writers are compared: the event's own in milliseconds, unless it was far
-    /// ahead when the event was accepted.
+    /// The clock by which writers are compared: the event's own, unless it was far ahead when the
+    /// event was accepted.
     package func clock(of event: Int) -> Int64 {
-        let clock = HybridTime(rawValue: UInt64(bitPattern: clocks[event])).milliseconds
-        guard !accepted.isEmpty else { return clock }
-        return min(clock, accepted[event] + Limits.clockLeadMillisecondsMax)
+        guard !accepted.isEmpty else { return clocks[event] }
+        let clock = HybridTime(rawValue: UInt64(bitPattern: clocks[event]))
+        return Int64(bitPattern: clock.believed(acceptedAt: accepted[event]).rawValue)
     }
 
     package func origin(of event: Int) -> Origin {
@@ -238,8 +238,8 @@ extension SegmentIndex {
     /// Whether a clock may be further ahead of when its event was accepted than is believed.
     fileprivate var mayBeCapped: Bool {
         guard let acceptedAt else { return true }
-        let last = HybridTime(rawValue: clocks.upperBound).milliseconds
-        return last > acceptedAt.lowerBound + Limits.clockLeadMillisecondsMax
+        let last = HybridTime(rawValue: clocks.upperBound)
+        return last.believed(acceptedAt: acceptedAt.lowerBound) < last
     }
 }
 

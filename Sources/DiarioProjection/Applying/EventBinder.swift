@@ -10,19 +10,12 @@ struct EventBinder {
     private var replica: ReplicaID?
     private var replicaText: [UInt8] = []
 
-    /// A remote clock further ahead than this does not win for ever.
-    private static let clockLeadMax = Limits.clockLeadMillisecondsMax
-
     /// The clock by which writers are compared: the event's own, unless it was far ahead when the
     /// event was accepted.
     static func clock(of event: EventLine) -> Int64? {
-        guard let clock = event.clock?.milliseconds else { return nil }
-        guard let accepted = event.acceptedAt else { return clock }
-        return capped(clock, accepted.milliseconds)
-    }
-
-    static func capped(_ clock: Int64, _ acceptedAt: Int64) -> Int64 {
-        min(clock, acceptedAt + clockLeadMax)
+        guard let clock = event.clock else { return nil }
+        let accepted = event.acceptedAt?.milliseconds
+        return Int64((accepted.map { clock.believed(acceptedAt: $0) } ?? clock).rawValue)
     }
 
     /// Binds what a parameter stands for to that at `index`.

@@ -72,7 +72,7 @@ package struct ModelPlan: Sendable {
     /// Section 5 of schema/format/models.md.
     private static func fingerprint(of model: ReadModel, in pack: Pack) -> Hash32 {
         var bytes: [UInt8] = []
-        bytes.append(text: "diario readmodel 1")
+        bytes.append(text: "diario readmodel 2")
         bytes.append(text: model.name)
         bytes.append(varint: UInt64(model.version))
         bytes.append(varint: UInt64(model.definitions.count))

@@ -455,8 +455,8 @@ class Ledger:
             self.problem(state.where, f"acceptedAt {state.accepted_at} at {state.size}")
         clocks = [self.events[key].clock for position, key in self.positions.items()
                   if position <= state.size and key in self.events]
-        # A block with a clock that ran far ahead does not count (W12), and which others are in
-        # one block with it cannot be told.
+        # How far a clock that ran far ahead is believed (W12) depends on which others are in one
+        # block with it, and that cannot be told.
         leads = [(self.events[key].clock >> 16) - self.place[key][1]
                  for position, key in self.positions.items()
                  if position <= state.size and key in self.events and key in self.place]

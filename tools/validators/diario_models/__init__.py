@@ -8,6 +8,8 @@ import re
 import sqlite3
 import struct
 
+from diario_format.primitives import parse_clock
+
 CLOCK_LEAD = 300_000
 DAY_ZERO = datetime.date(1970, 1, 1)
 
@@ -19,6 +21,12 @@ def milliseconds(value):
     moment = datetime.datetime.fromisoformat(value.replace("Z", "+00:00"))
     delta = moment - datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
     return round(delta / datetime.timedelta(milliseconds=1))
+
+
+def believed(clock, accepted):
+    """A clock as far as it counts for an event that was accepted then."""
+    bound = accepted + CLOCK_LEAD
+    return bound << 16 if clock >> 16 > max(bound, 0) else clock
 
 
 def day_of(time, offset):
@@ -99,14 +107,14 @@ class Event:
             self.values[name] = self.bound(line["payload"].get(name), field)
         replica, sequence = line["origin"].rsplit("-", 1)
         accepted = milliseconds(line["acceptedAt"]) if "acceptedAt" in line else None
-        clock = int(line["clock"].split("-")[0])
+        clock = parse_clock(line["clock"])
         subject = schema.get("x-diario-subject")
         about = line.get("subject") if subject is None else line["payload"].get(subject)
         self.values.update({
             "_position": line.get("position"), "_replica": replica, "_sequence": int(sequence),
             "_origin": line["origin"], "_type": line["type"], "_version": line["version"],
             "_at": milliseconds(line["at"]), "_accepted": accepted, "_actor": line.get("actor"),
-            "_clock": clock if accepted is None else min(clock, accepted + CLOCK_LEAD),
+            "_clock": clock if accepted is None else believed(clock, accepted),
             "_subject": None if about is None else str(about), "_base": line.get("base"),
         })
 
