@@ -422,7 +422,9 @@ package final class ReadModels {
                 try ModelFile(path: path, plan: PackPlan(pack), space: space.id, .building)
             }
             try modelUpdate(of: file).run { progress(pack.name, $0, $1) }
-            let live = folder.live(pack.name).map { folder.fullPath($0) }
+            let live = try locked([pack.name]) { () throws(DiarioError) in
+                try attachLive(to: file)
+            }
             let found = try projecting { () throws(ProjectionError) in
                 try file.differences(from: live)
             }
@@ -432,6 +434,20 @@ package final class ReadModels {
             try? folder.remove(scratch)
             throw error
         }
+    }
+
+    /// Lets a generation that was built aside be compared with the live one, both at the same event;
+    /// gives the path of that.
+    private func attachLive(to file: ModelFile) throws(DiarioError) -> String? {
+        // Others may have recorded meanwhile, and applied that to the live one.
+        try space.refresh()
+        if let live = try liveFile(file.plan, keepsOwnPack: true) {
+            try modelUpdate(of: live).run { _, _ in }
+        }
+        try modelUpdate(of: file).run { _, _ in }
+        let path = folder.live(file.plan.pack.name).map { folder.fullPath($0) }
+        try projecting { () throws(ProjectionError) in try file.attachOther(path) }
+        return path
     }
 
     /// Makes the generation before the live one live again, and keeps it with its pack.

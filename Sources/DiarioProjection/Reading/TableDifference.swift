@@ -27,8 +27,9 @@ package struct TableDifference: Hashable, Sendable {
 }
 
 extension ModelFile {
-    /// Compares its tables and indexes with those of the generation at `path`, or with none.
-    package func differences(from path: String?) throws(ProjectionError) -> [TableDifference] {
+    /// Attaches the generation at `path`, or none, as it is now: what others change in it later is
+    /// not seen by `differences`.
+    package func attachOther(_ path: String?) throws(ProjectionError) {
         do throws(SQLiteError) {
             connection.setLimit(.attachedCount, to: 1)
             if let path {
@@ -36,7 +37,18 @@ extension ModelFile {
             } else {
                 try connection.execute("ATTACH ':memory:' AS other")
             }
-            defer { try? connection.execute("DETACH other") }
+            try connection.execute("BEGIN")
+            _ = try count("SELECT count(*) FROM other.sqlite_schema")
+        } catch {
+            throw .file(path: path ?? self.path, error)
+        }
+    }
+
+    /// Compares its tables and indexes with those of the generation at `path` that is attached, or
+    /// with none.
+    package func differences(from path: String?) throws(ProjectionError) -> [TableDifference] {
+        do throws(SQLiteError) {
+            defer { try? connection.execute("COMMIT; DETACH other") }
             var known: [String: [String]] = [:]
             var knownIndexes: [String: [String]] = [:]
             if let path {
