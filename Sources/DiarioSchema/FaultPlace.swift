@@ -20,12 +20,14 @@ struct FaultPlace {
         if value.isEmpty { value = Self.value(at: offset, in: text) }
     }
 
-    /// `a.b[3]`, without the first `dropCount` steps.
+    /// `a.b[3]`, without the first `dropCount` steps; keys are shortened as values are.
     func path(dropping dropCount: Int = 0) -> String {
         var path = ""
         for step in steps.dropFirst(dropCount) {
             switch step {
-            case .key(let key): path += path.isEmpty ? key : ".\(key)"
+            case .key(let key):
+                let shown = Self.shortened(key)
+                path += path.isEmpty ? shown : ".\(shown)"
             case .index(let index): path += "[\(index)]"
             }
         }

@@ -150,6 +150,11 @@ import Testing
                 "unknown; remove it, or add it to a new version of the type"
             ),
             (
+                #"{"\u001b[31m\#(String(repeating: "z", count: 7000))":1}"#, .unknownField,
+                "\u{fffd}[31m\(String(repeating: "z", count: 53))...",
+                "unknown; remove it, or add it to a new version of the type"
+            ),
+            (
                 #"{"count":1,"c\u006funt":1}"#, .duplicateKey, "count",
                 "count comes twice; keep one of them"
             ),

@@ -33,6 +33,15 @@ import Testing
         #expect(catalog.types.count == 80)
     }
 
+    @Test func ofTypesInUseTheNewestThereCounts() throws {
+        let types = try ["t.a", "t.b"].flatMap { name in try (1...4).map { try type(name, $0) } }
+        let used = types.filter { $0.name == "t.a" && $0.version < 3 }
+        let catalog = try TypeCatalog(types, used: used)
+        #expect(catalog.newest("t.a")?.version == 2)
+        #expect(catalog.type("t.a", version: 4)?.version == 4)
+        #expect(catalog.newest("t.b")?.version == 4)
+    }
+
     @Test func anEmptyCatalogKnowsNothing() throws {
         let catalog = try TypeCatalog([EventType]())
         #expect(catalog.newest("a.b") == nil)

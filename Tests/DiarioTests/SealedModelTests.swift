@@ -93,6 +93,27 @@ import Testing
         #expect(try Self.digests(space) == before)
     }
 
+    /// Events without a version were of the newest ever known, which that pack cannot take.
+    @Test func aPackThatWasTakenBackSaysWhichVersionIsUsed() throws {
+        let folder = try TemporaryFolder()
+        var space = try Space.create(at: folder.path, packs: [Self.versions(1)])
+        _ = try space.adopt([Self.versions(2)]) { _, _ in }
+        try Self.record(space, [#"{"id":"n1","amountMg":1}"#])
+        _ = try space.adopt([Self.versions(1)]) { _, _ in }
+        for number in 2...3 {
+            try Self.record(space, [#"{"id":"n\#(number)","grams":1}"#])
+            try space.close()
+            space = try Space.open(at: folder.path, access: .readWrite)
+        }
+        let models = try ReadModels(space)
+        try models.update()
+        let reader = try ModelReader(models.sources())
+        #expect(try reader.answer("SELECT count(*) FROM note").next() == [.integer(2)])
+        // The one that the newer pack described.
+        #expect(try Self.quarantined(space).count == 1)
+        try space.close()
+    }
+
     /// Bytes of a segment that were changed are an error, never other tables and never a trap.
     @Test func aDamagedSegmentIsAnError() throws {
         let folder = try TemporaryFolder()

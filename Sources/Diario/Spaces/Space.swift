@@ -209,7 +209,7 @@ package final class Space: Sendable {
             let packs = newest.values.sorted { $0.pack.name < $1.pack.name }
             return Types(
                 of: id,
-                try TypeCatalog(types),
+                try TypeCatalog(types, used: packs.flatMap(\.pack.types)),
                 packs,
                 adoptionCount: adoptions.count
             )

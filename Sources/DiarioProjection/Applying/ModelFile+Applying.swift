@@ -350,8 +350,8 @@ enum EventFault: Error {
         case .version:
             (
                 "version",
-                "the pack of these read models has no such version of the type; update it, or "
-                    + "build them anew: diario rebuild"
+                "the pack of these read models has no such version of the type; adopt one that "
+                    + "has it, or build them anew if that was done: diario rebuild"
             )
         case .upcast(let message): ("upcast", message)
         case .file(let error): ("file", error.message)

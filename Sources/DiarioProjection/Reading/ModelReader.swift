@@ -390,7 +390,7 @@ extension PackQuery.Kind {
     /// What a value of it looks like.
     package var form: String {
         switch self {
-        case .integer: "a whole number"
+        case .integer: "a whole number of 64 bits"
         case .real: "a number"
         case .text: "a text"
         case .blob: "bytes in hexadecimal"

@@ -3,7 +3,7 @@ package struct TypeCatalog: Sendable {
     /// Sorted by name, then by version.
     package let types: [EventType]
 
-    /// For each distinct name its newest type, and how many versions there are.
+    /// For each distinct name its newest type in use, and how many versions there are.
     private let newest: [Entry]
     /// An open hash table of indices in `newest`, or -1; its size is a power of two.
     private let table: [Int32]
@@ -27,7 +27,10 @@ package struct TypeCatalog: Sendable {
     }
 
     /// Throws if one version of a type comes twice.
-    package init(_ types: [EventType]) throws(PackError) {
+    ///
+    /// Of the types that are `used` the newest version there counts as the newest, though others
+    /// are known: a pack may have been taken back to an older edition.
+    package init(_ types: [EventType], used: [EventType] = []) throws(PackError) {
         let sorted = types.sorted { left, right in
             left.name == right.name
                 ? left.version < right.version
@@ -48,11 +51,13 @@ package struct TypeCatalog: Sendable {
         }
         guard problems.isEmpty else { throw PackError(problems) }
         self.types = sorted
+        let versions = Dictionary(used.map { ($0.name, $0.version) }) { max($0, $1) }
         var newest: [Entry] = []
         for (index, type) in sorted.enumerated() {
             if let last = newest.last, last.type.name == type.name {
+                let isInUse = versions[type.name].map { type.version <= $0 } ?? true
                 newest[newest.count - 1] = Entry(
-                    type: type,
+                    type: isInUse ? type : last.type,
                     first: last.first,
                     count: last.count + 1
                 )
@@ -73,7 +78,7 @@ package struct TypeCatalog: Sendable {
         self.table = table
     }
 
-    /// The newest version of the type.
+    /// The newest version of the type that is in use.
     package func newest(_ name: String) -> EventType? {
         let bytes = Array(name.utf8)
         return find(bytes.span)?.type
@@ -94,7 +99,7 @@ package struct TypeCatalog: Sendable {
 
     /// What is known of a type's name.
     struct Entry: Sendable {
-        /// The newest version.
+        /// The newest version in use.
         let type: EventType
         /// The index of the oldest version in `types`, which the others follow.
         let first: Int
