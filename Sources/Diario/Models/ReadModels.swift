@@ -436,8 +436,8 @@ package final class ReadModels {
         }
     }
 
-    /// Lets a generation that was built aside be compared with the live one, both at one event; gives
-    /// the path of that.
+    /// Lets a generation that was built aside be compared with the live one, both at one event;
+    /// gives the path of that.
     private func attachLive(to file: ModelFile) throws(DiarioError) -> String? {
         // Others may have recorded meanwhile, and applied that to the live one.
         try space.refresh()
