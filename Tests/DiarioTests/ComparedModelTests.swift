@@ -16,7 +16,7 @@ import Testing
         _ = try recorder.commit()
     }
 
-    /// Both sides were read as they were at different events, and the rows between them found wrong.
+    /// Both sides were read at different events, and the rows between them were found wrong.
     ///
     /// An undone generation and one of another pack are compared at one event as well.
     @Test(arguments: [false, true]) func whatOthersRecordMeanwhileIsNoDifference(
