@@ -49,6 +49,25 @@ import Testing
         #expect(kinds.isSuperset(of: recycles ? [.sealed, .rows] : [.sealed, .promotion, .rows]))
     }
 
+    /// Pending events keep their hashes, which the authority may know, if a sidecar has the seed.
+    @Test func aLostSeedOfALaneIsFoundInASidecar() throws {
+        let lane = try LaneLog()
+        try lane.append(8)
+        _ = try lane.seal()
+        try lane.append(2)
+        let pending = PendingEvents(replica: lane.replica, sequences: 9...10)
+        let hash = try #require(try lane.store.pendingHash(of: pending, in: lane.space))
+        let sample = try RepairSample(lane)
+        try sample.damageSeed()
+        let report = try sample.run()
+        #expect(report.isMended)
+        #expect(report.remarks == ["1 frame of the write-ahead log"])
+        #expect(try sample.rowsNow() == sample.rows)
+        let store = try sample.log.open()
+        #expect(try store.pendingHash(of: pending, in: sample.space) == hash)
+        try store.close()
+    }
+
     /// What is there is as it was, and what is not is said to be lost.
     private func expectTold(
         _ log: RepairSample,

@@ -160,6 +160,39 @@ import Testing
         let kept = try log.bytes().keys.filter { $0.hasPrefix("set-aside/1/wal/") }
         #expect(kept.count == 1)
     }
+
+    /// A seed of salts that a lost frame held is in a sidecar as well, so the root stays.
+    @Test func aLostSeedIsFoundInASidecar() throws {
+        let sample = try RepairSample()
+        let tail = sample.rows.suffix(9)
+        #expect(tail.contains { !$0.personalPart.isEmpty }, "it needs the seed")
+        let log = sample.copy()
+        try log.damageSeed()
+        let report = try log.run()
+        #expect(report.isMended)
+        #expect(report.lostCount == 0)
+        #expect(report.remarks == ["1 frame of the write-ahead log"])
+        let store = try log.log.open()
+        #expect(try store.root(of: log.space) == sample.root)
+        #expect(try store.status(of: log.space).manifest.lineage == sample.lineage)
+        try store.close()
+        try log.expectWhole(sample.rows, report, "a lost seed")
+        #expect(try log.run().isClean)
+    }
+
+    /// Without a sidecar that has it, a seed is drawn anew, and the space is another one.
+    @Test func aLostSeedThatNoSidecarHasIsDrawnAnew() throws {
+        let sample = try RepairSample(sealed: false)
+        let log = sample.copy()
+        try log.damageSeed()
+        let report = try log.run()
+        #expect(report.isMended)
+        #expect(report.remarks.contains { $0.hasPrefix("the salts of 1 groups") })
+        let store = try log.log.open()
+        #expect(try store.status(of: log.space).manifest.lineage != sample.lineage)
+        try store.close()
+        try log.expectWhole(sample.rows, report, "a drawn seed")
+    }
 }
 
 /// A small directory with events of each kind: sealed, in the tail, and some with personal parts.
@@ -302,6 +335,13 @@ struct RepairSample {
         for index in bytes.indices { bytes[index] ^= UInt8(truncatingIfNeeded: 91 + index * 7) }
         try file.write(bytes.span, at: offset)
         try file.sync()
+    }
+
+    /// Damages the frame that holds the first seed of salts.
+    func damageSeed() throws {
+        let seed = try RawLog(log.disk).entries.first { $0.kind == .seed && $0.space == space }
+        let entry = try #require(seed)
+        try log.disk.flipBit(3, at: entry.offset, of: LogPaths.logFile(entry.file))
     }
 
     func rowsNow() throws -> [RepairRow] {

@@ -18,6 +18,8 @@ final class PairReader {
     private let shared: LogShared
     private let types: [TypeEntry]
     private let salts: SaltNodes
+    /// The seeds of groups that the sidecar has.
+    let seeds: [SaltSeed]
     private let sidecarHeader: SegmentHeader?
     private let known: [TypeEntry: EventType]
     private var rows: SegmentRows
@@ -70,7 +72,11 @@ final class PairReader {
         replica = reader.header.isPositioned || writer?.runs != [run] ? nil : writer?.replica
         do throws(SegmentError) {
             // Those that are gone may be in the write-ahead log.
-            salts = SaltNodes((try? reader.saltNodes()) ?? [])
+            let nodes = (try? reader.saltNodes()) ?? []
+            salts = SaltNodes(nodes)
+            seeds = nodes.filter { $0.level == 0 }.map {
+                SaltSeed(replica: $0.replica, group: $0.group, root: $0.value)
+            }
             rows = try SegmentRows(reader)
         } catch {
             throw place.error(error)

@@ -222,7 +222,7 @@ extension SpaceRepair {
         return work
     }
 
-    /// Draws seeds for personal events whose own ones are gone.
+    /// Gives personal events seeds whose own ones the log does not have any more.
     private func writeSeeds(
         for pieces: [LaneWork.Piece],
         of replica: ReplicaID,
@@ -232,7 +232,7 @@ extension SpaceRepair {
         for piece in pieces where !piece.isKept && (hasLostFrames || !piece.isInLog) {
             try read(piece, of: replica) { (events) throws(LogError) in search.take(events) }
         }
-        let seeds = search.drawn(&report)
+        let seeds = search.seeds({ sidecarSeeds() }, &report).all
         try store.withWriter { (writer) throws(LogError) in try writer.write(seeds, of: space) }
     }
 

@@ -77,7 +77,7 @@ struct SpaceRepair {
         let isBroken = try needsState(sealedEnd) || damagedRowsEnd > 0
         let isChanged =
             isManifestGone || !damaged.isEmpty || hasLost || !forgotten.isEmpty
-            || !seeds.isEmpty || isBroken || lanes.isBroken
+            || !seeds.all.isEmpty || isBroken || lanes.isBroken
         if isChanged {
             guard first == 1 || work.isEmpty else {
                 throw .corrupt(
@@ -342,7 +342,7 @@ struct SpaceRepair {
     private mutating func mend(
         _ pieces: [SpacePiece],
         _ sealedEnd: UInt64,
-        _ seeds: [SaltSeed],
+        _ seeds: SoughtSeeds,
         isBroken: Bool,
         _ setAside: inout SetAside,
         _ report: inout RepairReport
@@ -354,8 +354,7 @@ struct SpaceRepair {
                 "its state is made anew from what there is"
             )
         }
-        if !seeds.isEmpty { needsNewLineage = true }
-        try store.withWriter { (writer) throws(LogError) in try writer.write(seeds, of: space) }
+        try store.withWriter { (writer) throws(LogError) in try writer.write(seeds.all, of: space) }
         let made = try seal(pieces, upTo: sealedEnd)
         holdsLost = pieces.contains { if case .lost(_, .some) = $0.source { true } else { false } }
         let segments = (sources.sealed + made).sorted { $0.first < $1.first }
@@ -367,6 +366,8 @@ struct SpaceRepair {
         }
         let standsIn = walk.lost.contains { $0.hashes.isEmpty && !manifest.lost.contains($0) }
         if standsIn || !walk.isConfirmed { needsNewLineage = true }
+        // Other salts make other commitments.
+        if !seeds.drawn.isEmpty || !seeds.found.isEmpty && walk.isDenied { needsNewLineage = true }
         let lanes = try mendLanes(walk, &setAside, &report)
         try finish(segments, lanes, walk, sealedEnd, &setAside, &report)
     }

@@ -34,6 +34,8 @@ struct SpaceWalk: ~Copyable {
     private var nodes: [TreeNode: Hash32] = [:]
     /// The last size at which the tree was what an anchor says.
     private var confirmedSize: UInt64 = 0
+    /// The last size at which it was not, though there are anchors.
+    private var deniedSize: UInt64 = 0
     /// What was known before this repair.
     private let known: [LostPositions]
 
@@ -69,6 +71,11 @@ struct SpaceWalk: ~Copyable {
         let last = lost.last { !$0.hashes.isEmpty && !places.contains($0.place) }
         return confirmedSize >= last?.last ?? 0
     }
+
+    /// Whether the tree is another one than anchors say.
+    ///
+    /// Once one leaf is another, no later anchor is what it was.
+    var isDenied: Bool { deniedSize > confirmedSize }
 
     /// Says which positions are lost, before the first event is taken.
     ///
@@ -150,7 +157,8 @@ struct SpaceWalk: ~Copyable {
     }
 
     private mutating func confirm() {
-        if anchors[range.size]?.contains(range) == true { confirmedSize = range.size }
+        guard let known = anchors[range.size] else { return }
+        if known.contains(range) { confirmedSize = range.size } else { deniedSize = range.size }
     }
 
     mutating func take(_ events: StoredEvents) throws(LogError) {
