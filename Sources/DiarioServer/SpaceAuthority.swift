@@ -109,14 +109,8 @@ package final class SpaceAuthority: Sendable {
         let outline = try logging { () throws(LogError) in try store.outline(of: space) }
         let manifest = outline.manifest
         guard lineage == manifest.lineage else {
-            throw Refusal(
-                .lineage,
-                lineage: manifest.lineage,
-                epoch: manifest.epoch,
-                "This space was made elsewhere: lineage \(manifest.lineage.text) here, "
-                    + "\(lineage.text) there. If the server lost the one that is meant, a replica "
-                    + "can give it back: diario remote restore"
-            )
+            let status = try logging { () throws(LogError) in try store.status(of: space) }
+            throw Refusal(status, insteadOf: lineage)
         }
         try requireGoing(manifest)
         return outline

@@ -266,6 +266,32 @@ def check_restoring(checks, diario, server, folder):
     checks.true(refused.code == 1 and "remote restore" in refused.message, f"lost: {refused}")
     diario.good("-C", ann, "remote", "restore", environment=admin)
     checks.equal(same("after the loss")[:len(after)], after, "positions, once more")
+    # By the address of another space: each command that the refusals name does what they say.
+    other, ids = str(folder / "other"), {"DIARIO_TOKEN": server.token("other", "admin")}
+    diario.good("clone", server.url("other"), other, environment=ids)
+    refused = diario.run("-C", ann, "sync", server.url("other"), environment=ids)
+    checks.true(refused.code == 1 and "Check the address" in refused.message
+                and "diario clone" not in refused.message, f"of an unused one: {refused}")
+    diario.good("-C", other, "record", "-", stdin=weight(5))
+    diario.good("-C", other, "sync", environment=ids)
+    refused = diario.run("-C", ann, "sync", server.url("other"), environment=ids)
+    checks.true(refused.code == 1 and all(
+        word in refused.message for word in ("Check the address", "diario clone", "remote set")),
+        f"of one that is used: {refused}")
+    refused = diario.run("-C", ann, "remote", "restore", server.url("other"), environment=ids)
+    checks.true(refused.code == 1 and "remote set" in refused.message, f"taken: {refused}")
+    export = folder / "ann.jsonl"
+    export.write_bytes(diario.good("-C", ann, "export").out)
+    made = str(folder / "anew")
+    diario.good("clone", server.url("other"), made, environment=ids)
+    diario.good("-C", made, "import", str(export))
+    diario.good("-C", made, "sync", environment=ids)
+    key = folder / "again.key"
+    key.write_text(server.token("again", "admin"))
+    diario.good("-C", ann, "remote", "set", server.url("again"), "--token-file", str(key))
+    diario.good("-C", ann, "remote", "restore")
+    diario.good("-C", ann, "sync")
+    checks.equal(positions(ann)[:len(after)], after, "positions, under another name")
     rows = diario.good("replicas", "--data", server.data, "--json").json
     checks.true("bob" in [row.get("actor") for row in rows], f"a replica has an owner: {rows}")
 

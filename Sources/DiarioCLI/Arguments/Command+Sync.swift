@@ -137,7 +137,8 @@ extension Command {
                 + "which are not here refuses. So does one that goes on giving positions, which "
                 + "`diario authority hold` stops.",
             "A server that lost its tokens too needs new ones: diario token create makes the name "
-                + "of the space as well.",
+                + "of the space as well. Where another space has the name by now, and others use "
+                + "it, this one can be given back under a new name.",
         ],
         options: access + [.json, .noProgress, .help],
         examples: [

@@ -20,9 +20,12 @@ enum RestoreCommand {
             let head = space.store.standing(of: space.id).head
             guard call.arguments.has("json") else {
                 let count = Show.count(head, "event")
+                // An address that was typed is not remembered.
+                let address = call.arguments.operands.first.map { " \(CellText.oneLine($0))" } ?? ""
                 return try call.output.line(
                     isDone
                         ? "restored \(count) at \(access.remote.address). To go on: diario sync"
+                            + address
                         : "\(access.remote.address) lacks nothing of the \(count) that are here"
                 )
             }

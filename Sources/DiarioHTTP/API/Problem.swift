@@ -90,7 +90,7 @@ package struct Problem: Error, Sendable {
             case .notFound: "Check the address; a token is for one space alone."
             case .method: "Use a method that Allow names."
             case .notAcceptable: "Accept a type that the description of the path has."
-            case .lineage: "Choose another name, or ask the server's operator."
+            case .lineage: "Check the address, or ask the server's operator."
             case .epoch, .ahead, .diverged: "Sync with a replica: it finds what both have."
             case .tooLarge: "Send less at once."
             case .mediaType: "Send a type that the description of the path has."

@@ -85,32 +85,21 @@ extension Adoption {
         to publish: Publish
     ) throws(Stop) {
         let manifest = present.manifest
-        func refusal(_ reason: Refusal.Reason, _ message: String) -> Stop {
-            .refused(
-                Refusal(
-                    reason,
-                    number: present.head,
-                    lineage: manifest.lineage,
-                    epoch: manifest.epoch,
-                    message
-                )
-            )
-        }
         guard manifest.lineage == publish.standing.lineage else {
-            guard !Self.isUsed(present) else {
-                throw refusal(
-                    .lineage,
-                    "Another space has this name, and others sync with it. Choose another name."
-                )
-            }
+            guard !present.isUsed else { throw .refused(Refusal(keeping: present)) }
             return
         }
         guard manifest.isWaiting else {
-            throw refusal(
-                .ahead,
-                "The server goes on with \(present.head) events, and this replica has "
-                    + "\(publish.standing.size). Its operator can stop it from giving positions: "
-                    + "diario authority hold"
+            throw .refused(
+                Refusal(
+                    .ahead,
+                    number: present.head,
+                    lineage: manifest.lineage,
+                    epoch: manifest.epoch,
+                    "The server goes on with \(present.head) events, and this replica has "
+                        + "\(publish.standing.size). Its operator can stop it from giving "
+                        + "positions: diario authority hold"
+                )
             )
         }
     }

@@ -146,12 +146,8 @@ struct Adoption {
             }
             return true
         }
-        guard !Self.isUsed(status) else { throw Self.taken }
+        guard !status.isUsed else { throw Self.taken }
         return false
-    }
-
-    static func isUsed(_ status: SpaceStatus) -> Bool {
-        status.pending > 0 || status.tallies.contains { !$0.isAuthority }
     }
 
     static let taken = Stop.ended(
@@ -336,7 +332,7 @@ struct Adoption {
         var isTaken = false
         do throws(Refusal) {
             try whileQuiet { (present) throws(Refusal) in
-                isTaken = Self.isUsed(present)
+                isTaken = present.isUsed
                 guard !isTaken else { return false }
                 do throws(ControlError) {
                     try control.adopt(
