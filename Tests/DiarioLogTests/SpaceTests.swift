@@ -315,6 +315,26 @@ import Testing
         #expect(try log.numbers(kept, in: log.open(process: 2)) == [1, 2, 3])
     }
 
+    /// A copy waits before it was used, as its operator has to see, and writes that down then.
+    @Test func aCopyOfAServedSpaceWaitsFromTheStart() throws {
+        let (log, store) = try make()
+        let spaces = try (0..<3).map { try store.makeSpace(isAuthority: $0 != 2).space }
+        for space in [spaces[0], spaces[2]] { try store.markServed(space) }
+        #expect(try spaces.map { try store.isWaiting($0) } == [false, false, false])
+        try store.close()
+        let copy = TestLog(disk: log.disk.copy(), seed: 2)
+        let reader = try copy.open(access: .readOnly)
+        #expect(try spaces.map { try reader.isWaiting($0) } == [true, false, false])
+        let manifests = try reader.manifests()
+        #expect(manifests.allSatisfy { !$0.isWaiting })
+        try reader.close()
+        let used = try copy.open()
+        for space in spaces { _ = try used.author(of: space) }
+        #expect(try spaces.map { try used.isWaiting($0) } == [true, false, false])
+        try used.resumeAuthority(of: spaces[0])
+        #expect(try !used.isWaiting(spaces[0]))
+    }
+
     @Test func manySpacesShareOneLog() throws {
         let (log, store) = try make()
         let spaces = try (0..<30).map { try store.makeSpace(isAuthority: $0 % 2 == 0).space }

@@ -114,7 +114,11 @@ def check_restored(checks, diario, server, token, target, folder):
     checks.equal(server.stop(), 0, "the server ends")
     restored = str(folder / "restored")
     shutil.copytree(target, restored, symlinks=True)
+    status = diario.good("authority", "status", "--data", restored, "--json").json
+    checks.true(status[0]["waiting"], f"it waits before it is served: {status}")
     with Server(diario, restored, port=server.port) as other:
+        status = diario.good("authority", "status", "--data", restored, "--json").json
+        checks.true(status[0]["waiting"], f"it waits before it is asked: {status}")
         diario.run("-C", replica, "sync")
         status = diario.good("authority", "status", "--data", restored, "--json").json
         checks.true(status[0]["waiting"] and status[0]["epoch"] > 0, f"it waits: {status}")

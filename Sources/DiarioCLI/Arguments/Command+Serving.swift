@@ -209,7 +209,8 @@ extension Command {
         summary: "show which spaces get their positions here",
         details: [
             "Lists the spaces whose events get their positions in this folder, with their epoch, "
-                + "and whether they wait since they were restored from a backup."
+                + "and whether they wait since they were restored from a backup. Those of a "
+                + "folder that was just restored wait from the start."
         ],
         options: [data, .json, .help],
         examples: [

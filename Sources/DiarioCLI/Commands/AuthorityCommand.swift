@@ -123,6 +123,7 @@ enum AuthorityCommand {
             ? try reportingControl { [control = try folder.control()] () throws(ControlError) in
                 try control.spaces()
             } : []
+        let names = Dictionary(named.map { ($0.id, $0.name) }) { first, _ in first }
         return try reportingLog { () throws(LogError) in
             if store.access == .readWrite {
                 // A copy that nobody has written to yet finds out now that it is one.
@@ -130,17 +131,20 @@ enum AuthorityCommand {
                     _ = try store.author(of: manifest.space)
                 }
             }
-            return try store.manifests()
-                .filter { !$0.isStaging && $0.authority != nil }
-                .map { manifest in
+            var entries: [Entry] = []
+            for manifest in try store.manifests()
+            where !manifest.isStaging && manifest.authority != nil {
+                entries.append(
                     Entry(
                         id: manifest.space,
-                        name: named.first { $0.id == manifest.space }?.name,
+                        name: names[manifest.space],
                         epoch: manifest.epoch,
                         head: store.standing(of: manifest.space).head,
-                        isWaiting: manifest.isWaiting
+                        isWaiting: try store.isWaiting(manifest.space)
                     )
-                }
+                )
+            }
+            return entries
         }
     }
 

@@ -82,6 +82,15 @@ extension LogStore {
         try changeManifest(of: space) { $0.isServed = true }
     }
 
+    /// Whether the authority gives no positions until somebody lets it, as far as the disk tells.
+    ///
+    /// A copy waits from the start, though it writes that down only when it is used.
+    package func isWaiting(_ space: SpaceID) throws(LogError) -> Bool {
+        let home = try SpaceHome.read(space, in: shared.directory)
+        guard home.manifest.authority != nil else { return false }
+        return home.manifest.isWaiting || home.manifest.isServed && !home.isAtHome
+    }
+
     /// Lets an authority that was restored give positions again.
     package func resumeAuthority(of space: SpaceID) throws(LogError) {
         try changeManifest(of: space) { $0.isWaiting = false }
