@@ -7,12 +7,12 @@ import DiarioSync
 
 extension Refusal {
     /// Another space has the name than the one that is meant.
-    init(_ present: SpaceStatus, insteadOf meant: Lineage) {
+    init(_ present: SpaceStatus, isUsed: Bool, insteadOf meant: Lineage) {
         let manifest = present.manifest
         var message =
             "Another space has this name on the server: its lineage is \(manifest.lineage.text), "
             + "and not \(meant.text). Check the address: diario remote show. "
-        if present.isUsed {
+        if isUsed {
             message +=
                 "If the space was made anew there, as a repair of the server may do, copy it with "
                 + "`diario clone URL DIR`, and take along what it lacks: `diario export > FILE` "

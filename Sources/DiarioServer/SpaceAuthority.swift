@@ -109,8 +109,10 @@ package final class SpaceAuthority: Sendable {
         let outline = try logging { () throws(LogError) in try store.outline(of: space) }
         let manifest = outline.manifest
         guard lineage == manifest.lineage else {
-            let status = try logging { () throws(LogError) in try store.status(of: space) }
-            throw Refusal(status, insteadOf: lineage)
+            throw try logging { () throws(LogError) in
+                let status = try store.status(of: space)
+                return Refusal(status, isUsed: try store.isUsed(status), insteadOf: lineage)
+            }
         }
         try requireGoing(manifest)
         return outline

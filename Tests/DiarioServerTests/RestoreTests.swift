@@ -171,6 +171,40 @@ struct RestoreTests {
         #expect(try world.home == home)
     }
 
+    /// A space that somebody published is kept, though nobody has recorded anything in it yet.
+    @Test func aPublishedSpaceWithoutEventsKeepsItsName() throws {
+        let world = try Self.world()
+        try world.loseServer()
+        let other = try PublishWorld(seed: 2, events: 0)
+        #expect(try Self.end(of: other.session(), at: world) == .published)
+        let home = try world.home
+        let status = try world.server.status(of: home)
+        #expect(status.events == 0 && status.tallies.allSatisfy(\.isAuthority))
+        #expect(try Self.refusal(world) == .lineage)
+        let third = try PublishWorld(seed: 3)
+        guard case .kept(.taken, _) = try Self.end(of: third.session(), at: world) else {
+            return #expect(Bool(false), "the name was given")
+        }
+        #expect(try world.home == home)
+        #expect(try world.server.manifests().map(\.space) == [home])
+        #expect(world.server.validate() == [])
+    }
+
+    /// What comes of an attempt that is made at the server of `world`.
+    private static func end(
+        of session: consuming PublishSession,
+        at world: PublishWorld
+    ) throws -> PublishSession.Result? {
+        while true {
+            switch try session.next(at: world.clock.now) {
+            case .send(let request):
+                try session.receive(world.answer(request), at: world.clock.now)
+            case .done(let result): return result
+            case .wait, .stop: return nil
+            }
+        }
+    }
+
     @Test func onlyAnAdministratorMay() throws {
         let world = try Self.world()
         try world.loseServer(rights: [.read, .append, .relay])

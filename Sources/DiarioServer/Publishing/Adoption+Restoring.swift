@@ -86,7 +86,8 @@ extension Adoption {
     ) throws(Stop) {
         let manifest = present.manifest
         guard manifest.lineage == publish.standing.lineage else {
-            guard !present.isUsed else { throw .refused(Refusal(keeping: present)) }
+            let isUsed = try logging { () throws(LogError) in try store.isUsed(present) }
+            guard !isUsed else { throw .refused(Refusal(keeping: present)) }
             return
         }
         guard manifest.isWaiting else {

@@ -146,7 +146,9 @@ struct Adoption {
             }
             return true
         }
-        guard !status.isUsed else { throw Self.taken }
+        guard try !logging({ () throws(LogError) in try store.isUsed(status) }) else {
+            throw Self.taken
+        }
         return false
     }
 
@@ -332,7 +334,9 @@ struct Adoption {
         var isTaken = false
         do throws(Refusal) {
             try whileQuiet { (present) throws(Refusal) in
-                isTaken = present.isUsed
+                do throws(LogError) { isTaken = try store.isUsed(present) } catch {
+                    throw Refusal(error)
+                }
                 guard !isTaken else { return false }
                 do throws(ControlError) {
                     try control.adopt(
