@@ -180,6 +180,44 @@ import Testing
         #expect(try log.run().isClean)
     }
 
+    /// A seed of a sidecar is believed only if the tree is what the log says that it was.
+    @Test func aSeedOfAnotherTreeCostsTheLineage() throws {
+        var lane = try LaneLog()
+        try lane.reopen()
+        // Nothing shows that there are two, and each draws a seed of its own.
+        let copy = TestLog(disk: lane.log.disk.snapshot(), seed: 9)
+        copy.sizes = lane.log.sizes
+        var other = lane
+        other.move(to: copy, try copy.open())
+        try Self.fill(&lane)
+        try Self.fill(&other)
+        let sample = try RepairSample(lane)
+        try other.store.close()
+        let folder = LogPaths.segments(lane.space)
+        let paths = try copy.disk.list(folder).map { folder + "/" + $0 }
+        for path in paths + [LogPaths.manifest(lane.space)] {
+            let bytes = try copy.disk.contents(of: path, sizeMax: .max)
+            try sample.log.disk.replace(path, with: bytes)
+        }
+        try sample.damageSeed()
+        let report = try sample.run()
+        #expect(report.isMended, "\(report.findings) \(report.remaining)")
+        #expect(report.remarks.contains { $0.hasPrefix("the lineage of space") })
+        #expect(!report.remarks.contains { $0.hasPrefix("the salts") })
+        let store = try sample.log.open()
+        #expect(try store.status(of: sample.space).manifest.lineage != sample.lineage)
+        #expect(try store.verify(sample.space) { _ in nil }.faults == [])
+        try store.close()
+    }
+
+    private static func fill(_ lane: inout LaneLog) throws {
+        try lane.append(8)
+        try lane.promote(8)
+        _ = try lane.seal()
+        try lane.append(2)
+        try lane.promote(2)
+    }
+
     /// Without a sidecar that has it, a seed is drawn anew, and the space is another one.
     @Test func aLostSeedThatNoSidecarHasIsDrawnAnew() throws {
         let sample = try RepairSample(sealed: false)
