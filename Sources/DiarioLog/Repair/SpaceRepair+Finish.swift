@@ -31,7 +31,8 @@ extension SpaceRepair {
             if !isManifestGone {
                 report.remarks.append(
                     "the lineage of space \(space.text): the root cannot stay what it was, so it "
-                        + "has a new one, and older proofs and roots do not hold any more"
+                        + "has a new one, and older proofs and roots do not hold any more; its "
+                        + "replicas have to copy it anew, and say how when they sync"
                 )
             }
         }
