@@ -44,13 +44,27 @@ public struct HybridTime: Hashable, Comparable, Sendable {
 
     /// The time as far as it is believed of an event that was accepted at `acceptedAt`: a wrong
     /// clock neither wins for ever nor makes that of others wrong.
-    ///
-    /// Whoever saw the event has a later clock, by the counter if need be, which is believed.
     package func believed(acceptedAt: Int64) -> HybridTime {
         let (bound, overflows) = acceptedAt.addingReportingOverflow(Limits.clockLeadMillisecondsMax)
         guard !overflows, milliseconds > max(bound, 0) else { return self }
-        return HybridTime(milliseconds: bound, counter: 0)
+        return HybridTime(milliseconds: bound, counter: .max)
     }
+
+    /// When an authority accepts an event with this time, behind one that it accepted at `last`: at
+    /// `now`, or as late as that one.
+    ///
+    /// Later than that one where the time would not be believed. What was seen was accepted before,
+    /// so what follows it counts as later, even while the clock of the authority stands still.
+    package func accepted(at now: Int64, after last: Int64) -> Int64 {
+        let time = max(now, last)
+        let lead = milliseconds - Limits.clockLeadMillisecondsMax - time
+        guard lead > 0 else { return time }
+        // Whoever goes on from a time that was just believed is ahead of it by next to nothing.
+        let later = lead <= Self.stepMillisecondsMax ? time + lead : max(time, last + 1)
+        return min(later, CivilTime.millisecondsMax)
+    }
+
+    private static let stepMillisecondsMax: Int64 = 10
 
     /// The later of both, of the other one as far as it is believed.
     ///

@@ -54,18 +54,33 @@ import Testing
         let last = HybridTime(milliseconds: accepted + 300_000, counter: .max)
         #expect(last.believed(acceptedAt: accepted) == last)
         let next = HybridTime(rawValue: last.rawValue + 1)
-        let bound = HybridTime(milliseconds: accepted + 300_000, counter: 0)
-        #expect(next.believed(acceptedAt: accepted) == bound)
+        #expect(next.believed(acceptedAt: accepted) == last)
         #expect(next.believed(acceptedAt: accepted + 1) == next)
         #expect(next.believed(acceptedAt: .max) == next)
         let far = HybridTime(milliseconds: .max, counter: 5)
-        #expect(last.merged(with: far, acceptedAt: accepted) == last)
-        let ours = HybridTime(rawValue: 3).merged(with: far, acceptedAt: accepted)
-        #expect(ours == bound)
-        let later = ours.next(at: Timestamp(milliseconds: accepted))
-        #expect(later.believed(acceptedAt: accepted) > far.believed(acceptedAt: accepted))
+        #expect(next.merged(with: far, acceptedAt: accepted) == next)
+        #expect(HybridTime(rawValue: 3).merged(with: far, acceptedAt: accepted) == last)
         // Clocks on the wall before 1970 are told apart by the counter alone.
         #expect(HybridTime(rawValue: 3).believed(acceptedAt: .min) == HybridTime(rawValue: 3))
+    }
+
+    @Test func whatIsNotBelievedIsAcceptedLater() {
+        func accepted(_ lead: Int64, at now: Int64, after last: Int64) -> Int64 {
+            HybridTime(milliseconds: max(now, last) + 300_000 + lead, counter: 0)
+                .accepted(at: now, after: last)
+        }
+        let time: Int64 = 1_700_000_000_000
+        #expect(accepted(0, at: time, after: time - 5) == time)
+        #expect(accepted(0, at: time - 5, after: time) == time)
+        #expect(accepted(1, at: time, after: time) == time + 1)
+        #expect(accepted(10, at: time - 5, after: time) == time + 10)
+        #expect(accepted(11, at: time - 5, after: time) == time + 1)
+        #expect(accepted(11, at: time, after: time - 1) == time)
+        #expect(accepted(86_400_000, at: time, after: time) == time + 1)
+        #expect(accepted(11, at: time, after: .min) == time)
+        let last = CivilTime.millisecondsMax
+        let far = HybridTime(milliseconds: .max, counter: 0)
+        #expect(far.accepted(at: time, after: last) == last)
     }
 
     @Test func aManualClockStandsStillUntilMoved() {

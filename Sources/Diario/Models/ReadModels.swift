@@ -441,6 +441,9 @@ package final class ReadModels {
     private func attachLive(to file: ModelFile) throws(DiarioError) -> String? {
         // Others may have recorded meanwhile, and applied that to the live one.
         try space.refresh()
+        guard space.id == spaceID else {
+            throw DiarioError(.busy, "An import made the space anew just now. Do it again.")
+        }
         if let live = try liveFile(file.plan, keepsOwnPack: true) {
             try modelUpdate(of: live).run { _, _ in }
         }

@@ -65,7 +65,9 @@ extension Writer {
         }
         try checkSequences(of: rows, in: id, &sequences, arrivals)
         try checkSeeds(of: rows, in: id, &seeds)
-        var acceptedAt = max(now, arrivals.acceptedAt)...max(now, arrivals.acceptedAt)
+        let highest = rows.head.summary.highestClock
+        let time = highest.accepted(at: now, after: arrivals.acceptedAt)
+        var acceptedAt = time...time
         if let position = rows.firstPosition {
             guard position == arrivals.head + 1 else {
                 throw .outOfOrder(what: "position \(arrivals.head + 1) comes next, not \(position)")
@@ -187,7 +189,7 @@ extension Writer {
             &space
         )
         if space.isAuthority {
-            space.acceptedAt = max(space.acceptedAt, time.milliseconds)
+            space.accept(rows.head.summary.highestClock, at: time)
             note(count: rows.count, acceptedAt: space.acceptedAt)
         } else {
             for time in rows.head.times {

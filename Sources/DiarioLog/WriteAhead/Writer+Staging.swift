@@ -71,6 +71,11 @@ extension Writer {
             ownSequence = all[replica]
         }
 
+        /// Accepts events of which this is the last clock.
+        mutating func accept(_ last: HybridTime, at now: Timestamp) {
+            acceptedAt = last.accepted(at: now.milliseconds, after: acceptedAt)
+        }
+
         mutating func note(_ replica: ReplicaID, sequence: UInt64) {
             if replica == self.replica {
                 ownSequence = sequence
@@ -288,11 +293,12 @@ extension Writer {
         _ space: inout Staged,
         _ result: inout AppendedBatches
     ) {
-        // What is pending was accepted by nobody yet.
-        if space.isAuthority { space.acceptedAt = max(space.acceptedAt, time.milliseconds) }
         let sequence = lastSequence(of: replica, in: id, space) + 1
         let count = batch.count
         let clock = space.clock.next(at: time)
+        let lastClock = HybridTime(rawValue: clock.rawValue + UInt64(count - 1))
+        // What is pending was accepted by nobody yet.
+        if space.isAuthority { space.accept(lastClock, at: time) }
         makeSeeds(batch, replica, sequence, in: id, &space)
         openBlock(
             for: batch,
@@ -310,7 +316,7 @@ extension Writer {
             clock: clock,
             base: space.head
         )
-        space.clock = HybridTime(rawValue: clock.rawValue + UInt64(count - 1))
+        space.clock = lastClock
         space.note(replica, sequence: sequence + UInt64(count - 1))
         result.append(
             AppendedBatch(
@@ -334,7 +340,11 @@ extension Writer {
         let now = time
         let replica = space.replica
         // What is pending was accepted by nobody yet.
-        if space.isAuthority { space.acceptedAt = max(space.acceptedAt, now.milliseconds) }
+        if space.isAuthority {
+            let count = containers.indices.reduce(0) { $0 + UInt64(containers[$1].count) }
+            let first = space.clock.next(at: now)
+            space.accept(HybridTime(rawValue: first.rawValue + count - 1), at: now)
+        }
         for index in containers.indices {
             let batch = containers[index]
             let first = lastSequence(of: replica, in: id, space) + 1
@@ -405,7 +415,10 @@ extension Writer {
                     space.acceptedAt,
                     rows.acceptedAt[index]?.milliseconds ?? now
                 )
-                space.clock = max(space.clock, envelope.clock)
+                space.clock = space.clock.merged(
+                    with: envelope.clock,
+                    acceptedAt: space.acceptedAt
+                )
                 space.head += 1
                 note(count: 1, acceptedAt: space.acceptedAt)
             }

@@ -26,7 +26,7 @@ def milliseconds(value):
 def believed(clock, accepted):
     """A clock as far as it counts for an event that was accepted then."""
     bound = accepted + CLOCK_LEAD
-    return bound << 16 if clock >> 16 > max(bound, 0) else clock
+    return bound << 16 | 0xffff if clock >> 16 > max(bound, 0) else clock
 
 
 def day_of(time, offset):
