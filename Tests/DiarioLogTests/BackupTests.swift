@@ -21,20 +21,25 @@ struct BackupTests {
     @discardableResult
     private func backUp(meanwhile: () throws -> Void = {}) throws -> (copied: Int, kept: Int) {
         let backup = try DirectoryBackup(of: source.log.disk.process(1), to: target)
-        return try Self.finish(backup, at: source.log.clock.now, meanwhile)
+        return try Self.finish(backup, at: source.log.clock.now, meanwhile) { made, isFresh in
+            let copy = try Self.open(made, .readOnly, source.log)
+            _ = try copy.checkCopied(isFresh)
+            try copy.close()
+        }
     }
 
     @discardableResult
     private static func finish(
         _ begun: DirectoryBackup,
         at now: Timestamp,
-        _ meanwhile: () throws -> Void = {}
+        _ meanwhile: () throws -> Void = {},
+        check: (POSIXDirectory, _ isFresh: (String) -> Bool) throws -> Void = { _, _ in }
     ) throws -> (copied: Int, kept: Int) {
         var backup = begun
         try backup.copyAhead { _, _ in }
         try meanwhile()
         try backup.copyRest(wrapping: { $0 }) { _ throws(LogError) in }
-        _ = try backup.checked()
+        try check(backup.checked(), backup.isFresh)
         try backup.publish(with: [], at: now)
         return (backup.copiedSize, backup.keptSize)
     }
@@ -46,16 +51,25 @@ struct BackupTests {
 
     /// Opens the backup as it lies.
     private func open(_ access: LogStore.Access = .readOnly) throws -> LogStore {
+        let directory = try POSIXDirectory(
+            path: folder.path + "/" + LogPaths.directoryName,
+            access: access == .readOnly ? .read : .readWrite
+        )
+        return try Self.open(directory, access, source.log)
+    }
+
+    private static func open(
+        _ directory: POSIXDirectory,
+        _ access: LogStore.Access,
+        _ log: TestLog
+    ) throws -> LogStore {
         try LogStore(
-            POSIXDirectory(
-                path: folder.path + "/" + LogPaths.directoryName,
-                access: access == .readOnly ? .read : .readWrite
-            ),
+            directory,
             access: access,
-            time: source.log.clock,
-            entropy: source.log.entropy,
-            engine: source.log.kinds.engine,
-            types: source.log.kinds.types,
+            time: log.clock,
+            entropy: log.entropy,
+            engine: log.kinds.engine,
+            types: log.kinds.types,
             background: .none
         )
     }
@@ -222,5 +236,67 @@ struct BackupTests {
             return true
         }
         #expect(try DirectoryBackup.place(target) == .empty)
+    }
+
+    /// The good copy was replaced by the bad one, since only lengths were looked at.
+    @Test(arguments: [".dseg", ".dper"], [0.25, 0.75])
+    func aSegmentThatWentBadIsNoBackup(ending: String, place: Double) throws {
+        try fill(0..<200)
+        try backUp()
+        let path = try segment(ending)
+        let size = try source.log.disk.process(1).open(path, .read).size()
+        let offset = Int(Double(size) * place)
+        try source.flip(path, at: offset)
+        // The second time as well, when an attempt that ended so has left what it copied.
+        for _ in 0..<2 {
+            #expect {
+                try backUp()
+            } throws: {
+                guard case .corrupt(let fault)? = $0 as? LogError else { return false }
+                return fault.file == path
+            }
+            #expect(try open().verify(source.space) { _ in nil }.faults == [])
+        }
+        try source.flip(path, at: offset)
+        try fill(200..<210)
+        try backUp()
+        try expectSame()
+    }
+
+    /// Whatever its first backup has, a later one keeps.
+    @Test func aFirstBackupOfADamagedSourceIsRefused() throws {
+        try fill(0..<200)
+        try source.flip(try segment(".dper"), at: 40)
+        #expect(throws: LogError.self) { try backUp() }
+        #expect(try DirectoryBackup.place(target) == .empty)
+    }
+
+    @Test func whatIsCopiedIsLookedAt() throws {
+        try fill(0..<200)
+        try source.fill(200..<240)
+        #expect(try source.store.condense(source.space) > 0)
+        let disk = source.log.disk.process(1)
+        let rows = try #require(try RowFile.list(source.log.disk).first)
+        let folder = LogPaths.space(source.space)
+        for path in [folder + "/manifest", folder + "/replica", LogPaths.rowFile(rows)] {
+            let size = try disk.open(path, .read).size()
+            try source.flip(path, at: size / 2)
+            #expect {
+                try backUp()
+            } throws: {
+                guard case .corrupt(let fault)? = $0 as? LogError else { return false }
+                return fault.file == path
+            }
+            try source.flip(path, at: size / 2)
+        }
+        try backUp()
+        try expectSame()
+    }
+
+    /// The path of the first file with this ending.
+    private func segment(_ ending: String) throws -> String {
+        let folder = LogPaths.segments(source.space)
+        let names = try source.log.disk.process(1).list(folder).sorted()
+        return folder + "/" + (try #require(names.first { $0.hasSuffix(ending) }))
     }
 }

@@ -85,6 +85,17 @@ def check_again(checks, diario, server, token, target):
     name.write_bytes(bytes(len(first[kept[0]][1])))
     diario.good("backup", "--data", server.data, target)
     checks.equal(name.read_bytes(), first[kept[0]][1], "a damaged copy is made anew")
+    # One of the source that went bad is not copied.
+    source = pathlib.Path(server.data) / ".diario" / kept[0]
+    bad = bytearray(first[kept[0]][1])
+    bad[len(bad) // 2] ^= 1
+    source.write_bytes(bad)
+    refused = diario.run("backup", "--data", server.data, target)
+    source.write_bytes(first[kept[0]][1])
+    checks.true(refused.code == 1 and str(source) in refused.message
+                and "is kept as it was" in refused.message, f"a damaged source: {refused}")
+    diario.verify(target)
+    diario.good("backup", "--data", server.data, target)
 
 
 def check_broken_off(checks, diario, server, target):

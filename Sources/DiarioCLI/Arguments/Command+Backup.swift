@@ -15,6 +15,9 @@ extension Command {
                 + "kept, and only the rest is copied. The new backup takes the place of the old "
                 + "one when it is whole and on the disk; until then the old one stays. One that "
                 + "was broken off is gone on with.",
+            "What is copied anew is checked. If something of it is damaged, the command fails and "
+                + "says where, and the old backup stays: mend the folder first, see diario help "
+                + "repair.",
             "To restore it, copy TARGET to where it shall be used: cp -a TARGET DIR. A server that "
                 + "was restored gives no positions before diario authority resume. Read what that "
                 + "says. TARGET holds tokens of replicas and personal fields: keep it as safe as "

@@ -39,7 +39,10 @@ enum BackupCommand {
             }
             if isThere { others.append(ControlFile.name) }
         }
-        let entries = try check(backup)
+        let entries: [Entry]
+        do throws(DiarioError) { entries = try check(backup) } catch {
+            throw refusal(error, backup, call, of: folder.name)
+        }
         do throws(LogError) { try backup.publish(with: others, at: now) } catch {
             throw .failed(error.message)
         }
@@ -89,38 +92,52 @@ enum BackupCommand {
     }
 
     /// Opens the copy before it takes the place of an older one: that must not go for a bad one.
-    private static func check(_ backup: DirectoryBackup) throws(Failure) -> [Entry] {
-        let made: POSIXDirectory
-        do throws(LogError) { made = try backup.checked() } catch { throw damaged(error.message) }
-        let store = try reporting { () throws(DiarioError) in
-            try Space.openStore(made, access: .readOnly)
-        }
-        try reportingLog { () throws(LogError) in
-            for manifest in try store.manifests() where !manifest.isStaging {
-                try store.checkTail(of: manifest.space)
-            }
-        }
-        if let fault = store.report.fault { throw damaged(fault.message) }
-        let missing = try reportingLog { () throws(LogError) in try store.missingManifests() }
-        if let fault = missing.first?.fault { throw damaged(fault.message) }
-        return try reportingLog { () throws(LogError) in
-            let entries = try store.manifests().filter { !$0.isStaging }.map { manifest in
-                let standing = store.standing(of: manifest.space)
-                return Entry(
-                    id: manifest.space,
-                    head: standing.head,
-                    pending: standing.pending.reduce(0) { $0 + $1.sequences.count }
-                )
+    private static func check(_ backup: DirectoryBackup) throws(DiarioError) -> [Entry] {
+        let made = try logged { () throws(LogError) in try backup.checked() }
+        let store = try Space.openStore(made, access: .readOnly)
+        return try logged { () throws(LogError) in
+            let spaces = try store.checkCopied(backup.isFresh)
+            let entries = spaces.map { id in
+                let standing = store.standing(of: id)
+                let pending = standing.pending.reduce(0) { $0 + $1.sequences.count }
+                return Entry(id: id, head: standing.head, pending: pending)
             }
             try store.close()
             return entries
         }
     }
 
-    private static func damaged(_ what: String) -> Failure {
-        .failed(
-            "what was copied is damaged, so the backup before it is kept: \(what). See what can be "
-                + "mended: diario repair"
+    private static func logged<Value>(
+        _ body: () throws(LogError) -> Value
+    ) throws(DiarioError) -> Value {
+        do throws(LogError) { return try body() } catch { throw DiarioError(error) }
+    }
+
+    /// What is told of a copy that may not take the place of the backup before.
+    private static func refusal(
+        _ error: DiarioError,
+        _ backup: DirectoryBackup,
+        _ call: Invocation,
+        of source: String
+    ) -> Failure {
+        guard let fault = error.fault else { return .failed(error.message) }
+        let (name, target) = (CellText.oneLine(source), call.arguments.operands[0])
+        let place = Fault(
+            file: "\(name)/\(LogPaths.directoryName)/\(fault.file)",
+            offset: fault.offset,
+            what: fault.what
+        )
+        var kept = "Nothing was backed up"
+        if backup.hasPrevious {
+            kept = "The backup in \(CellText.oneLine(target)) is kept as it was"
+            // Its bytes never change under its name, so one of the two is another's work.
+            if fault.file.hasSuffix(".dseg"), let older = try? backup.older(fault.file) {
+                kept += ", and its copy of that file may be whole: \(CellText.oneLine(older))"
+            }
+        }
+        return .failed(
+            "what is copied is damaged: \(place.message). \(kept). All that is wrong, and what can "
+                + "be mended: diario -C \(name) verify, and diario -C \(name) repair"
         )
     }
 

@@ -28,7 +28,8 @@ package struct DirectoryBackup {
 
     private let source: any LogDirectory
     private let target: POSIXDirectory
-    private let hasPrevious: Bool
+    /// Whether the target holds a backup already.
+    package let hasPrevious: Bool
     /// Keeps others from writing to the target.
     private let targetLock: any DirectoryLock
     /// Keeps others from writing to the source; nil where nobody can.
@@ -36,6 +37,8 @@ package struct DirectoryBackup {
     /// What each file was when it was copied.
     private var copied: [String: Seen] = [:]
     private var unsynced: Set<String> = []
+    /// Files that no backup has been published with as they are.
+    private var fresh: Set<String> = []
     private var wanted: Set<String> = []
     /// Folders that the copy has even if nothing is in them.
     private var folders: Set<String> = []
@@ -210,6 +213,7 @@ package struct DirectoryBackup {
             progress(size)
             // One that was broken off may not have come to that.
             unsynced.insert(file.path)
+            fresh.insert(file.path)
             return true
         }
         let old = LogPaths.directoryName + "/" + file.path
@@ -217,6 +221,7 @@ package struct DirectoryBackup {
         try target.makeDirectory(LogPaths.parent(of: path))
         try target.removeTree(path)
         guard try target.addName(path, to: old) else { return false }
+        fresh.remove(file.path)
         keptSize += size
         progress(size)
         return true
@@ -271,12 +276,25 @@ package struct DirectoryBackup {
         }
         try target.rename(part, to: path)
         unsynced.insert(file.path)
+        fresh.insert(file.path)
         copiedSize += offset
     }
 
     // MARK: The end
 
-    /// Checks that what was copied is whole, and gives the folder that has it.
+    /// Whether a file is another one than the backup before has, so that nobody has checked it.
+    package func isFresh(_ path: String) -> Bool { fresh.contains(path) }
+
+    /// The file of this name in the backup before, from `/` on; nil if that has none.
+    package func older(_ path: String) throws(LogError) -> String? {
+        let old = LogPaths.directoryName + "/" + path
+        return try storing { () throws(StorageError) in
+            guard hasPrevious, try target.exists(old) else { return nil }
+            return target.fullPath(old)
+        }
+    }
+
+    /// Checks that nothing is missing of what was copied, and gives the folder that has it.
     package func checked() throws(LogError) -> POSIXDirectory {
         let made = try storing { () throws(StorageError) in
             try POSIXDirectory(path: target.fullPath(Self.stagingName), access: .read)

@@ -1,0 +1,78 @@
+package import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioStorage
+import Synchronization
+
+// What has to be right before a copy takes the place of an older backup: schema/format/log.md,
+// section 15.
+
+extension LogStore {
+    /// Checks the files of all spaces, each for itself, without reading events one by one; gives
+    /// the spaces.
+    ///
+    /// Of segments and row files only those are read of which `isFresh` says that they are new.
+    /// - Throws: `.corrupt` with the first fault.
+    package func checkCopied(_ isFresh: (_ path: String) -> Bool) throws(LogError) -> [SpaceID] {
+        if let fault = report.fault { throw .corrupt(fault) }
+        let spaces = try manifests().filter { !$0.isStaging }.map(\.space)
+        if let fault = try missingManifests().first?.fault { throw .corrupt(fault) }
+        var packs: Set<Hash32> = []
+        for space in spaces {
+            try checkTail(of: space)
+            if let fault = report.fault { throw .corrupt(fault) }
+            let adopted = try status(of: space).adoptions.map(\.fingerprint)
+            for pack in adopted where packs.insert(pack).inserted { try check(pack) }
+            try checkRows(of: space, isFresh)
+            if let fault = try segmentFault(of: space, isFresh) { throw .corrupt(fault) }
+            if let fault = try smallFault(of: space) { throw .corrupt(fault) }
+        }
+        return spaces
+    }
+
+    private func check(_ pack: Hash32) throws(LogError) {
+        do throws(LogError) { _ = try packFiles(pack) } catch {
+            guard case .storage(.notFound) = error else { throw error }
+            let what = "the files of a pack are missing"
+            throw .corrupt(Fault(file: LogPaths.pack(pack), offset: 0, what: what))
+        }
+    }
+
+    /// Reads the blocks in row files; those of the log were read when it was opened.
+    private func checkRows(
+        of space: SpaceID,
+        _ isFresh: (String) -> Bool
+    ) throws(LogError) {
+        let runs = shared.index.withLock { $0[space].canonical.runs }
+        for run in runs where run.isMoved && isFresh(LogPaths.rowFile(run.moved.file)) {
+            let block = try shared.storedBlock(of: run)
+            do throws(FormatError) {
+                _ = try BlockSummary.parseStored(block.span, verifyChecksum: true)
+            } catch {
+                throw run.fault(error)
+            }
+        }
+    }
+
+    private func segmentFault(
+        of space: SpaceID,
+        _ isFresh: (String) -> Bool
+    ) throws(LogError) -> Fault? {
+        let lists = try shared.segments.readLists(of: space, in: shared.directory)
+        for entry in lists.segments + lists.lanes {
+            let files = [
+                LogPaths.segment(entry.name, of: space), LogPaths.sidecar(entry.name, of: space),
+            ]
+            guard files.contains(where: isFresh) else { continue }
+            if let fault = try damage(of: entry, in: space).first { return fault }
+        }
+        return nil
+    }
+
+    private func smallFault(of space: SpaceID) throws(LogError) -> Fault? {
+        if let fault = try TileStore.markFault(shared.directory, space: space) { return fault }
+        if let fault = try publishingFault(of: space, root: nil) { return fault }
+        let faults = try inboxFaults(of: space) + importFaults(of: space)
+        return try (faults + remoteFaults(of: space)).first
+    }
+}
