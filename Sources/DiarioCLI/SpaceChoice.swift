@@ -43,9 +43,14 @@ struct SpaceChoice {
     static func names(in folder: String) -> [NamedSpace] {
         let path = folder + "/" + SpaceLocation.marker
         guard holdsControl(folder) else { return [] }
-        // A medium may be one that can only be read; and without the names there are still ids.
-        return (try? ControlFile(folder: path, .readWrite).spaces())
-            ?? (try? ControlFile(folder: path, .immutable).spaces()) ?? []
+        // Without the names there are still ids.
+        return (try? ControlFile(reading: path).spaces()) ?? []
+    }
+
+    /// What is wrong with the names and tokens of the folder; nil if nothing is known to be.
+    static func controlFault(in folder: String) -> Fault? {
+        guard holdsControl(folder) else { return nil }
+        return try? ControlFile.fault(folder: folder + "/" + SpaceLocation.marker)
     }
 
     /// Whether it is the folder of a server.
@@ -70,6 +75,9 @@ struct SpaceChoice {
 
     private func notThere(_ folder: String) -> Failure {
         let shown = CellText.oneLine(text ?? "")
+        if let fault = Self.controlFault(in: folder) {
+            return .damaged(fault, "the name \(shown) cannot be looked up. \(fault.message)")
+        }
         if Self.names(in: folder).contains(where: { $0.name.text == text }) {
             return .failed(
                 "the space \(shown) has a name, and is made when a server is first asked for it"

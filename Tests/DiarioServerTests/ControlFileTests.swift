@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioLog
 import DiarioSQLite
 import DiarioStorage
 import DiarioServer
@@ -269,5 +270,33 @@ struct ControlFileTests {
         #expect(throws: ControlError.damaged(what: "a row of `token` is none")) {
             try control.tokens()
         }
+    }
+
+    /// Verify and repair said nothing, a server began, and a backup took the damage over.
+    @Test(arguments: [2, 3, 5, 7]) func aDamagedPageIsFound(page: Int) throws {
+        for number in 0..<200 { _ = try make("s\(number)") }
+        let lying = try TemporaryFolder()
+        let inside = try lying.directory()
+        #expect(try ControlFile.copy(of: folder.directory(), to: inside))
+        #expect(try ControlFile.fault(folder: lying.path) == nil)
+        let junk = (0..<4096).map { UInt8(truncatingIfNeeded: 151 &* $0 &+ 7) }
+        try inside.open(ControlFile.name, .readWrite).write(junk.span, at: 4096 * (page - 1))
+        let fault = try #require(try ControlFile.fault(folder: lying.path))
+        #expect(fault.file == ControlFile.name)
+        let target = try TemporaryFolder()
+        #expect {
+            _ = try ControlFile.copy(of: inside, to: target.directory())
+        } throws: {
+            ($0 as? ControlError)?.fault != nil
+        }
+    }
+
+    @Test func aFileThatIsNotThereIsNoDamage() throws {
+        #expect(try ControlFile.fault(folder: folder.path + "/none") == nil)
+    }
+
+    @Test func theMessageOfDamageHasThePath() throws {
+        let message = ControlError.damaged(what: "a row").message(in: "served")
+        #expect(message.hasPrefix("served/.diario/control.sqlite: the file is damaged (a row); "))
     }
 }

@@ -158,6 +158,40 @@ def check_tokens(checks, diario, data, folder):
                     f"{words[0]} was changed: {refused}")
 
 
+def check_control(checks, diario, folder):
+    """Names and tokens that were damaged are told, kept out of a backup, and given back."""
+    data, target = folder / "control", folder / "control-backup"
+    with Server(diario, data) as server:
+        token = server.token()
+        record(server, token, range(3))
+        space = diario.good("space", "list", "--data", str(data), "--json").json[0]["id"]
+    diario.good("backup", "--data", str(data), str(target))
+    file = data / ".diario" / "control.sqlite"
+    bad = bytearray(file.read_bytes())
+    bad[4096:8192] = bytes(range(256)) * 16
+    file.write_bytes(bad)
+    for words in (("-C", str(data), "verify"), ("-C", str(data), "repair")):
+        told = diario.run(*words)
+        checks.true(told.code == 1 and "control.sqlite" in told.text, f"{words[2]}: {told}")
+    for words in (("serve", "--data", str(data), "--listen", "127.0.0.1:0"),
+                  ("backup", "--data", str(data), str(target))):
+        told = diario.run(*words)
+        checks.true(told.code == 1 and str(file) in told.message, f"{words[0]}: {told}")
+    # What the messages say: the file of the backup, or a new one.
+    for is_new in (False, True):
+        for path in file.parent.glob("control.sqlite*"):
+            path.unlink()
+        if is_new:
+            diario.good("space", "name", space, "home", "--data", str(data))
+        else:
+            shutil.copy(target / ".diario" / "control.sqlite", file)
+        with Server(diario, data) as server:
+            record(server, server.token("home", "read,append,relay") if is_new else token,
+                   range(3, 6))
+        diario.verify(str(data))
+        diario.good("backup", "--data", str(data), str(target))
+
+
 def check_new(checks, diario, folder):
     """A server's folder in which nothing was recorded yet."""
     data, target = str(folder / "new"), str(folder / "new-backup")
@@ -242,6 +276,7 @@ def check(path, folder):
         check_broken_off(checks, diario, server, target)
         check_restored(checks, diario, server, token, target, folder)
         require((folder / "restored").exists(), "there is a restored folder")
+    check_control(checks, diario, folder)
     check_new(checks, diario, folder)
     check_many(checks, diario, folder)
     check_tokens(checks, diario, str(folder / "served"), folder)

@@ -112,17 +112,7 @@ enum AuthorityCommand {
         of store: LogStore,
         _ folder: ServedFolder
     ) throws(Failure) -> [Entry] {
-        let directory = try folder.directory(.read)
-        let isNamed = try reportingLog { () throws(LogError) in
-            do throws(StorageError) { return try directory.exists(ControlFile.name) } catch {
-                throw .storage(error)
-            }
-        }
-        let named =
-            isNamed
-            ? try reportingControl { [control = try folder.control()] () throws(ControlError) in
-                try control.spaces()
-            } : []
+        let named = try folder.names()
         let names = Dictionary(named.map { ($0.id, $0.name) }) { first, _ in first }
         return try reportingLog { () throws(LogError) in
             if store.access == .readWrite {

@@ -31,13 +31,22 @@ enum BackupCommand {
         }
         let now = SystemClock().now
         var others: [String] = []
+        var controlError: ControlError?
         // Together with the log: whoever has events in it is known there.
         try backup.copyRest(wrapping: { Failure.failed($0.message) }) { (path) throws(Failure) in
             let made = try directory(path, .readWrite)
-            let isThere = try reportingControl { () throws(ControlError) in
-                try ControlFile.copy(of: source, to: made)
+            do throws(ControlError) {
+                let isThere = try ControlFile.copy(of: source, to: made)
+                if isThere { others.append(ControlFile.name) }
+            } catch {
+                controlError = error
             }
-            if isThere { others.append(ControlFile.name) }
+        }
+        if let controlError {
+            guard let fault = controlError.fault else {
+                throw .failed(controlError.message(in: CellText.oneLine(folder.name)))
+            }
+            throw refusal(DiarioError(.corrupt(fault)), backup, call, of: folder.name)
         }
         let entries: [Entry]
         do throws(DiarioError) { entries = try check(backup) } catch {

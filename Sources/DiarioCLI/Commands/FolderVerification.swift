@@ -9,9 +9,16 @@ struct FolderVerification {
     private let results: [(id: SpaceID, name: SpaceName?, result: SpaceVerification)]
     /// What is wrong with the log that all of them have.
     private let logFault: Fault?
+    /// What is wrong with the names and tokens.
+    private let controlFault: Fault?
 
     /// Reads and checks all of the spaces, whatever is wrong with one of them.
-    init(_ folder: Space.Folder, names: [NamedSpace], _ call: Invocation) throws(Failure) {
+    init(
+        _ folder: Space.Folder,
+        names: [NamedSpace],
+        _ controlFault: Fault?,
+        _ call: Invocation
+    ) throws(Failure) {
         var total: UInt64 = 0
         for entry in folder.entries {
             guard case .success(let space) = entry.space else { continue }
@@ -33,6 +40,7 @@ struct FolderVerification {
         }
         self.results = results
         logFault = folder.store.report.fault
+        self.controlFault = controlFault
     }
 
     private static func verify(
@@ -51,7 +59,7 @@ struct FolderVerification {
 
     private var damaged: Int { results.count { !$0.result.isOK } }
 
-    private var isOK: Bool { damaged == 0 && logFault == nil }
+    private var isOK: Bool { damaged == 0 && logFault == nil && controlFault == nil }
 
     private var events: Int { results.reduce(0) { $0 + max(0, $1.result.events) } }
 
@@ -67,7 +75,7 @@ struct FolderVerification {
     private func fill(_ json: inout JSONObjectWriter) {
         json.add("ok", isOK)
         json.add("events", events)
-        var faults = logFault.map { [$0] } ?? []
+        var faults = [logFault, controlFault].compactMap { $0 }
         // Of the log that all of them have there is one, however many of them tell it.
         for fault in results.flatMap(\.result.faults) where !faults.contains(fault) {
             faults.append(fault)
@@ -95,7 +103,11 @@ struct FolderVerification {
         let count = UInt64(results.count)
         let spaces = Show.count(count, "space")
         if let logFault, results.isEmpty { try call.output.line(logFault.message) }
-        let verdict = isOK ? "ok, \(spaces)" : "NOT OK: \(damaged) of \(spaces)"
+        if let controlFault {
+            try call.output.line("fault: \(CellText.oneLine(controlFault.message))")
+        }
+        let names = controlFault == nil ? "" : "names and tokens, and "
+        let verdict = isOK ? "ok, \(spaces)" : "NOT OK: \(names)\(damaged) of \(spaces)"
         try call.output.line("\(verdict), \(Show.count(UInt64(events), "event"))")
         if !isOK { try VerifyCommand.tellRemedy(call) }
     }

@@ -16,9 +16,11 @@ enum RepairCommand {
                 try PackSource.load(folder: source)
             }
         }
-        let report = try reporting { () throws(DiarioError) in
+        var report = try reporting { () throws(DiarioError) in
             try Space.repair(at: folder, packs: packs, isRehearsal: !isMeant)
         }
+        // Nothing else has what is in it.
+        if let fault = SpaceChoice.controlFault(in: folder) { report.found(fault, nil) }
         if call.arguments.has("json") {
             try call.output.json { fill(&$0, report, isDone: isMeant) }
         } else {

@@ -7,8 +7,9 @@ enum ReplicasCommand {
     static func run(_ call: Invocation) throws(Failure) {
         var wanted: SpaceName?
         if let text = call.arguments.value("space") { wanted = try call.spaceName(text) }
-        let control = try ServedFolder(call).control()
-        let found = try reportingControl {
+        let folder = try ServedFolder(call)
+        let control = try folder.control()
+        let found = try folder.reporting {
             () throws(ControlError) -> [(space: SpaceName, replica: KnownReplica)] in
             var names = try control.spaces().map(\.name)
             if let wanted {

@@ -16,6 +16,7 @@ enum ServeCommand {
         let folder = try ServedFolder(call)
         if !folder.isThere { note("makes the folder \(CellText.oneLine(folder.name))", call) }
         let control = try folder.control(for: .making)
+        try folder.reporting { () throws(ControlError) in try control.check() }
         let directory = try folder.directory(.readWrite)
         let lock = try folder.lockForServing(directory)
         defer { lock.release() }

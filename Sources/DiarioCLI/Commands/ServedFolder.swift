@@ -54,10 +54,32 @@ struct ServedFolder {
         if use != .reading {
             try reportingLog { () throws(LogError) in try BackupFile.remove(from: directory) }
         }
-        do throws(ControlError) {
-            return try ControlFile(folder: path, use == .making ? .create : .readWrite)
-        } catch {
-            throw .failed(error.message)
+        return try reporting { () throws(ControlError) in
+            switch use {
+            case .reading: try ControlFile(reading: path)
+            case .writing: try ControlFile(folder: path, .readWrite)
+            case .making: try ControlFile(folder: path, .create)
+            }
+        }
+    }
+
+    /// The names that spaces have; none if nobody gave any.
+    func names() throws(Failure) -> [NamedSpace] {
+        let directory = try directory(.read)
+        let isThere = try reportingLog { () throws(LogError) in
+            do throws(StorageError) { return try directory.exists(ControlFile.name) } catch {
+                throw .storage(error)
+            }
+        }
+        guard isThere else { return [] }
+        let control = try control()
+        return try reporting { () throws(ControlError) in try control.spaces() }
+    }
+
+    /// Runs calls of the control file and turns their errors into ours.
+    func reporting<Value>(_ body: () throws(ControlError) -> Value) throws(Failure) -> Value {
+        do throws(ControlError) { return try body() } catch {
+            throw .failed(error.message(in: CellText.oneLine(name)))
         }
     }
 
@@ -97,13 +119,6 @@ struct ServedFolder {
             throw .failed(LogError.storage(error).message)
         }
     }
-}
-
-/// Runs calls of the control file and turns their errors into ours.
-func reportingControl<Value>(
-    _ body: () throws(ControlError) -> Value
-) throws(Failure) -> Value {
-    do throws(ControlError) { return try body() } catch { throw .failed(error.message) }
 }
 
 extension Invocation {

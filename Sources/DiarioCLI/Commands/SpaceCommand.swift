@@ -13,16 +13,7 @@ enum SpaceCommand {
         let store = try reporting { () throws(DiarioError) in
             try Space.openStore(directory, access: .readOnly)
         }
-        let isMade = try reportingLog { () throws(LogError) in
-            do throws(StorageError) { return try directory.exists(ControlFile.name) } catch {
-                throw .storage(error)
-            }
-        }
-        let named =
-            isMade
-            ? try reportingControl { [control = try folder.control()] () throws(ControlError) in
-                try control.spaces()
-            } : []
+        let named = try folder.names()
         let made = try reportingLog { () throws(LogError) in
             try store.manifests().filter { !$0.isStaging }.map(\.space)
         }
@@ -75,7 +66,7 @@ enum SpaceCommand {
             throw .failed("there is no space \(id.text). They are listed by: diario space list")
         }
         let control = try folder.control(for: .making)
-        try reportingControl { () throws(ControlError) in
+        try folder.reporting { () throws(ControlError) in
             try control.name(id, name, at: SystemClock().now)
         }
         guard call.arguments.has("json") else {
@@ -94,8 +85,9 @@ enum SpaceCommand {
             (try arguments.count("events", from: 0), try arguments.count("bytes", from: 0))
         }
         let isChange = events != nil || bytes != nil || arguments.has("default")
-        let control = try ServedFolder(call).control(for: isChange ? .writing : .reading)
-        let found = try reportingControl { () throws(ControlError) in
+        let folder = try ServedFolder(call)
+        let control = try folder.control(for: isChange ? .writing : .reading)
+        let found = try folder.reporting { () throws(ControlError) in
             guard var space = try control.space(name) else { throw .unknownSpace(name.text) }
             if arguments.has("default") { space.quota = SpaceQuota() }
             if let events { space.quota.eventsMax = Int(clamping: events) }

@@ -11,7 +11,7 @@ enum TokenCommand {
         if let text = call.arguments.value("replaces") { old = try id(text) }
         let folder = try ServedFolder(call)
         let control = try folder.control(for: .making)
-        let (key, token) = try reportingControl { () throws(ControlError) in
+        let (key, token) = try folder.reporting { () throws(ControlError) in
             try control.makeToken(
                 draft,
                 replacing: old,
@@ -72,8 +72,9 @@ enum TokenCommand {
     static func list(_ call: Invocation) throws(Failure) {
         var space: SpaceName?
         if let text = call.arguments.value("space") { space = try call.spaceName(text) }
-        let control = try ServedFolder(call).control()
-        let tokens = try reportingControl { () throws(ControlError) in
+        let folder = try ServedFolder(call)
+        let control = try folder.control()
+        let tokens = try folder.reporting { () throws(ControlError) in
             if let space, try control.space(space) == nil { throw .unknownSpace(space.text) }
             return try control.tokens(of: space)
         }
@@ -112,8 +113,9 @@ enum TokenCommand {
 
     static func revoke(_ call: Invocation) throws(Failure) {
         let id = try id(call.arguments.operands[0])
-        let control = try ServedFolder(call).control(for: .writing)
-        let isNew = try reportingControl { () throws(ControlError) in
+        let folder = try ServedFolder(call)
+        let control = try folder.control(for: .writing)
+        let isNew = try folder.reporting { () throws(ControlError) in
             try control.revokeToken(id, at: SystemClock().now)
         }
         guard call.arguments.has("json") else {

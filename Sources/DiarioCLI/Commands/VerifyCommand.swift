@@ -22,7 +22,8 @@ enum VerifyCommand {
         guard call.choice.text == nil else { return try verifyOne(call) }
         let place = try call.location.find()
         let folder = try reporting { () throws(DiarioError) in try Space.openAll(at: place) }
-        let isOne = folder.entries.count == 1
+        let controlFault = SpaceChoice.controlFault(in: place)
+        let isOne = folder.entries.count == 1 && controlFault == nil
         if isOne || folder.entries.isEmpty && !SpaceChoice.holdsControl(place) {
             // One is what most folders have; of a server's there may be none yet.
             try reportingLog { () throws(LogError) in try folder.store.close() }
@@ -30,7 +31,8 @@ enum VerifyCommand {
         }
         call.remarkCut(folder.store)
         do throws(Failure) {
-            try FolderVerification(folder, names: SpaceChoice.names(in: place), call).tell(call)
+            let names = SpaceChoice.names(in: place)
+            try FolderVerification(folder, names: names, controlFault, call).tell(call)
         } catch {
             // The first failure is the one to report, and damage may be why.
             if let damage = call.damage(of: folder.store) { call.remark(damage) }

@@ -45,7 +45,7 @@ package struct RepairReport: Equatable, Sendable {
     /// How many events are known to be lost.
     package var lostCount: UInt64 { losses.reduce(0) { $0 + $1.count } }
 
-    mutating func found(_ fault: Fault, _ remedy: String?) {
+    package mutating func found(_ fault: Fault, _ remedy: String?) {
         let finding = Finding(fault: fault, remedy: remedy)
         if !findings.contains(finding) { findings.append(finding) }
     }

@@ -1,3 +1,4 @@
+import DiarioLog
 package import DiarioSQLite
 package import DiarioStorage
 
@@ -18,6 +19,34 @@ package enum ControlError: Error, Equatable, Sendable {
     /// Something has this name already.
     case taken(String)
     case invalid(String)
+
+    /// What is wrong with the bytes of the file, as a clause; nil if it is something else.
+    var damage: String? {
+        switch self {
+        case .sqlite(let error) where error.kind == .damaged:
+            // What it is about has a line of its own, with the name that the library has for it.
+            let lines = error.message.split(separator: "\n").filter { !$0.hasPrefix("***") }
+            return "the file is damaged (\(lines.joined(separator: " ")))"
+        case .damaged(let what): return "the file is damaged (\(what))"
+        case .foreign: return "the file is not a control file"
+        case .sqlite, .storage, .missing, .newer, .unknownSpace, .unknownToken, .taken, .invalid:
+            return nil
+        }
+    }
+
+    /// What can be done about damage, as a clause.
+    static let remedy =
+        "it has the names and tokens, and no events; stop the server, move it away together with "
+        + "\(ControlFile.name)-wal and -shm, and copy the \(ControlFile.name) of a backup there, "
+        + "with which tokens revoked since are valid again; or give names and tokens anew, by "
+        + "`diario space list`, `diario space name` and `diario token create`, with the right "
+        + "relay for replicas that were here before"
+
+    /// The same for whoever has the folder: with the path of the file.
+    package func message(in folder: String) -> String {
+        guard let damage else { return message }
+        return "\(folder)/\(LogPaths.directoryName)/\(ControlFile.name): \(damage); \(Self.remedy)"
+    }
 
     /// What is wrong and what can be done.
     package var message: String {

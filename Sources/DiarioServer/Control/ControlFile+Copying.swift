@@ -5,7 +5,8 @@ extension ControlFile {
     /// Copies the control file of a data directory to another folder, as it is at one moment;
     /// false if there is none.
     ///
-    /// Works beside a server. What the other folder has under that name goes.
+    /// Works beside a server. What the other folder has under that name goes; what it gets is
+    /// checked.
     package static func copy(
         of directory: POSIXDirectory,
         to folder: POSIXDirectory
@@ -19,14 +20,18 @@ extension ControlFile {
         } catch {
             throw .storage(error)
         }
+        let copy: Connection
         do throws(SQLiteError) {
-            let mode: Connection.Mode = directory.isReadOnly ? .readOnly : .readWrite
-            let source = try Connection(path: directory.fullPath(name), mode)
-            let copy = try Connection(path: folder.fullPath(name), .create)
-            try source.copy(to: copy)
-            // One file is all there is then.
-            try copy.execute("PRAGMA journal_mode = DELETE")
+            copy = try Connection(path: folder.fullPath(name), .create)
         } catch {
+            throw .sqlite(error)
+        }
+        do throws(SQLiteError) { try connectToRead(directory.rootPath).copy(to: copy) } catch {
+            throw .sqlite(error)
+        }
+        try check(copy)
+        // One file is all there is then.
+        do throws(SQLiteError) { try copy.execute("PRAGMA journal_mode = DELETE") } catch {
             throw .sqlite(error)
         }
         return true

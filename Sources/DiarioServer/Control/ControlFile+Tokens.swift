@@ -178,7 +178,7 @@ extension ControlFile {
         }
     }
 
-    private static func tokens(
+    static func tokens(
         _ connection: borrowing Connection,
         _ condition: String,
         _ values: [Value]

@@ -1,6 +1,7 @@
 import DiarioCore
 import DiarioLog
 package import DiarioSQLite
+import DiarioStorage
 import Synchronization
 
 // Who may do what in the spaces of a data directory. Specified in schema/format/control.md.
@@ -25,6 +26,11 @@ package final class ControlFile: Sendable {
         var tokens: [TokenID: Token] = [:]
         var spaces: [SpaceName: NamedSpace] = [:]
         var holders: [Replica: Holder] = [:]
+
+        init(_ connection: consuming Connection) throws(SQLiteError) {
+            dataVersion = try connection.prepare("PRAGMA data_version")
+            self.connection = connection
+        }
 
         /// Forgets what was read, if another connection has written since.
         mutating func refresh() throws(SQLiteError) {
@@ -68,6 +74,55 @@ package final class ControlFile: Sendable {
         state = Mutex(opened)
     }
 
+    /// Opens the file in the folder `.diario` at `path` to read it, also where nothing may be
+    /// written.
+    package init(reading path: String) throws(ControlError) {
+        let opened = try Self.openToRead(path)
+        state = Mutex(opened)
+    }
+
+    private static func openToRead(_ folder: String) throws(ControlError) -> sending State {
+        do throws(ControlError) { return try open(folder + "/" + name, .readWrite) } catch {
+            guard case .sqlite(let reason) = error, reason.isOfMedium else { throw error }
+            do throws(SQLiteError) {
+                let connection = try connectToRead(folder)
+                // It can be looked at as it is, unless a newer program wrote it.
+                do throws(ControlError) { _ = try version(of: connection) } catch { throw reason }
+                return try State(connection)
+            } catch {
+                // What is told is what keeps it from being opened as ever.
+                throw .sqlite(reason)
+            }
+        }
+    }
+
+    /// Connects to the file in a folder so that it can be read.
+    ///
+    /// Readers of a file that others may write to have a file of their own beside it, which may be
+    /// refused; without that only a file whose log is empty can be read.
+    static func connectToRead(_ folder: String) throws(SQLiteError) -> Connection {
+        let path = folder + "/" + name
+        do throws(SQLiteError) {
+            // Of a file that may only be read the library makes a connection that only reads.
+            let connection = try Connection(path: path, .readWrite)
+            _ = try connection.value("PRAGMA user_version")
+            return connection
+        } catch {
+            guard error.isOfMedium, !hasLog(folder) else { throw error }
+            return try Connection(path: path, .immutable)
+        }
+    }
+
+    private static func hasLog(_ folder: String) -> Bool {
+        do throws(StorageError) {
+            let directory = try POSIXDirectory(path: folder, access: .read)
+            return try directory.open(name + "-wal", .read).size() > 0
+        } catch {
+            guard case .notFound = error else { return true }
+            return false
+        }
+    }
+
     private static func open(
         _ path: String,
         _ mode: Connection.Mode
@@ -76,18 +131,8 @@ package final class ControlFile: Sendable {
         do throws(SQLiteError) { connection = try Connection(path: path, mode) } catch {
             throw error.kind == .unavailable && mode != .create ? .missing : .sqlite(error)
         }
-        if mode == .immutable {
-            // It can be looked at as it is, unless a newer program wrote it.
-            _ = try version(of: connection)
-        } else {
-            try prepare(connection)
-        }
-        do throws(SQLiteError) {
-            let statement = try connection.prepare("PRAGMA data_version")
-            return State(connection: connection, dataVersion: statement)
-        } catch {
-            throw .sqlite(error)
-        }
+        try prepare(connection)
+        do throws(SQLiteError) { return try State(connection) } catch { throw .sqlite(error) }
     }
 
     /// Checks what the file is, and makes its tables if it is new.
@@ -117,7 +162,7 @@ package final class ControlFile: Sendable {
     }
 
     /// The version that the file has; 0 if it is new.
-    private static func version(
+    static func version(
         of connection: borrowing Connection
     ) throws(ControlError) -> Int64 {
         let (application, version): (Value?, Value?)
@@ -185,6 +230,11 @@ package final class ControlFile: Sendable {
     ) throws(ControlError) -> Value {
         try state.withLock { (state) throws(ControlError) in try state.write(body) }
     }
+}
+
+extension SQLiteError {
+    /// Whether where the file lies is the reason, and not what is in it.
+    var isOfMedium: Bool { kind == .unavailable || kind == .full }
 }
 
 extension Connection {
