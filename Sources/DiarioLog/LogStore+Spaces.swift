@@ -139,6 +139,19 @@ extension LogStore {
         }
     }
 
+    /// The spaces that cannot be used, and why: their manifests are damaged or gone.
+    package func brokenSpaces() throws(LogError) -> [(space: SpaceID, fault: Fault)] {
+        (try readableManifests().damaged + missingManifests()).sorted { $0.space < $1.space }
+    }
+
+    /// Refuses to make a space anew of which the log has events still.
+    package func checkMaking(_ space: SpaceID) throws(LogError) {
+        guard try !hasSpace(space) else { return }
+        if let found = try missingManifests().first(where: { $0.space == space }) {
+            throw .corrupt(found.fault)
+        }
+    }
+
     private func spacesWithoutManifest() throws(LogError) -> [SpaceID] {
         let used = shared.index.withLock { index in
             index.spaces.ids.filter { index[$0].isUsed }

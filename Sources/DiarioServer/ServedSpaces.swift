@@ -112,6 +112,10 @@ package final class ServedSpaces: Sendable {
                 guard let space = found else {
                     throw Refusal(.unknownSpace, "There is no such space.")
                 }
+                // Nor may another one take its place.
+                do throws(LogError) { try store.checkMaking(space.id) } catch {
+                    throw Refusal(error)
+                }
                 let adoption = Adoption(
                     store: store,
                     control: control,
@@ -210,6 +214,7 @@ package final class ServedSpaces: Sendable {
         let result: Result<SpaceAuthority, LogError> = authorities.withLock { authorities in
             if let open = authorities[space.id] { return .success(open) }
             do throws(LogError) {
+                try store.checkMaking(space.id)
                 if try !store.hasSpace(space.id) {
                     _ = try store.makeWholeSpace(space.id)
                 }

@@ -4,6 +4,7 @@ import DiarioHTTP
 import DiarioLog
 import DiarioSchema
 import DiarioServer
+import DiarioStorage
 import DiarioSync
 import DiarioTestSupport
 import Testing
@@ -283,5 +284,48 @@ struct ServedDirectoryTests {
         let world = try ServedWorld()
         #expect(try world.get("/healthz", nil).status == 200)
         #expect(try world.get("/metrics", nil).status == 200)
+    }
+
+    /// A server did not begin at all, and one that ran took a space without a manifest for a new
+    /// one.
+    @Test(arguments: [true, false]) func aDamagedSpaceStopsNoOther(isGone: Bool) throws {
+        let world = try ServedWorld()
+        let (home, work) = (try world.token(), try world.token(for: "work"))
+        for (name, token) in [("home", home), ("work", work)] {
+            #expect(try world.get("/v1/spaces/\(name)", token).status == 200)
+        }
+        let name = try #require(SpaceName("home"))
+        let id = try #require(try world.control.space(name)).id
+        let directory = try POSIXDirectory(
+            path: world.folder.path + "/" + LogPaths.directoryName,
+            access: .readWrite
+        )
+        let path = LogPaths.manifest(id)
+        if isGone {
+            try directory.remove(path)
+        } else {
+            try directory.replace(path, with: [1, 2, 3])
+        }
+        #expect(try world.store.brokenSpaces().map(\.space) == [id])
+        // As one that is started then.
+        let handler = ServedDirectory(
+            store: world.store,
+            control: world.control,
+            directory: directory,
+            packs: []
+        )
+        func status(_ path: String, _ token: String?) -> Int? {
+            let headers = token.map { ["authorization": "Bearer \($0)"] } ?? [:]
+            let request = HTTPRequest("GET", path, headers: headers)
+            guard case .answer(let answer) = handler.reply(to: request, .last) else { return nil }
+            return answer.status
+        }
+        for part in ["", "/events", "/segments", "/packs"] {
+            #expect(status("/v1/spaces/home\(part)", home) == 503)
+            #expect(status("/v1/spaces/work\(part)", work) == 200)
+        }
+        #expect(status("/healthz", nil) == 200)
+        #expect(try world.get("/healthz", nil).text.contains("\"damagedSpaces\":1"))
+        #expect(try world.store.hasSpace(id) == !isGone)
     }
 }

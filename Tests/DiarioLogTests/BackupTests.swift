@@ -293,6 +293,25 @@ struct BackupTests {
         try expectSame()
     }
 
+    /// What an attempt had left stood in for it, and was removed before the end.
+    @Test func aManifestThatIsGoneIsNotTheOneOfAnAttempt() throws {
+        try fill(0..<20)
+        try backUp()
+        let disk = source.log.disk.process(1)
+        do {
+            var backup = try DirectoryBackup(of: disk, to: target)
+            try backup.copyAhead { _, _ in }
+        }
+        try disk.remove(LogPaths.manifest(source.space))
+        #expect {
+            try backUp()
+        } throws: {
+            guard case .corrupt(let fault)? = $0 as? LogError else { return false }
+            return fault.what == "the file is missing"
+        }
+        #expect(try open().verify(source.space) { _ in nil }.faults == [])
+    }
+
     /// The path of the first file with this ending.
     private func segment(_ ending: String) throws -> String {
         let folder = LogPaths.segments(source.space)

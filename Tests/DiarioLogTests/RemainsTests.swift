@@ -55,6 +55,17 @@ import Testing
         #expect(!store.hasRemains(beside: try store.manifests()))
     }
 
+    /// With its manifest all files of a space were gone as soon as another one was cleared away.
+    @Test func aSpaceThatLostItsManifestIsNoRemain() throws {
+        let store = try log.open()
+        let space = try store.makeSpace(isAuthority: true).space
+        _ = try store.append(log.append(2, to: space))
+        try log.disk.remove(LogPaths.manifest(space))
+        try log.open(process: 2).removeRemains()
+        #expect(try log.disk.exists(LogPaths.replica(space)))
+        #expect(throws: LogError.self) { try store.checkMaking(space) }
+    }
+
     /// Its files stay while somebody seals it, and what was recorded into it then was acknowledged.
     @Test func nothingIsRecordedIntoASpaceThatWasReplaced() throws {
         let store = try log.open()

@@ -192,6 +192,34 @@ def check_control(checks, diario, folder):
         diario.good("backup", "--data", str(data), str(target))
 
 
+def check_one_damaged(checks, diario, folder):
+    """A space without its manifest is named, and keeps nobody from the others."""
+    data = folder / "one-damaged"
+    with Server(diario, data) as server:
+        tokens = {name: server.token(name) for name in ("bad", "good")}
+        for name, token in tokens.items():
+            expect(server.ask("GET", f"/v1/spaces/{name}", token), 200, "made")
+    spaces = diario.good("space", "list", "--data", str(data), "--json").json
+    space = next(space["id"] for space in spaces if space["space"] == "bad")
+    (data / ".diario" / "spaces" / space / "manifest").write_bytes(b"XXXX")
+    with Server(diario, data) as server:
+        expect(server.ask("GET", "/v1/spaces/good", tokens["good"]), 200, "the others")
+        expect(server.ask("GET", "/v1/spaces/bad", tokens["bad"]), 503, "the damaged one")
+    listed = {space["space"]: space for space in
+              diario.good("space", "list", "--data", str(data), "--json").json}
+    checks.true(listed["bad"]["events"] is None and "manifest" in listed["bad"]["fault"]["file"]
+                and listed["good"]["events"] is not None, f"the list: {listed}")
+    for word in ("status", "hold", "resume"):
+        told = diario.good("authority", word, "--data", str(data))
+        checks.true("bad" in told.message and "good" in told.text, f"{word}: {told}")
+    refused = diario.run("authority", "hold", "--space", "bad", "--data", str(data))
+    checks.true(refused.code == 1 and "manifest" in refused.message, f"held: {refused}")
+    diario.good("authority", "hold", "--space", "good", "--data", str(data))
+    refused = diario.run("backup", "--data", str(data), str(folder / "one-damaged-backup"))
+    checks.true(refused.code == 1 and "the space bad" in refused.message
+                and ".." not in refused.message, f"a backup: {refused}")
+
+
 def check_new(checks, diario, folder):
     """A server's folder in which nothing was recorded yet."""
     data, target = str(folder / "new"), str(folder / "new-backup")
@@ -277,6 +305,7 @@ def check(path, folder):
         check_restored(checks, diario, server, token, target, folder)
         require((folder / "restored").exists(), "there is a restored folder")
     check_control(checks, diario, folder)
+    check_one_damaged(checks, diario, folder)
     check_new(checks, diario, folder)
     check_many(checks, diario, folder)
     check_tokens(checks, diario, str(folder / "served"), folder)

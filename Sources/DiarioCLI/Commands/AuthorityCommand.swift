@@ -19,7 +19,8 @@ enum AuthorityCommand {
     static func status(_ call: Invocation) throws(Failure) {
         let folder = try ServedFolder(call)
         let store = try open(folder, .readOnly)
-        let entries = try entries(of: store, folder)
+        let (entries, broken) = try entries(of: store, folder)
+        for space in broken { call.remark("\(space.shown) cannot be used: \(space.remedy)") }
         if call.arguments.has("json") {
             try call.output.jsonList(entries.map { json($0) })
         } else {
@@ -70,7 +71,12 @@ enum AuthorityCommand {
         let store = try open(folder, .readWrite)
         var wanted: SpaceName?
         if let text = call.arguments.value("space") { wanted = try call.spaceName(text) }
-        let known = try entries(of: store, folder)
+        let (known, broken) = try entries(of: store, folder)
+        for space in broken {
+            let problem = "\(space.shown) cannot be used: \(space.remedy)"
+            if let wanted, space.name == wanted { throw .failed(problem) }
+            if wanted == nil { call.remark(problem) }
+        }
         if let wanted, !known.contains(where: { $0.name == wanted }) {
             throw .failed(
                 "there is no space called \(wanted.text). They are listed by: diario space list"
@@ -111,31 +117,38 @@ enum AuthorityCommand {
     private static func entries(
         of store: LogStore,
         _ folder: ServedFolder
-    ) throws(Failure) -> [Entry] {
+    ) throws(Failure) -> (entries: [Entry], broken: [ServedFolder.BrokenSpace]) {
         let named = try folder.names()
         let names = Dictionary(named.map { ($0.id, $0.name) }) { first, _ in first }
-        return try reportingLog { () throws(LogError) in
-            if store.access == .readWrite {
-                // A copy that nobody has written to yet finds out now that it is one.
-                for manifest in try store.manifests() where manifest.authority != nil {
-                    _ = try store.author(of: manifest.space)
-                }
-            }
+        var broken = try folder.brokenSpaces(of: store)
+        let entries = try reportingLog { () throws(LogError) in
             var entries: [Entry] = []
-            for manifest in try store.manifests()
+            for manifest in try store.readableManifests().manifests
             where !manifest.isStaging && manifest.authority != nil {
-                entries.append(
-                    Entry(
-                        id: manifest.space,
-                        name: names[manifest.space],
-                        epoch: manifest.epoch,
-                        head: store.standing(of: manifest.space).head,
-                        isWaiting: try store.isWaiting(manifest.space)
+                let id = manifest.space
+                let name = names[id]
+                do throws(LogError) {
+                    if store.access == .readWrite {
+                        // A copy that nobody has written to yet finds out now that it is one.
+                        _ = try store.author(of: id)
+                    }
+                    let manifest = try store.status(of: id).manifest
+                    entries.append(
+                        Entry(
+                            id: id,
+                            name: name,
+                            epoch: manifest.epoch,
+                            head: store.standing(of: id).head,
+                            isWaiting: try store.isWaiting(id)
+                        )
                     )
-                )
+                } catch .corrupt(let fault) {
+                    broken.append(folder.broken(id, name, fault))
+                }
             }
             return entries
         }
+        return (entries, broken)
     }
 
     private static func name(of entry: Entry) -> String { entry.name?.text ?? entry.id.text }

@@ -46,11 +46,11 @@ enum BackupCommand {
             guard let fault = controlError.fault else {
                 throw .failed(controlError.message(in: CellText.oneLine(folder.name)))
             }
-            throw refusal(DiarioError(.corrupt(fault)), backup, call, of: folder.name)
+            throw refusal(DiarioError(.corrupt(fault)), backup, call, of: folder)
         }
         let entries: [Entry]
-        do throws(DiarioError) { entries = try check(backup) } catch {
-            throw refusal(error, backup, call, of: folder.name)
+        do throws(DiarioError) { entries = try check(backup, with: others) } catch {
+            throw refusal(error, backup, call, of: folder)
         }
         do throws(LogError) { try backup.publish(with: others, at: now) } catch {
             throw .failed(error.message)
@@ -101,8 +101,11 @@ enum BackupCommand {
     }
 
     /// Opens the copy before it takes the place of an older one: that must not go for a bad one.
-    private static func check(_ backup: DirectoryBackup) throws(DiarioError) -> [Entry] {
-        let made = try logged { () throws(LogError) in try backup.checked() }
+    private static func check(
+        _ backup: DirectoryBackup,
+        with others: [String]
+    ) throws(DiarioError) -> [Entry] {
+        let made = try logged { () throws(LogError) in try backup.checked(with: others) }
         let store = try Space.openStore(made, access: .readOnly)
         return try logged { () throws(LogError) in
             let spaces = try store.checkCopied(backup.isFresh)
@@ -127,10 +130,13 @@ enum BackupCommand {
         _ error: DiarioError,
         _ backup: DirectoryBackup,
         _ call: Invocation,
-        of source: String
+        of source: ServedFolder
     ) -> Failure {
         guard let fault = error.fault else { return .failed(error.message) }
-        let (name, target) = (CellText.oneLine(source), call.arguments.operands[0])
+        let (name, target) = (CellText.oneLine(source.name), call.arguments.operands[0])
+        let names = (try? source.names()) ?? []
+        let owner = names.first { fault.file.hasPrefix(LogPaths.space($0.id) + "/") }
+        let what = owner.map { "the space \($0.name.text)" } ?? "what is copied"
         let place = Fault(
             file: "\(name)/\(LogPaths.directoryName)/\(fault.file)",
             offset: fault.offset,
@@ -145,7 +151,7 @@ enum BackupCommand {
             }
         }
         return .failed(
-            "what is copied is damaged: \(place.message). \(kept). All that is wrong, and what can "
+            "\(what) is damaged: \(place.message). \(kept). All that is wrong, and what can "
                 + "be mended: diario -C \(name) verify, and diario -C \(name) repair"
         )
     }

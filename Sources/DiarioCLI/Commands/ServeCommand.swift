@@ -21,6 +21,7 @@ enum ServeCommand {
         let lock = try folder.lockForServing(directory)
         defer { lock.release() }
         let store = try open(directory, folder, call)
+        try noteBroken(store, folder, call)
         let log = requestLog(call)
         configuration.log = log
         do throws(Failure) {
@@ -48,22 +49,27 @@ enum ServeCommand {
         }
         call.remarkCut(store)
         try reportingLog { () throws(LogError) in
-            for manifest in try store.manifests() where !manifest.isStaging {
+            for manifest in try store.readableManifests().manifests where !manifest.isStaging {
                 try store.checkTail(of: manifest.space)
             }
         }
-        var fault = store.report.fault
-        if fault == nil {
-            // Such a space would be made anew, without the events that the log still has of it.
-            fault = try reportingLog { () throws(LogError) in
-                try store.missingManifests().first?.fault
-            }
-        }
-        var problem = fault.map { LogError.corrupt($0).message }
+        var problem = store.report.fault.map { LogError.corrupt($0).message }
         if problem == nil, store.access == .readOnly { problem = Invocation.refusal(folder.name) }
         guard let problem else { return store }
         try? store.close()
         throw .failed(problem)
+    }
+
+    /// Names the spaces that cannot be served: whoever asks for one is told, and the others are
+    /// served.
+    private static func noteBroken(
+        _ store: LogStore,
+        _ folder: ServedFolder,
+        _ call: Invocation
+    ) throws(Failure) {
+        for broken in try folder.brokenSpaces(of: store) {
+            note("\(broken.shown) cannot be served: \(broken.remedy)", call)
+        }
     }
 
     /// What a server has to serve.

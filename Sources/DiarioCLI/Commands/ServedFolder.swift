@@ -76,6 +76,40 @@ struct ServedFolder {
         return try reporting { () throws(ControlError) in try control.spaces() }
     }
 
+    /// A space that cannot be used, for its own files are damaged.
+    struct BrokenSpace {
+        let id: SpaceID
+        let name: SpaceName?
+        let fault: Fault
+        /// How to look at it.
+        let remedy: String
+
+        var shown: String {
+            name.map { "the space \($0.text) (\(id.text))" } ?? "the space \(id.text)"
+        }
+    }
+
+    /// The spaces that cannot be used.
+    func brokenSpaces(of store: LogStore) throws(Failure) -> [BrokenSpace] {
+        let found = try reportingLog { () throws(LogError) in try store.brokenSpaces() }
+        guard !found.isEmpty else { return [] }
+        let names = try names()
+        return found.map { id, fault in
+            let name = names.first { $0.id == id }?.name
+            return broken(id, name, fault)
+        }
+    }
+
+    func broken(_ id: SpaceID, _ name: SpaceName?, _ fault: Fault) -> BrokenSpace {
+        BrokenSpace(
+            id: id,
+            name: name,
+            fault: fault,
+            remedy: "\(fault.message). What can be mended, and what would be lost: diario -C "
+                + "\(CellText.oneLine(self.name)) repair"
+        )
+    }
+
     /// Runs calls of the control file and turns their errors into ours.
     func reporting<Value>(_ body: () throws(ControlError) -> Value) throws(Failure) -> Value {
         do throws(ControlError) { return try body() } catch {

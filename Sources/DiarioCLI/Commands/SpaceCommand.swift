@@ -15,32 +15,35 @@ enum SpaceCommand {
         }
         let named = try folder.names()
         let made = try reportingLog { () throws(LogError) in
-            try store.manifests().filter { !$0.isStaging }.map(\.space)
+            try store.readableManifests().manifests.filter { !$0.isStaging }.map(\.space)
         }
-        func head(_ id: SpaceID) -> UInt64 {
-            made.contains(id) ? store.standing(of: id).head : 0
+        let broken = try folder.brokenSpaces(of: store)
+        func content(_ id: SpaceID) -> Content {
+            if let space = broken.first(where: { $0.id == id }) { return .damaged(space.fault) }
+            return .events(made.contains(id) ? store.standing(of: id).head : 0)
         }
-        let unnamed = made.filter { id in !named.contains { $0.id == id } }
+        let unnamed = (made + broken.map(\.id)).filter { id in !named.contains { $0.id == id } }
         if call.arguments.has("json") {
             try call.output.jsonList(
-                named.map { json($0, head($0.id)) }
+                named.map { json($0, content($0.id)) }
                     + unnamed.map { id in
                         JSONObjectWriter.object { json in
                             json.addNull("space")
                             json.add("id", id.text)
-                            json.add("events", head(id))
+                            content(id).fill(&json)
                         }
                     }
             )
         } else {
             for space in named {
+                let content = content(space.id)
+                let most = content.isKnown ? " of at most \(space.quota.events)" : ""
                 try call.output.line(
-                    "\(space.name.text)  \(space.id.text)  \(head(space.id)) events of at most "
-                        + "\(space.quota.events)"
+                    "\(space.name.text)  \(space.id.text)  \(content.text)\(most)"
                 )
             }
-            for id in unnamed {
-                try call.output.line("(no name)  \(id.text)  \(head(id)) events")
+            for id in unnamed.sorted() {
+                try call.output.line("(no name)  \(id.text)  \(content(id).text)")
             }
         }
         try reportingLog { () throws(LogError) in try store.close() }
@@ -107,11 +110,35 @@ enum SpaceCommand {
         }
     }
 
-    private static func json(_ space: NamedSpace, _ head: UInt64) -> [UInt8] {
+    /// What a space holds, as far as it can be told.
+    private enum Content {
+        case events(UInt64)
+        case damaged(Fault)
+
+        var isKnown: Bool { if case .events = self { true } else { false } }
+
+        var text: String {
+            switch self {
+            case .events(let head): "\(head) events"
+            case .damaged(let fault): "damaged: \(CellText.oneLine(fault.message))"
+            }
+        }
+
+        func fill(_ json: inout JSONObjectWriter) {
+            switch self {
+            case .events(let head): json.add("events", head)
+            case .damaged(let fault):
+                json.addNull("events")
+                json.add("fault", json: VerifyCommand.object(fault))
+            }
+        }
+    }
+
+    private static func json(_ space: NamedSpace, _ content: Content) -> [UInt8] {
         JSONObjectWriter.object { json in
             json.add("space", space.name.text)
             json.add("id", space.id.text)
-            json.add("events", head)
+            content.fill(&json)
             json.add("eventsMax", space.quota.events)
             json.add("bytesMax", space.quota.bytes)
         }

@@ -203,6 +203,8 @@ extension Problem {
             case .tooLarge: .tooLarge
             case .unauthorized: .forbidden
             case .busy, .offline, .readOnly: .unavailable
+            // Files of a space are damaged, as whoever syncs with it is told.
+            case .corrupt where error.fault != nil: .unavailable
             default: .failed
             }
         self.init(kind, error.message)

@@ -7,9 +7,10 @@ import DiarioServer
 import DiarioSync
 
 extension ServedDirectory {
-    /// Whether the log can be read and written.
+    /// Whether the log can be read and written, and how many spaces cannot be served.
     func health() throws(Problem) -> HTTPAnswer {
-        do throws(LogError) { _ = try store.manifests() } catch {
+        let broken: Int
+        do throws(LogError) { broken = try store.brokenSpaces().count } catch {
             throw Problem(.unavailable, error.message, retryAfter: 5)
         }
         guard store.access == .readWrite else {
@@ -20,7 +21,10 @@ extension ServedDirectory {
                 retryAfter: 30
             )
         }
-        return .object { $0.add("status", "ok") }
+        return .object { json in
+            json.add("status", "ok")
+            if broken > 0 { json.add("damagedSpaces", broken) }
+        }
     }
 
     /// One message of a replica.

@@ -295,7 +295,11 @@ package struct DirectoryBackup {
     }
 
     /// Checks that nothing is missing of what was copied, and gives the folder that has it.
-    package func checked() throws(LogError) -> POSIXDirectory {
+    ///
+    /// Files of these names were put there by others and belong to it.
+    package func checked(with others: [String] = []) throws(LogError) -> POSIXDirectory {
+        // First: what an earlier attempt left may look like what is missing.
+        try storing { () throws(StorageError) in try tidy(with: others) }
         let made = try storing { () throws(StorageError) in
             try POSIXDirectory(path: target.fullPath(Self.stagingName), access: .read)
         }
@@ -333,17 +337,8 @@ package struct DirectoryBackup {
         do throws(StorageError) {
             let mark = Self.stagingName + "/" + LogPaths.backup
             try target.replace(mark, with: BackupFile(at: now).encoded())
-            let names = wanted.union(others + [LogPaths.backup])
-            var folders = folders
-            for name in names {
-                var folder = LogPaths.parent(of: name)
-                while !folder.isEmpty, folders.insert(folder).inserted {
-                    folder = LogPaths.parent(of: folder)
-                }
-            }
-            try tidy("", keeping: names, in: folders)
             // What an early pass copied may be wanted no more.
-            for path in unsynced.union(others).sorted() where names.contains(path) {
+            for path in unsynced.intersection(wanted).union(others).sorted() {
                 try target.open(Self.stagingName + "/" + path, .read).sync()
             }
             try syncDirectories(Self.stagingName)
@@ -374,6 +369,18 @@ package struct DirectoryBackup {
     }
 
     /// Removes what an earlier attempt left and this one has no use for.
+    private func tidy(with others: [String]) throws(StorageError) {
+        let names = wanted.union(others + [LogPaths.backup])
+        var folders = folders
+        for name in names {
+            var folder = LogPaths.parent(of: name)
+            while !folder.isEmpty, folders.insert(folder).inserted {
+                folder = LogPaths.parent(of: folder)
+            }
+        }
+        try tidy("", keeping: names, in: folders)
+    }
+
     private func tidy(
         _ folder: String,
         keeping names: Set<String>,

@@ -240,7 +240,8 @@ extension LogStore {
                 try shared.directory.syncDirectory(LogPaths.space(manifest.space))
             }
         }
-        let kept = Set(live.map(\.space))
+        // Of a space whose manifest was lost the rest is there still.
+        let kept = Set(live.map(\.space) + (try missingManifests().map(\.space)))
         for name in names {
             guard let id = SpaceID(text: name), !kept.contains(id) else { continue }
             try clear(id)
