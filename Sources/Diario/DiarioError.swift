@@ -182,6 +182,7 @@ extension DiarioError.Kind {
             switch error.kind {
             case .busy: .busy
             case .full: .full
+            case .readOnly: .readOnly
             case .damaged: .corrupt
             case .tooLarge, .interrupted: .tooLarge
             case .constraint, .refused, .invalid: .invalid

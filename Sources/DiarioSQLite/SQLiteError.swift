@@ -16,6 +16,8 @@ package struct SQLiteError: Error, Hashable, Sendable {
         case full
         /// The file is damaged, or no database.
         case damaged
+        /// The file, or its folder, may only be read.
+        case readOnly
         /// The file cannot be opened, read or written.
         case unavailable
         /// A statement is not SQL as the library understands it, or names what is not there.
@@ -68,15 +70,21 @@ package struct SQLiteError: Error, Hashable, Sendable {
         unsafe String(cString: sqlite3_errstr(code))
     }
 
+    /// `SQLITE_IOERR_SHMSIZE`: what all who have a file open share does not get the size that it
+    /// needs, which only a full disk refuses.
+    private static let sharedSizeCode = SQLITE_IOERR | 19 << 8
+
     private static func kind(of code: Int32) -> Kind {
-        switch code & 0xff {
+        if code == sharedSizeCode { return .full }
+        return switch code & 0xff {
         case SQLITE_BUSY, SQLITE_LOCKED: .busy
         case SQLITE_INTERRUPT: .interrupted
         case SQLITE_CONSTRAINT, SQLITE_MISMATCH: .constraint
         case SQLITE_AUTH: .refused
         case SQLITE_FULL: .full
         case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
-        case SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_READONLY, SQLITE_PERM: .unavailable
+        case SQLITE_READONLY: .readOnly
+        case SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_PERM: .unavailable
         case SQLITE_ERROR, SQLITE_RANGE: .invalid
         case SQLITE_TOOBIG: .tooLarge
         case SQLITE_NOMEM: .noMemory

@@ -144,7 +144,7 @@ import Testing
         let error = #expect(throws: SQLiteError.self) {
             try reader.execute("INSERT INTO t VALUES (1)")
         }
-        #expect(error?.kind == .unavailable)
+        #expect(error?.kind == .readOnly)
     }
 
     @Test(.waits) func whoWaitsInVainIsToldThatItIsBusy() throws {

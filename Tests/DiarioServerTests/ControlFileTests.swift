@@ -299,4 +299,27 @@ struct ControlFileTests {
         let message = ControlError.damaged(what: "a row").message(in: "served")
         #expect(message.hasPrefix("served/.diario/control.sqlite: the file is damaged (a row); "))
     }
+
+    /// As on a medium that can only be read: nothing can be made beside the file.
+    @Test func whatMayOnlyBeReadIsRead() throws {
+        let (_, token) = try make()
+        let still = try TemporaryFolder()
+        #expect(try ControlFile.copy(of: folder.directory(), to: still.directory()))
+        _ = try ControlFile(folder: still.path, .readWrite)
+        // A link that leads nowhere keeps SQLite from making its file there.
+        try still.directory().setLink(ControlFile.name + "-shm", to: "nowhere/at-all")
+        let reader = try ControlFile(reading: still.path)
+        #expect(try reader.tokens().map(\.id) == [token.id])
+        #expect(throws: ControlError.self) { try ControlFile(folder: still.path, .readWrite) }
+    }
+
+    @Test func theMessageOfAMediumHasThePath() throws {
+        let path = folder.path + "/" + ControlFile.name
+        let reader = try Connection(path: path, .readOnly)
+        let error = try #require(
+            #expect(throws: SQLiteError.self) { try reader.execute("DELETE FROM token") }
+        )
+        let message = ControlError.sqlite(error).message(in: "served")
+        #expect(message.hasPrefix("served/.diario/control.sqlite may not be written"))
+    }
 }

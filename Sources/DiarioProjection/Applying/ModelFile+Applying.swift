@@ -338,7 +338,7 @@ enum EventFault: Error {
         case .sqlite(let error, _, _, _):
             switch error.kind {
             case .constraint, .refused, .invalid, .tooLarge, .interrupted, .other: return nil
-            case .busy, .full, .damaged, .unavailable, .noMemory, .tooOld:
+            case .busy, .full, .damaged, .readOnly, .unavailable, .noMemory, .tooOld:
                 return .file(path: path, error)
             }
         }

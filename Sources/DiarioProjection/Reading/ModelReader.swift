@@ -243,7 +243,7 @@ package final class ModelReader {
             .query(QueryFault(.limit, "the query took longer than it may; \(timeRemedy)"))
         case .refused:
             .query(QueryFault(.refused, watch.refusal?.message ?? error.message))
-        case .busy, .full, .damaged, .unavailable, .noMemory, .tooOld:
+        case .busy, .full, .damaged, .readOnly, .unavailable, .noMemory, .tooOld:
             .file(path: paths, error)
         case .tooLarge, .interrupted: .query(QueryFault(.limit, error.message))
         case .constraint, .invalid, .other:

@@ -44,8 +44,25 @@ package enum ControlError: Error, Equatable, Sendable {
 
     /// The same for whoever has the folder: with the path of the file.
     package func message(in folder: String) -> String {
-        guard let damage else { return message }
-        return "\(folder)/\(LogPaths.directoryName)/\(ControlFile.name): \(damage); \(Self.remedy)"
+        let path = "\(folder)/\(LogPaths.directoryName)/\(ControlFile.name)"
+        if let damage { return "\(path): \(damage); \(Self.remedy)" }
+        guard case .sqlite(let error) = self else { return message }
+        switch error.kind {
+        case .full:
+            return "no space is left to write \(path), or what is beside it. Free some space, and "
+                + "try again"
+        case .readOnly:
+            return "\(path) may not be written, nor what is beside it. Check the permissions of "
+                + "the folder and its files, and the file system"
+        case .unavailable:
+            return "\(path) cannot be opened or written (\(error.message)). Check the permissions "
+                + "of the folder and its files, and the disk"
+        case .busy:
+            return "\(path) is in use by another program (\(error.message)). Wait until it is done"
+        case .interrupted, .constraint, .refused, .damaged, .invalid, .tooLarge, .noMemory,
+            .tooOld, .other:
+            return "\(path): \(error.message)"
+        }
     }
 
     /// What is wrong and what can be done.

@@ -70,7 +70,7 @@ package final class ControlFile: Sendable {
 
     /// Opens the file in the folder `.diario` at `path`; with `create` it is made if it is missing.
     package init(folder path: String, _ mode: Connection.Mode) throws(ControlError) {
-        let opened = try Self.open(path + "/" + Self.name, mode)
+        let opened = try Self.open(path, mode)
         state = Mutex(opened)
     }
 
@@ -82,7 +82,7 @@ package final class ControlFile: Sendable {
     }
 
     private static func openToRead(_ folder: String) throws(ControlError) -> sending State {
-        do throws(ControlError) { return try open(folder + "/" + name, .readWrite) } catch {
+        do throws(ControlError) { return try open(folder, .readWrite) } catch {
             guard case .sqlite(let reason) = error, reason.isOfMedium else { throw error }
             do throws(SQLiteError) {
                 let connection = try connectToRead(folder)
@@ -108,28 +108,36 @@ package final class ControlFile: Sendable {
             _ = try connection.value("PRAGMA user_version")
             return connection
         } catch {
-            guard error.isOfMedium, !hasLog(folder) else { throw error }
+            guard error.isOfMedium, size(of: name + "-wal", in: folder) ?? 0 == 0 else {
+                throw error
+            }
             return try Connection(path: path, .immutable)
         }
     }
 
-    private static func hasLog(_ folder: String) -> Bool {
+    /// The size of a file; nil if it is not there.
+    private static func size(of file: String, in folder: String) -> Int? {
         do throws(StorageError) {
             let directory = try POSIXDirectory(path: folder, access: .read)
-            return try directory.open(name + "-wal", .read).size() > 0
+            return try directory.open(file, .read).size()
         } catch {
-            guard case .notFound = error else { return true }
-            return false
+            switch error {
+            case .notFound, .notDirectory: return nil
+            // It has some size.
+            default: return 1
+            }
         }
     }
 
     private static func open(
-        _ path: String,
+        _ folder: String,
         _ mode: Connection.Mode
     ) throws(ControlError) -> sending State {
         let connection: Connection
-        do throws(SQLiteError) { connection = try Connection(path: path, mode) } catch {
-            throw error.kind == .unavailable && mode != .create ? .missing : .sqlite(error)
+        do throws(SQLiteError) {
+            connection = try Connection(path: folder + "/" + name, mode)
+        } catch {
+            throw mode != .create && size(of: name, in: folder) == nil ? .missing : .sqlite(error)
         }
         try prepare(connection)
         do throws(SQLiteError) { return try State(connection) } catch { throw .sqlite(error) }
@@ -234,7 +242,7 @@ package final class ControlFile: Sendable {
 
 extension SQLiteError {
     /// Whether where the file lies is the reason, and not what is in it.
-    var isOfMedium: Bool { kind == .unavailable || kind == .full }
+    var isOfMedium: Bool { kind == .unavailable || kind == .readOnly || kind == .full }
 }
 
 extension Connection {
