@@ -1,7 +1,7 @@
 package import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
-import DiarioStorage
+package import DiarioStorage
 import Synchronization
 
 /// What a space holds, in numbers.
@@ -100,7 +100,13 @@ extension LogStore {
     package func readableManifests() throws(LogError) -> (
         manifests: [Manifest], damaged: [(space: SpaceID, fault: Fault)]
     ) {
-        let directory = shared.directory
+        try Self.readableManifests(in: shared.directory)
+    }
+
+    /// The same of a data directory whose log need not be open.
+    private static func readableManifests(
+        in directory: any LogDirectory
+    ) throws(LogError) -> (manifests: [Manifest], damaged: [(space: SpaceID, fault: Fault)]) {
         let names = try storing { () throws(StorageError) -> [String]? in
             guard try directory.exists(LogPaths.spaces) else { return nil }
             return try directory.list(LogPaths.spaces)
@@ -123,6 +129,24 @@ extension LogStore {
         }
         let dead = Set(manifests.filter { !$0.isStaging }.compactMap(\.replaces))
         return (manifests.filter { !dead.contains($0.space) }, damaged)
+    }
+
+    /// The spaces of a data directory, staging ones not among them, that are none of `known`.
+    ///
+    /// Costs little where there are none.
+    package static func spaces(
+        in directory: any LogDirectory,
+        besides known: Set<SpaceID>
+    ) throws(LogError) -> [SpaceID] {
+        let names = try storing { () throws(StorageError) in
+            try directory.exists(LogPaths.spaces) ? try directory.list(LogPaths.spaces) : []
+        }
+        guard names.contains(where: { SpaceID(text: $0).map(known.contains) == false }) else {
+            return []
+        }
+        let (manifests, damaged) = try readableManifests(in: directory)
+        let spaces = manifests.filter { !$0.isStaging }.map(\.space) + damaged.map(\.space)
+        return spaces.filter { !known.contains($0) }.sorted()
     }
 
     /// The spaces of which the log has events and whose manifests are gone.

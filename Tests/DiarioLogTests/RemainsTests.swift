@@ -55,6 +55,16 @@ import Testing
         #expect(!store.hasRemains(beside: try store.manifests()))
     }
 
+    @Test func spacesThatNobodyNamedAreFound() throws {
+        let store = try log.open()
+        let ids = try (0..<2).map { _ in try store.makeSpace(isAuthority: true).space }.sorted()
+        let (_, lock) = try store.stageSpace()
+        defer { lock.release() }
+        #expect(try LogStore.spaces(in: log.disk, besides: []) == ids)
+        #expect(try LogStore.spaces(in: log.disk, besides: [ids[0]]) == [ids[1]])
+        #expect(try LogStore.spaces(in: log.disk, besides: Set(ids)) == [])
+    }
+
     /// With its manifest all files of a space were gone as soon as another one was cleared away.
     @Test func aSpaceThatLostItsManifestIsNoRemain() throws {
         let store = try log.open()

@@ -182,7 +182,11 @@ def check_control(checks, diario, folder):
         for path in file.parent.glob("control.sqlite*"):
             path.unlink()
         if is_new:
+            told = diario.good("token", "create", "--data", str(data), "--space", "another")
+            checks.true("1 space without a name" in told.message, f"a nameless space: {told}")
             diario.good("space", "name", space, "home", "--data", str(data))
+            told = diario.good("token", "create", "--data", str(data), "--space", "another")
+            checks.true("without a name" not in told.message, f"none is nameless: {told}")
         else:
             shutil.copy(target / ".diario" / "control.sqlite", file)
         with Server(diario, data) as server:

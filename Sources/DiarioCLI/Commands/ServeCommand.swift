@@ -22,6 +22,7 @@ enum ServeCommand {
         defer { lock.release() }
         let store = try open(directory, folder, call)
         try noteBroken(store, folder, call)
+        folder.remarkUnnamed { note($0, call) }
         let log = requestLog(call)
         configuration.log = log
         do throws(Failure) {

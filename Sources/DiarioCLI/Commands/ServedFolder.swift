@@ -76,6 +76,22 @@ struct ServedFolder {
         return try reporting { () throws(ControlError) in try control.spaces() }
     }
 
+    /// Says how many spaces have no name, so that nobody can reach them, if there are some.
+    ///
+    /// It is so where the names were lost.
+    func remarkUnnamed(_ remark: (String) -> Void) {
+        // What cannot be read is told by whoever needs it.
+        guard let directory = try? directory(.read), let names = try? names(),
+            let found = try? LogStore.spaces(in: directory, besides: Set(names.map(\.id))),
+            !found.isEmpty
+        else { return }
+        let (shown, spaces) = (CellText.oneLine(name), Show.count(UInt64(found.count), "space"))
+        remark(
+            "\(shown) holds \(spaces) without a name, so no token leads there: diario space list "
+                + "--data \(shown). To give one a name: diario space name ID NAME --data \(shown)"
+        )
+    }
+
     /// A space that cannot be used, for its own files are damaged.
     struct BrokenSpace {
         let id: SpaceID

@@ -19,6 +19,8 @@ enum TokenCommand {
                 at: SystemClock().now
             )
         }
+        // One of them may be the one that is meant, and this name that of a new one.
+        folder.remarkUnnamed { call.remark($0) }
         guard call.arguments.has("json") else {
             try call.output.line(key.text)
             return call.remark("keep the token: it is not shown again")
