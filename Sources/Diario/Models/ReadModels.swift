@@ -10,7 +10,7 @@ import DiarioStorage
 ///
 /// Used by one thread at a time; several processes may use those of one space.
 package final class ReadModels {
-    private let space: Space
+    let space: Space
     /// The space that they are of; that one may be replaced by another.
     let spaceID: SpaceID
     private let chunkCount: Int
@@ -86,7 +86,7 @@ package final class ReadModels {
     }
 
     /// Runs `body` while no other process changes live read models of these packs.
-    private func locked<Value>(
+    func locked<Value>(
         _ packs: [String],
         _ body: () throws(DiarioError) -> Value
     ) throws(DiarioError) -> Value {
@@ -97,7 +97,7 @@ package final class ReadModels {
     }
 
     /// With an allowance for who waits by the way.
-    private func modelUpdate(
+    func modelUpdate(
         of file: ModelFile,
         _ allowance: StepAllowance? = nil
     ) -> ModelUpdate {
@@ -247,7 +247,7 @@ package final class ReadModels {
 
     /// The live generation, if it has the read models of this pack or is held; nil if it has to be
     /// built.
-    private func liveFile(
+    func liveFile(
         _ plan: PackPlan,
         keepsOwnPack: Bool = false
     ) throws(DiarioError) -> ModelFile? {
@@ -383,74 +383,6 @@ package final class ReadModels {
                 _ = try builder.rebuild(plans, measuresRows: false, progress: progress)
             }
         }
-    }
-
-    /// Builds read models aside, and tells how their tables differ from the live ones.
-    ///
-    /// Nothing is left of it.
-    package func compare(
-        _ packs: [Pack],
-        progress: Progress = { _, _, _ in }
-    ) throws(DiarioError) -> [(pack: String, table: TableDifference)] {
-        guard !folder.isReadOnly else {
-            throw DiarioError(
-                .readOnly,
-                "The space may only be read here, so nothing is built aside. Do it where it may be "
-                    + "written."
-            )
-        }
-        try space.refuseChangedSchemas(packs)
-        var differences: [(String, TableDifference)] = []
-        for pack in packs where !pack.sql.readModels.isEmpty {
-            let found = try builder.alone { () throws(DiarioError) in
-                try compare(pack, progress)
-            }
-            differences += found.map { (pack.name, $0) }
-        }
-        return differences
-    }
-
-    private func compare(
-        _ pack: Pack,
-        _ progress: Progress
-    ) throws(DiarioError) -> [TableDifference] {
-        let scratch = "\(pack.name).aside"
-        try folder.remove(scratch)
-        do throws(DiarioError) {
-            let path = folder.fullPath(scratch: scratch)
-            let file = try projecting { () throws(ProjectionError) in
-                try ModelFile(path: path, plan: PackPlan(pack), space: space.id, .building)
-            }
-            try modelUpdate(of: file).run { progress(pack.name, $0, $1) }
-            let live = try locked([pack.name]) { () throws(DiarioError) in
-                try attachLive(to: file)
-            }
-            let found = try projecting { () throws(ProjectionError) in
-                try file.differences(from: live)
-            }
-            try folder.remove(scratch)
-            return found
-        } catch {
-            try? folder.remove(scratch)
-            throw error
-        }
-    }
-
-    /// Lets a generation that was built aside be compared with the live one, both at one event;
-    /// gives the path of that.
-    private func attachLive(to file: ModelFile) throws(DiarioError) -> String? {
-        // Others may have recorded meanwhile, and applied that to the live one.
-        try space.refresh()
-        guard space.id == spaceID else {
-            throw DiarioError(.busy, "An import made the space anew just now. Do it again.")
-        }
-        if let live = try liveFile(file.plan, keepsOwnPack: true) {
-            try modelUpdate(of: live).run { _, _ in }
-        }
-        try modelUpdate(of: file).run { _, _ in }
-        let path = folder.live(file.plan.pack.name).map { folder.fullPath($0) }
-        try projecting { () throws(ProjectionError) in try file.attachOther(path) }
-        return path
     }
 
     /// Makes the generation before the live one live again, and keeps it with its pack.

@@ -1,0 +1,80 @@
+package import DiarioProjection
+package import DiarioSchema
+
+extension ReadModels {
+    /// Builds read models aside, and tells how their tables differ from the live ones.
+    ///
+    /// Nothing is left of it.
+    package func compare(
+        _ packs: [Pack],
+        progress: Progress = { _, _, _ in }
+    ) throws(DiarioError) -> [(pack: String, table: TableDifference)] {
+        guard !folder.isReadOnly else {
+            throw DiarioError(
+                .readOnly,
+                "The space may only be read here, so nothing is built aside. Do it where it may be "
+                    + "written."
+            )
+        }
+        try space.refuseChangedSchemas(packs)
+        var differences: [(String, TableDifference)] = []
+        for pack in packs where !pack.sql.readModels.isEmpty {
+            let found = try builder.alone { () throws(DiarioError) in
+                try compare(pack, progress)
+            }
+            differences += found.map { (pack.name, $0) }
+        }
+        return differences
+    }
+
+    private func compare(
+        _ pack: Pack,
+        _ progress: Progress
+    ) throws(DiarioError) -> [TableDifference] {
+        let scratch = "\(pack.name).aside"
+        try folder.remove(scratch)
+        do throws(DiarioError) {
+            let path = folder.fullPath(scratch: scratch)
+            let file = try projecting { () throws(ProjectionError) in
+                try ModelFile(path: path, plan: PackPlan(pack), space: space.id, .building)
+            }
+            try modelUpdate(of: file).run { progress(pack.name, $0, $1) }
+            let live = try locked([pack.name]) { () throws(DiarioError) in
+                try attachLive(to: file)
+            }
+            let found = try projecting { () throws(ProjectionError) in
+                try file.differences(from: live)
+            }
+            try folder.remove(scratch)
+            return found
+        } catch {
+            try? folder.remove(scratch)
+            // A file may have gone with the space that it was of.
+            try refresh()
+            throw error
+        }
+    }
+
+    /// Lets a generation that was built aside be compared with the live one, both at one event;
+    /// gives the path of that.
+    private func attachLive(to file: ModelFile) throws(DiarioError) -> String? {
+        // Others may have recorded meanwhile, and applied that to the live one.
+        try refresh()
+        if let live = try liveFile(file.plan, keepsOwnPack: true) {
+            try modelUpdate(of: live).run { _, _ in }
+        }
+        try modelUpdate(of: file).run { _, _ in }
+        let path = folder.live(file.plan.pack.name).map { folder.fullPath($0) }
+        // The models of a space that is replaced go after it.
+        if path == nil { try refresh() }
+        try projecting { () throws(ProjectionError) in try file.attachOther(path) }
+        return path
+    }
+
+    private func refresh() throws(DiarioError) {
+        try space.refresh()
+        guard space.id == spaceID else {
+            throw DiarioError(.busy, "An import made the space anew just now. Do it again.")
+        }
+    }
+}
