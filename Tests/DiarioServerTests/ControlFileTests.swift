@@ -291,6 +291,33 @@ struct ControlFileTests {
         }
     }
 
+    /// An emptied file, one that is gone, and one that was made anew took the place of the names.
+    @Test func aCopyHasTheNamesOfTheOneBefore() throws {
+        _ = try make("s1")
+        let backup = try TemporaryFolder()
+        #expect(try ControlFile.copy(of: folder.directory(), to: backup.directory()))
+        let older = backup.path + "/" + ControlFile.name
+        let target = try TemporaryFolder()
+        func copy(_ source: borrowing TemporaryFolder) throws -> Bool {
+            try ControlFile.copy(of: source.directory(), to: target.directory(), older: older)
+        }
+        _ = try make("s2")
+        #expect(try copy(folder))
+        let other = try TemporaryFolder()
+        #expect(throws: ControlError.self) { try copy(other) }
+        #expect(throws: ControlError.self) {
+            try other.directory().replace(ControlFile.name, with: [])
+            _ = try copy(other)
+        }
+        try other.directory().remove(ControlFile.name)
+        _ = try ControlFile(folder: other.path, .create)
+        #expect {
+            try copy(other)
+        } throws: {
+            ($0 as? ControlError)?.fault?.what.contains("it lacks the name s1,") == true
+        }
+    }
+
     @Test func aFileThatIsNotThereIsNoDamage() throws {
         #expect(try ControlFile.fault(folder: folder.path + "/none") == nil)
     }

@@ -30,13 +30,17 @@ enum BackupCommand {
             throw .failed(error.message)
         }
         let now = SystemClock().now
+        let older: String?
+        do throws(LogError) { older = try backup.older(ControlFile.name) } catch {
+            throw .failed(error.message)
+        }
         var others: [String] = []
         var controlError: ControlError?
         // Together with the log: whoever has events in it is known there.
         try backup.copyRest(wrapping: { Failure.failed($0.message) }) { (path) throws(Failure) in
             let made = try directory(path, .readWrite)
             do throws(ControlError) {
-                let isThere = try ControlFile.copy(of: source, to: made)
+                let isThere = try ControlFile.copy(of: source, to: made, older: older)
                 if isThere { others.append(ControlFile.name) }
             } catch {
                 controlError = error
