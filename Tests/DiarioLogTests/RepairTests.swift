@@ -120,10 +120,14 @@ import Testing
     }
 
     /// With the manifest gone everything but its own ids is found again.
-    @Test func aManifestIsMadeAgain() throws {
-        let sample = try RepairSample()
+    @Test(arguments: [false, true], [false, true]) func aManifestIsMadeAgain(
+        isSealed: Bool,
+        hasReplica: Bool
+    ) throws {
+        let sample = try RepairSample(sealed: isSealed)
         let log = sample.copy()
         try log.damage(LogPaths.manifest(log.space), .delete)
+        if !hasReplica { try log.damage(LogPaths.replica(log.space), .delete) }
         let report = try log.run()
         #expect(report.isMended)
         #expect(report.lostCount == 0)

@@ -96,12 +96,24 @@ extension LogRepair {
         let used = store.shared.index.withLock { index in
             index.spaces.ids.filter { index[$0].isUsed }
         }
-        for space in used where try !exists(LogPaths.space(space)) {
+        for space in used {
             let path = LogPaths.space(space)
-            report.found(path, "the folder of the space is gone", "it is made of the log")
+            let isThere = try exists(path)
+            if isThere, try hasPapers(space) { continue }
+            let what =
+                isThere
+                ? "the manifest and the replica file are gone" : "the folder of the space is gone"
+            report.found(path, what, "it is made of the log")
             try storing { () throws(StorageError) in try directory.makeDirectoryDurably(path) }
             try drawReplica(space)
         }
+    }
+
+    /// Whether a space has one of the files that say what it is, or was removed.
+    private func hasPapers(_ space: SpaceID) throws(LogError) -> Bool {
+        if try directory.isRemoved(space) { return true }
+        if try exists(LogPaths.manifest(space)) { return true }
+        return try exists(LogPaths.replica(space))
     }
 
     /// Lets spaces go on of which the log has nothing, as one of another directory, under another

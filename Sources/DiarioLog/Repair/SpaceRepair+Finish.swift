@@ -29,10 +29,12 @@ extension SpaceRepair {
             manifest.lineage = Lineage(drawnFrom: shared.entropy)
             manifest.epoch = 0
             if !isManifestGone {
+                let others =
+                    manifest.authority == nil
+                    ? "" : "; its replicas are refused from now on, and say what helps"
                 report.remarks.append(
                     "the lineage of space \(space.text): the root cannot stay what it was, so it "
-                        + "has a new one, and older proofs and roots do not hold any more; its "
-                        + "replicas have to copy it anew, and say how when they sync"
+                        + "has a new one, and older proofs and roots do not hold any more\(others)"
                 )
             }
         }
