@@ -288,7 +288,9 @@ struct ServedDirectoryTests {
 
     /// A server did not begin at all, and one that ran took a space without a manifest for a new
     /// one.
-    @Test(arguments: [true, false]) func aDamagedSpaceStopsNoOther(isGone: Bool) throws {
+    @Test(arguments: ["gone", "other bytes", "a folder"]) func aDamagedSpaceStopsNoOther(
+        manifest: String
+    ) throws {
         let world = try ServedWorld()
         let (home, work) = (try world.token(), try world.token(for: "work"))
         for (name, token) in [("home", home), ("work", work)] {
@@ -301,10 +303,12 @@ struct ServedDirectoryTests {
             access: .readWrite
         )
         let path = LogPaths.manifest(id)
-        if isGone {
+        switch manifest {
+        case "gone": try directory.remove(path)
+        case "a folder":
             try directory.remove(path)
-        } else {
-            try directory.replace(path, with: [1, 2, 3])
+            try directory.makeDirectory(path)
+        default: try directory.replace(path, with: [1, 2, 3])
         }
         #expect(try world.store.brokenSpaces().map(\.space) == [id])
         // As one that is started then.
@@ -326,6 +330,6 @@ struct ServedDirectoryTests {
         }
         #expect(status("/healthz", nil) == 200)
         #expect(try world.get("/healthz", nil).text.contains("\"damagedSpaces\":1"))
-        #expect(try world.store.hasSpace(id) == !isGone)
+        #expect(try world.store.hasSpace(id) == (manifest != "gone"))
     }
 }

@@ -68,8 +68,12 @@ struct SpaceHome: Equatable, Sendable {
             file = try directory.open(path, .read)
             bytes = try file.contents(at: path, sizeMax: Manifest.sizeMax)
         } catch {
-            if case .notFound = error { throw .unknownSpace(space) }
-            throw .storage(error)
+            switch error {
+            case .notFound: throw .unknownSpace(space)
+            case .notFile:
+                throw .corrupt(Fault(file: path, offset: 0, what: "the manifest is no file"))
+            default: throw .storage(error)
+            }
         }
         guard var manifest = Manifest(bytes.span), manifest.space == space else {
             throw .corrupt(Fault(file: path, offset: 0, what: "the manifest is damaged"))
