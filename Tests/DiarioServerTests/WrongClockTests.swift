@@ -13,6 +13,17 @@ import Testing
 struct WrongClockTests {
     private static let dayMilliseconds: Int64 = 86_400_000
 
+    /// A replica's clock was a day ahead for one event, which the authority has.
+    private static func pairWithAnEventOfTomorrow() throws -> Pair {
+        var pair = try Pair()
+        try pair.sync()
+        pair.clock.advance(milliseconds: dayMilliseconds)
+        try pair.replica.record("tomorrow")
+        pair.clock.advance(milliseconds: -dayMilliseconds)
+        try pair.sync()
+        return pair
+    }
+
     /// The clock of a space after its manifest was lost and made again.
     private func clockAfterRepair(
         of space: SpaceID,
@@ -132,13 +143,8 @@ struct WrongClockTests {
 
     /// Its own clock went back by the events that had made its counter run over.
     @Test func anAuthorityGoesOnFromItsOwnClock() throws {
-        var pair = try Pair()
-        try pair.sync()
+        let pair = try Self.pairWithAnEventOfTomorrow()
         let space = pair.replica.space
-        pair.clock.advance(milliseconds: Self.dayMilliseconds)
-        try pair.replica.record("tomorrow")
-        pair.clock.advance(milliseconds: -Self.dayMilliseconds)
-        try pair.sync()
         var clocks: [HybridTime] = []
         for round in 0..<4 {
             try pair.besideAuthority { (store) throws in
@@ -156,13 +162,8 @@ struct WrongClockTests {
     }
 
     @Test func repairTakesOverAClockThatRanAheadOnlyWhereItRan() throws {
-        var pair = try Pair()
-        try pair.sync()
+        let pair = try Self.pairWithAnEventOfTomorrow()
         let space = pair.replica.space
-        pair.clock.advance(milliseconds: Self.dayMilliseconds)
-        try pair.replica.record("tomorrow")
-        pair.clock.advance(milliseconds: -Self.dayMilliseconds)
-        try pair.sync()
         // Accepted a millisecond after what was there, since the clock stands still.
         let bound = pair.now.milliseconds + 1 + Limits.clockLeadMillisecondsMax
         #expect(try pair.authorityStore.status(of: space).clock.milliseconds <= bound)

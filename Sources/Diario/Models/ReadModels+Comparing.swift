@@ -50,7 +50,8 @@ extension ReadModels {
         } catch {
             try? folder.remove(scratch)
             // A file may have gone with the space that it was of.
-            try refresh()
+            _ = try? space.refresh()
+            try checkSpace()
             throw error
         }
     }
@@ -73,6 +74,10 @@ extension ReadModels {
 
     private func refresh() throws(DiarioError) {
         try space.refresh()
+        try checkSpace()
+    }
+
+    private func checkSpace() throws(DiarioError) {
         guard space.id == spaceID else {
             throw DiarioError(.busy, "An import made the space anew just now. Do it again.")
         }
