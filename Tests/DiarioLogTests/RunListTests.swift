@@ -65,20 +65,33 @@ import Testing
         }
     }
 
+    private func run(_ first: UInt64, _ count: UInt32) -> Run {
+        Run(
+            first: first,
+            count: count,
+            skip: 0,
+            file: 1,
+            offset: UInt32(first),
+            blockSize: 9,
+            liveBytes: 25,
+            promotedAt: nil
+        )
+    }
+
+    /// Ten thousand spaces have a list each.
+    @Test func aListTakesLittleMoreMemoryThanItsRuns() {
+        var list = RunList()
+        for first in UInt64(1)...1000 {
+            list.insert(run(first, 1)) { _ in }
+            #expect(list.runs.capacity <= max(32, 2 * list.runs.count))
+        }
+        list.remove(from: 1, through: 990) { _ in }
+        #expect(list.runs.map(\.first) == Array(991...1000))
+        #expect(list.runs.capacity <= 32)
+    }
+
     /// Many at once are taken where they follow what is there, and refused elsewhere.
     @Test func runsAreAppendedBehindAllOthersOnly() {
-        func run(_ first: UInt64, _ count: UInt32) -> Run {
-            Run(
-                first: first,
-                count: count,
-                skip: 0,
-                file: 1,
-                offset: UInt32(first),
-                blockSize: 9,
-                liveBytes: 25,
-                promotedAt: nil
-            )
-        }
         var list = RunList()
         func takes(_ others: ArraySlice<Run>) -> Bool { list.append(others) }
         let others = [run(1, 1), run(4, 2), run(6, 1), run(7, 3)]

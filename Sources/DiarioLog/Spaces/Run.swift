@@ -204,6 +204,7 @@ package struct RunList: Sendable {
     /// Bytes of the log and of row files that the runs keep alive.
     package private(set) var liveBytes = 0
 
+    private static let fewCount = 16
     private static let manyCount = 4096
 
     package init() {}
@@ -255,13 +256,28 @@ package struct RunList: Sendable {
         liveBytes += run.keptBytes
     }
 
-    /// Of a long log there may be a million: doubling would copy each of them once.
+    /// Of ten thousand spaces each may have some hundred, and doubling would leave half of that
+    /// room empty; of a long log there may be a million, and doubling would copy each of them once.
     ///
-    /// Memory that was not written to yet costs nothing.
+    /// Of long lists, memory that was not written to yet costs nothing.
     private mutating func makeRoom(for count: Int) {
-        guard runs.count >= Self.manyCount, runs.count + count > runs.capacity else { return }
+        let needed = runs.count + count
+        guard needed > runs.capacity, needed > Self.fewCount else { return }
+        guard runs.count >= Self.manyCount else {
+            return runs.reserveCapacity(needed + needed / 2)
+        }
         let growth = runs.count < 16 * Self.manyCount ? 16 : 4
-        runs.reserveCapacity(growth * (runs.count + count))
+        runs.reserveCapacity(growth * needed)
+    }
+
+    /// Gives memory back that most of the runs have left: else each space would keep as much as it
+    /// ever needed.
+    private mutating func giveRoomBack() {
+        guard runs.capacity > 2 * Self.fewCount, runs.count < runs.capacity / 4 else { return }
+        var kept: [Run] = []
+        kept.reserveCapacity(runs.count)
+        kept += runs
+        runs = kept
     }
 
     /// Takes the values from `first` through `last` out, in order.
@@ -281,6 +297,7 @@ package struct RunList: Sendable {
             index += 1
         }
         runs.removeSubrange(start..<index)
+        giveRoomBack()
     }
 
     private mutating func split(_ index: Int, at start: UInt64) {
