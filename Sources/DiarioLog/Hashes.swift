@@ -117,20 +117,13 @@ final class Hashes: Sendable {
         _ state: inout State
     ) throws(LogError) -> CompactRange {
         let known = state.ranges.removeValue(forKey: id)
-        let (space, stated, head, runs) = store.index.withLock { index in
-            let space = index[id]
-            let stated = space.state?.range ?? CompactRange()
-            let start = max(known?.size ?? 0, stated.size)
-            let first = space.canonical.firstIndex(endingFrom: start + 1)
-            return (space, stated, space.head, Array(space.canonical.runs[first...]))
-        }
+        let due = store.index.withLock { $0.unhashed(of: id, behind: known?.size ?? 0) }
         // Another process may have come further, and released the events up to there.
-        var range = known.map { $0.size >= stated.size ? $0 : stated } ?? stated
+        var range = known.map { $0.size >= due.stated.size ? $0 : due.stated } ?? due.stated
         var seeds = Seeds(store: store, space: id)
-        for run in runs {
-            if run.isSealed {
-                let replica = space.replica(of: run)
-                try append(run, by: replica, of: id, in: store, to: &range, &seeds, &state)
+        for (run, writer) in due.runs {
+            if let writer {
+                try append(run, by: writer, of: id, in: store, to: &range, &seeds, &state)
                 continue
             }
             let (bytes, block) = try bytes(of: run, in: store, state.frames)
@@ -141,7 +134,7 @@ final class Hashes: Sendable {
                 throw run.fault(error)
             }
         }
-        guard range.size == head else {
+        guard range.size == due.head else {
             throw .corrupt(
                 Fault(
                     file: LogPaths.log,

@@ -241,21 +241,21 @@ extension LogStore {
 
     private func extent(of space: SpaceID) -> (head: UInt64, liveBytes: Int) {
         shared.index.withLock { index in
-            index.spaces.read(space) { ($0.head, $0.liveBytes) } ?? (0, 0)
+            index.read(space) { ($0.head, $0.liveBytes) } ?? (0, 0)
         }
     }
 
     /// How many packs a space adopted.
     package func adoptionCount(of space: SpaceID) -> Int {
         shared.index.withLock { index in
-            index.spaces.read(space) { $0.adoptions.count } ?? 0
+            index.read(space) { $0.adoptions.count } ?? 0
         }
     }
 
     /// The packs that a space adopted, in order of position; throws what `status` does.
     package func adoptions(of space: SpaceID) throws(LogError) -> [Adoption] {
         let (adoptions, released) = shared.index.withLock { index in
-            index.spaces.read(space) { ($0.adoptions, $0.released) } ?? ([], 0)
+            index.read(space) { ($0.adoptions, $0.released) } ?? ([], 0)
         }
         shared.segments.set(try SpaceHome.read(space, in: shared.directory).manifest)
         _ = try shared.firstReadable(space, released: released)

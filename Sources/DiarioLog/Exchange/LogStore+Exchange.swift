@@ -385,7 +385,7 @@ extension LogStore {
     /// its own.
     package func authorityMark(of space: SpaceID) -> (head: UInt64, count: UInt64) {
         shared.index.withLock { index in
-            index.spaces.read(space) { space in
+            index.read(space) { space in
                 (space.head, space.authorityCount)
             } ?? (0, 0)
         }
@@ -394,7 +394,7 @@ extension LogStore {
     /// Whether a replica writes here as an authority.
     package func isAuthority(_ replica: ReplicaID, in space: SpaceID) -> Bool {
         shared.index.withLock { index in
-            index.spaces.read(space) { $0.isAuthority(replica) } ?? false
+            index.read(space) { $0.isAuthority(replica) } ?? false
         }
     }
 

@@ -39,27 +39,39 @@ struct LogIndex: Sendable {
         var unsealed: UInt64 = 0
     }
 
-    func brief(of space: SpaceID) -> Brief { spaces.read(space) { $0.brief() } ?? Brief() }
-
-    func seed(_ key: SpaceIndex.SeedKey, in space: SpaceID) -> Salt? {
-        spaces.read(space) { $0.seeds[key]?.root } ?? nil
+    /// Looks at a space where it is, and changes nothing; nil if it is not known.
+    mutating func read<Value>(_ space: SpaceID, _ body: (inout SpaceIndex) -> Value) -> Value? {
+        spaces.read(space, body)
     }
 
-    func lastSequence(of replica: ReplicaID, in space: SpaceID) -> UInt64 {
-        spaces.read(space) { $0.lastSequence(of: replica) } ?? 0
+    mutating func brief(of space: SpaceID) -> Brief { read(space) { $0.brief() } ?? Brief() }
+
+    mutating func seed(_ key: SpaceIndex.SeedKey, in space: SpaceID) -> Salt? {
+        read(space) { $0.seeds[key]?.root } ?? nil
     }
 
-    func replicaCount(of space: SpaceID) -> Int { spaces.read(space) { $0.tallies.count } ?? 0 }
+    mutating func lastSequence(of replica: ReplicaID, in space: SpaceID) -> UInt64 {
+        read(space) { $0.lastSequence(of: replica) } ?? 0
+    }
+
+    mutating func unhashed(of space: SpaceID, behind size: UInt64) -> SpaceIndex.Unhashed {
+        read(space) { $0.unhashed(behind: size) } ?? SpaceIndex.Unhashed()
+    }
+
+    mutating func replicaCount(of space: SpaceID) -> Int { read(space) { $0.tallies.count } ?? 0 }
 
     /// The spaces that keep something in a file alive, in order.
     func liveSpaces(in file: UInt64) -> [SpaceID] {
-        spaces.ids.filter { id in
-            guard let space = spaces[id] else { return false }
-            return space.state?.file == file || space.seeds.values.contains { $0.file == file }
+        var found: [SpaceID] = []
+        spaces.forEach { id, space in
+            let isLive =
+                space.state?.file == file || space.seeds.values.contains { $0.file == file }
                 || space.gone.contains { $0.file == file }
                 || space.canonical.runs.contains { UInt64($0.file) == file }
                 || space.lanes.contains { $0.runs.runs.contains { UInt64($0.file) == file } }
-        }.sorted()
+            if isLive { found.append(id) }
+        }
+        return found.sorted()
     }
 
     /// The rows of a block that lie at `place`, as recovery or an append found them.

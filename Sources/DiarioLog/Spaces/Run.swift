@@ -225,7 +225,10 @@ package struct RunList: Sendable {
 
     /// The index of the first run that ends at or after `value`.
     package func firstIndex(endingFrom value: UInt64) -> Int {
-        runs.sortedIndex(behindAll: { $0.last < value })
+        // Mostly it is what came last that is asked for, and of many spaces no cache has the rest.
+        guard let last = runs.last, last.last >= value else { return runs.count }
+        guard last.first > value else { return runs.count - 1 }
+        return runs.sortedIndex(behindAll: { $0.last < value })
     }
 
     /// Puts `run` where it belongs; what was known of the same values is given to `replaced`.

@@ -110,6 +110,27 @@ struct SpaceIndex: Sendable {
         )
     }
 
+    /// The canonical events behind the first `size`, and behind those that the newest state has.
+    func unhashed(behind size: UInt64) -> Unhashed {
+        let stated = state?.range ?? CompactRange()
+        let first = canonical.firstIndex(endingFrom: max(size, stated.size) + 1)
+        return Unhashed(
+            stated: stated,
+            head: head,
+            runs: canonical.runs[first...].map { ($0, $0.isSealed ? replica(of: $0) : nil) }
+        )
+    }
+
+    /// What is to be hashed of a space.
+    ///
+    /// A copy of all that memory holds of it would have whoever appends meanwhile copy its lists.
+    struct Unhashed: Sendable {
+        var stated = CompactRange()
+        var head: UInt64 = 0
+        /// With whoever wrote the rows, where they are sealed.
+        var runs: [(run: Run, writer: ReplicaID?)] = []
+    }
+
     // MARK: Private segments
 
     /// The number that runs of sealed rows have for a replica.
