@@ -322,6 +322,17 @@ struct ControlFileTests {
         #expect(try ControlFile.fault(folder: folder.path + "/none") == nil)
     }
 
+    /// Verify called a folder whole whose names and tokens were a folder.
+    @Test func aFolderInThePlaceOfTheFileIsDamage() throws {
+        let lying = try TemporaryFolder()
+        try lying.directory().makeDirectory(ControlFile.name)
+        let fault = try #require(try ControlFile.fault(folder: lying.path))
+        #expect(fault.what.hasPrefix("the file is damaged (what is there is no file); "))
+        #expect(throws: ControlError.damaged(what: "what is there is no file")) {
+            try ControlFile(folder: lying.path, .create)
+        }
+    }
+
     @Test func theMessageOfDamageHasThePath() throws {
         let message = ControlError.damaged(what: "a row").message(in: "served")
         #expect(message.hasPrefix("served/.diario/control.sqlite: the file is damaged (a row); "))

@@ -108,24 +108,40 @@ package final class ControlFile: Sendable {
             _ = try connection.value("PRAGMA user_version")
             return connection
         } catch {
-            guard error.isOfMedium, size(of: name + "-wal", in: folder) ?? 0 == 0 else {
-                throw error
-            }
+            guard error.isOfMedium, !hasLog(folder) else { throw error }
             return try Connection(path: path, .immutable)
         }
     }
 
-    /// The size of a file; nil if it is not there.
-    private static func size(of file: String, in folder: String) -> Int? {
+    /// What is in the place of a file.
+    private enum Place {
+        case nothing, noFile, unknown
+        case file(size: Int)
+    }
+
+    private static func place(of file: String, in folder: String) -> Place {
         do throws(StorageError) {
             let directory = try POSIXDirectory(path: folder, access: .read)
-            return try directory.open(file, .read).size()
+            let opened = try directory.open(file, .read)
+            // A folder can be opened like a file, and only says so when it is read.
+            var first: [UInt8] = []
+            try opened.read(at: 0, count: 1, into: &first)
+            return .file(size: try opened.size())
         } catch {
             switch error {
-            case .notFound, .notDirectory: return nil
-            // It has some size.
-            default: return 1
+            case .notFound, .notDirectory: return .nothing
+            case .notFile: return .noFile
+            default: return .unknown
             }
+        }
+    }
+
+    /// Whether changes lie beside the file; true if nobody can tell.
+    private static func hasLog(_ folder: String) -> Bool {
+        switch place(of: name + "-wal", in: folder) {
+        case .nothing: false
+        case .file(let size): size > 0
+        case .noFile, .unknown: true
         }
     }
 
@@ -137,7 +153,11 @@ package final class ControlFile: Sendable {
         do throws(SQLiteError) {
             connection = try Connection(path: folder + "/" + name, mode)
         } catch {
-            throw mode != .create && size(of: name, in: folder) == nil ? .missing : .sqlite(error)
+            switch place(of: name, in: folder) {
+            case .nothing where mode != .create: throw .missing
+            case .noFile: throw .damaged(what: "what is there is no file")
+            case .nothing, .file, .unknown: throw .sqlite(error)
+            }
         }
         try prepare(connection)
         do throws(SQLiteError) { return try State(connection) } catch { throw .sqlite(error) }
