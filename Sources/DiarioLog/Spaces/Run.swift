@@ -276,7 +276,10 @@ package struct RunList: Sendable {
     /// Gives memory back that most of the runs have left: else each space would keep as much as it
     /// ever needed.
     private mutating func giveRoomBack() {
-        guard runs.capacity > 2 * Self.fewCount, runs.count < runs.capacity / 4 else { return }
+        let capacity = runs.capacity
+        // A long list that goes on has more room than it needs, and would ask for it again at once.
+        let share = capacity < 2 * Self.manyCount ? 4 : 64
+        guard capacity > 2 * Self.fewCount, runs.count < capacity / share else { return }
         var kept: [Run] = []
         kept.reserveCapacity(runs.count)
         kept += runs
