@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -88,6 +89,14 @@ int32_t diario_open(int32_t directory, const char *path, int32_t access) {
     default: return -EINVAL;
     }
     int result;
+#if defined(O_NOATIME)
+    /* When a file was read last is of no use to anybody, and to write that down takes longer than
+     * to read a small file. Only its owner may have it left out. */
+    if (access == DIARIO_OPEN_READ) {
+        DIARIO_RETRY(result, openat(directory, path, flags | O_NOATIME, mode));
+        if (result >= 0 || errno != EPERM) return outcome(result);
+    }
+#endif
     DIARIO_RETRY(result, openat(directory, path, flags, mode));
     return outcome(result);
 }
@@ -151,6 +160,33 @@ int32_t diario_is_nameless(int32_t descriptor) {
     DIARIO_RETRY(result, fstat(descriptor, &found));
     return result < 0 ? -errno : found.st_nlink == 0;
 #endif
+}
+
+#if defined(__APPLE__)
+#define DIARIO_LASTING "diario.lasting"
+#else
+#define DIARIO_LASTING "user.diario.lasting"
+#endif
+
+int32_t diario_note_lasting(int32_t descriptor) {
+    int result;
+#if defined(__APPLE__)
+    DIARIO_RETRY(result, fsetxattr(descriptor, DIARIO_LASTING, "1", 1, 0, 0));
+#else
+    DIARIO_RETRY(result, fsetxattr(descriptor, DIARIO_LASTING, "1", 1, 0));
+#endif
+    return result < 0 ? -errno : 0;
+}
+
+int32_t diario_is_noted_lasting(int32_t descriptor) {
+    char value;
+    ssize_t result;
+#if defined(__APPLE__)
+    DIARIO_RETRY(result, fgetxattr(descriptor, DIARIO_LASTING, &value, 1, 0, 0));
+#else
+    DIARIO_RETRY(result, fgetxattr(descriptor, DIARIO_LASTING, &value, 1));
+#endif
+    return result == 1 && value == '1';
 }
 
 int64_t diario_read(int32_t descriptor, void *bytes, size_t count, int64_t offset) {

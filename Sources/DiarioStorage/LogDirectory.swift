@@ -70,6 +70,11 @@ extension LogDirectory {
         try syncDirectory(StoragePath.parent(of: path))
     }
 
+    /// Notes that the file at `path` is on disk, with its name and those of its folders.
+    package func noteLasting(_ path: String) throws(StorageError) {
+        try open(path, .read).noteLasting()
+    }
+
     /// Removes a file, or a directory with all that is in it; does nothing if it is not there.
     package func removeTree(_ path: String) throws(StorageError) {
         do throws(StorageError) {

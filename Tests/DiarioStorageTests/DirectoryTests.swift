@@ -186,6 +186,21 @@ import Testing
         }
     }
 
+    @Test(arguments: Kind.allCases) func aNoteGoesWithItsFile(_ kind: Kind) throws {
+        try withDirectory(kind) { directory in
+            try directory.replace("file", with: [1])
+            #expect(try !directory.open("file", .read).isNotedLasting)
+            try directory.noteLasting("file")
+            // Not every file system has room for it.
+            let isNoted = try directory.open("file", .read).isNotedLasting
+            #expect(isNoted || kind == .posix)
+            try directory.rename("file", to: "other")
+            #expect(try directory.open("other", .read).isNotedLasting == isNoted)
+            try directory.replace("other", with: [2])
+            #expect(try !directory.open("other", .read).isNotedLasting)
+        }
+    }
+
     @Test(.waits) func pathsThatLeadOutwardsTrap() async {
         await #expect(processExitsWith: .failure) {
             attempt { _ = try CrashDisk(machineID: "").open("a/../b", .create) }

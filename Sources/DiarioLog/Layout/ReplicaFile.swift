@@ -137,6 +137,11 @@ package struct ReplicaFile: Equatable, Sendable {
         try directory.syncDirectory(LogPaths.parent(of: path))
     }
 
+    /// Whether this is the place that the file states as home: no copy, and no other machine.
+    func isHome(of file: FileIdentity, in directory: any LogDirectory) -> Bool {
+        home == file && machine == Self.machine(of: directory)
+    }
+
     /// The machine's id, hashed: the file may travel, the id should not.
     package static func machine(of directory: any LogDirectory) -> Hash32 {
         let id = directory.machineID

@@ -7,7 +7,11 @@ extension Writer {
         let directory = store.directory
         let path = LogPaths.manifest(manifest.space)
         let encoded = manifest.encoded()
-        try storing { () throws(StorageError) in try directory.replace(path, with: encoded) }
+        let isSpaceLasting = lasting[manifest.space] != nil
+        try storing { () throws(StorageError) in
+            try directory.replace(path, with: encoded)
+            if isSpaceLasting { try directory.noteLasting(path) }
+        }
         homes[manifest.space]?.manifest = manifest
         lasting[manifest.space]?.manifest = manifest
     }

@@ -124,6 +124,7 @@ extension LogStore {
             )
             // Last, because a space is there from then on.
             try directory.replace(LogPaths.manifest(manifest.space), with: manifest.encoded())
+            try directory.noteLasting(manifest.space)
         }
     }
 

@@ -9,18 +9,20 @@ struct SpaceHome: Equatable, Sendable {
     var former: [FormerID]
     /// False in a copy of the directory until it has taken ids of its own.
     var isAtHome: Bool
+    /// Whether all of this survives a power cut, as somebody noted who made sure.
+    var isLasting: Bool
 
     /// Reads the files of a space, and notices a directory that was copied, cloned or restored.
     static func read(
         _ space: SpaceID,
         in directory: any LogDirectory
     ) throws(LogError) -> SpaceHome {
-        let manifest = try readManifest(space, in: directory)
+        let (manifest, manifestFile) = try readManifestFile(space, in: directory)
         let path = LogPaths.replica(space)
         return try storing { () throws(StorageError) -> Result<SpaceHome, LogError> in
-            let bytes: [UInt8]
+            let file: any LogFile
             do throws(StorageError) {
-                bytes = try directory.contents(of: path, sizeMax: 4096)
+                file = try directory.open(path, .read)
             } catch .notFound {
                 // Who removes a space begins with the manifest.
                 guard try directory.exists(LogPaths.manifest(space)) else {
@@ -30,20 +32,24 @@ struct SpaceHome: Equatable, Sendable {
                     .corrupt(Fault(file: path, offset: 0, what: "the replica file is missing"))
                 )
             }
+            let bytes = try file.contents(at: path, sizeMax: 4096)
             guard let content = ReplicaFile(bytes.span) else {
                 return .failure(
                     .corrupt(Fault(file: path, offset: 0, what: "the replica file is damaged"))
                 )
             }
-            let home = try directory.open(path, .read).identity
-            let isAtHome =
-                content.home == home && content.machine == ReplicaFile.machine(of: directory)
+            let isAtHome = content.isHome(of: try file.identity, in: directory)
+            // A copy may have the notes, and need not be on disk. What was lost has a file of its
+            // own, which nobody notes.
+            let isLasting =
+                isAtHome && !manifest.hasLost && manifestFile.isNotedLasting && file.isNotedLasting
             return .success(
                 SpaceHome(
                     manifest: manifest,
                     replica: content.replica,
                     former: content.former,
-                    isAtHome: isAtHome
+                    isAtHome: isAtHome,
+                    isLasting: isLasting
                 )
             )
         }.get()
@@ -131,6 +137,14 @@ struct SpaceHome: Equatable, Sendable {
             try ReplicaFile.write(id, former: former, at: path, in: directory)
         }
         (replica, self.former) = (id, former)
+    }
+}
+
+extension LogDirectory {
+    /// Notes that the files that say who writes to a space are on disk.
+    func noteLasting(_ space: SpaceID) throws(StorageError) {
+        try noteLasting(LogPaths.replica(space))
+        try noteLasting(LogPaths.manifest(space))
     }
 }
 

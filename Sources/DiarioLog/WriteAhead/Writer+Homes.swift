@@ -11,7 +11,7 @@ extension Writer {
         if let known = homes[id], !known.manifest.isWaiting { return known }
         let directory = store.directory
         var home = try SpaceHome.read(id, in: directory)
-        try makeLast(home)
+        try makeLast(&home)
         // Else events would be acknowledged at positions that a segment holds already.
         if let end = home.manifest.segments.last?.last,
             let fault = store.shortFault(of: id, sealed: end)
@@ -33,28 +33,20 @@ extension Writer {
 
     /// Makes sure that what was read of a space survives a power cut: whoever wrote it may have
     /// died before the names of its files were on disk.
-    private mutating func makeLast(_ home: SpaceHome) throws(LogError) {
+    private mutating func makeLast(_ home: inout SpaceHome) throws(LogError) {
+        guard !home.isLasting else { return }
+        home.isLasting = true
         let id = home.manifest.space
-        let known = lasting[id]
-        guard known != home else { return }
+        guard lasting[id] != home else { return }
         let directory = store.directory
+        let isAtHome = home.isAtHome
         try storing { () throws(StorageError) in
             try directory.syncDirectory(LogPaths.space(id))
-            if known == nil { try makeNameLast(id) }
+            try directory.syncDirectory(LogPaths.spaces)
+            // A copy takes a new replica file.
+            if isAtHome { try directory.noteLasting(id) }
         }
         lasting[id] = home
-    }
-
-    /// Makes sure that the name of a space's folder does.
-    ///
-    /// From the second space on there may be many, so those that are there are synced together.
-    private mutating func makeNameLast(_ id: SpaceID) throws(StorageError) {
-        guard !lastingNames.contains(id) else { return }
-        let directory = store.directory
-        let others = lastingNames.count == 1 ? try directory.list(LogPaths.spaces) : []
-        try directory.syncDirectory(LogPaths.spaces)
-        lastingNames.formUnion(others.compactMap { SpaceID(text: $0) })
-        lastingNames.insert(id)
     }
 
     /// Takes up who writes to a space, as it stands on disk to last.
@@ -67,8 +59,10 @@ extension Writer {
     mutating func lastingManifest(of id: SpaceID) throws(LogError) -> Manifest {
         // That also makes sure that the space itself lasts.
         var home = try writableHome(id)
-        home.manifest = try SpaceHome.readManifest(id, in: store.directory)
-        try makeLast(home)
+        let file: any LogFile
+        (home.manifest, file) = try SpaceHome.readManifestFile(id, in: store.directory)
+        home.isLasting = file.isNotedLasting && !home.manifest.hasLost
+        try makeLast(&home)
         keep(home)
         return home.manifest
     }

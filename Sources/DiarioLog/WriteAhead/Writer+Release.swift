@@ -95,7 +95,6 @@ extension Writer {
         try finishFrame(isSynced: true)
         homes[id] = nil
         lasting[id] = nil
-        lastingNames.remove(id)
         store.hashes.remove(id)
     }
 

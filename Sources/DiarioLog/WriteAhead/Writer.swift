@@ -16,8 +16,6 @@ struct Writer: ~Copyable {
     var homes: [SpaceID: SpaceHome] = [:]
     /// What survives a power cut of spaces, as this process has made sure.
     var lasting: [SpaceID: SpaceHome] = [:]
-    /// Spaces of which the names of their folders do.
-    var lastingNames: Set<SpaceID> = []
     /// The version of the directory's format that does.
     private var lastingFormat = 0
     var builder = BlockBuilder()
