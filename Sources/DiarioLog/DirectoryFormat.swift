@@ -74,6 +74,20 @@ package struct DirectoryFormat: Equatable, Sendable {
         }
     }
 
+    /// Makes sure that the directory survives a power cut with its name: whoever made it may have
+    /// died before that.
+    ///
+    /// The caller holds the directory's lock.
+    static func makeLast(in directory: any LogDirectory) throws(LogError) {
+        try storing { () throws(StorageError) in
+            let file = try directory.open(LogPaths.format, .read)
+            guard !file.isNotedLasting else { return }
+            try directory.syncDirectory("")
+            try directory.syncName()
+            file.noteLasting()
+        }
+    }
+
     /// Says that the directory has what older programs cannot read from now on; durable when it
     /// returns.
     ///

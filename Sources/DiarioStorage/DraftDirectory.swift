@@ -46,7 +46,7 @@ package final class DraftDirectory: LogDirectory {
             do throws(StorageError) {
                 let file = try base.open(path, .read)
                 if access.isExclusive { throw StorageError.exists(path) }
-                if access == .read { return file }
+                if access == .read { return ShownFile(file) }
                 var content: [UInt8] = []
                 try file.read(at: 0, count: try file.size(), into: &content)
                 bytes = content
@@ -202,6 +202,34 @@ private final class DraftFile: LogFile {
     }
 
     func sync() throws(StorageError) {}
+}
+
+/// A file of the directory that a draft shows, which only reads it.
+private final class ShownFile: LogFile {
+    private let file: any LogFile
+
+    init(_ file: any LogFile) { self.file = file }
+
+    var identity: FileIdentity { get throws(StorageError) { try file.identity } }
+    var isNotedLasting: Bool { file.isNotedLasting }
+
+    func size() throws(StorageError) -> Int { try file.size() }
+
+    func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
+        try file.read(at: offset, count: count, into: &bytes)
+    }
+
+    func write(_ bytes: Span<UInt8>, at offset: Int) throws(StorageError) {
+        preconditionFailure("a file opened for reading is not written to")
+    }
+
+    func truncate(to size: Int) throws(StorageError) {
+        preconditionFailure("a file opened for reading is not cut")
+    }
+
+    func sync() throws(StorageError) {}
+    /// What a draft did not sync lasts no longer than before.
+    func noteLasting() {}
 }
 
 /// The lock of a draft, which nobody else sees.

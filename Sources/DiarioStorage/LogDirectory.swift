@@ -28,11 +28,15 @@ package protocol LogDirectory: AnyObject, Sendable {
     func remove(_ path: String) throws(StorageError)
     /// Makes the names in the directory at `path` (made, changed, removed) survive a power cut.
     func syncDirectory(_ path: String) throws(StorageError)
+    /// Makes the name of the directory itself survive a power cut, as far as that can be done.
+    func syncName() throws(StorageError)
     /// The lock kept in the file at `path`, which is made if needed; not held yet.
     func lock(_ path: String) throws(StorageError) -> any DirectoryLock
 }
 
 extension LogDirectory {
+    package func syncName() throws(StorageError) {}
+
     package func identity(of path: String) throws(StorageError) -> FileIdentity {
         try open(path, .read).identity
     }
@@ -40,12 +44,19 @@ extension LogDirectory {
     /// Replaces the file at `path`, durably: after a crash it holds its old bytes or `bytes`.
     ///
     /// The caller holds the directory's lock, since the temporary file has a fixed name
-    /// (`path` and ".new").
-    package func replace(_ path: String, with bytes: [UInt8]) throws(StorageError) {
+    /// (`path` and ".new"). `notesLasting` if the names of its folders are on disk, to note that
+    /// the file is so too.
+    package func replace(
+        _ path: String,
+        with bytes: [UInt8],
+        notesLasting: Bool = false
+    ) throws(StorageError) {
         let temporaryPath = path + ".new"
         let file = try open(temporaryPath, .create)
         try file.truncate(to: 0)
         try fill(file, at: temporaryPath, with: bytes, for: path)
+        // Another process may have replaced it by now; this tells of no other file than this one.
+        if notesLasting { file.noteLasting() }
     }
 
     /// The same for a file that nobody but its owner may read, not even for a moment.
@@ -68,11 +79,6 @@ extension LogDirectory {
         try file.sync()
         try rename(temporaryPath, to: path)
         try syncDirectory(StoragePath.parent(of: path))
-    }
-
-    /// Notes that the file at `path` is on disk, with its name and those of its folders.
-    package func noteLasting(_ path: String) throws(StorageError) {
-        try open(path, .read).noteLasting()
     }
 
     /// Removes a file, or a directory with all that is in it; does nothing if it is not there.

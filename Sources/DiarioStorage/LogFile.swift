@@ -58,7 +58,7 @@ package protocol LogFile: AnyObject, Sendable {
     /// The note goes with the file: the next one that gets its name has none. A power cut may take
     /// it away.
     var isNotedLasting: Bool { get }
-    /// Notes that they are; nothing happens where the file system has no room for that.
+    /// Notes that it is; nothing happens where the file system has no room for that.
     func noteLasting()
 }
 

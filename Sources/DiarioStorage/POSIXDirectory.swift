@@ -151,6 +151,15 @@ package final class POSIXDirectory: LogDirectory {
         guard result >= 0 else { throw StorageError(.syncDirectory, shown(path), code: result) }
     }
 
+    package func syncName() throws(StorageError) {
+        let above = unsafe diario_open_directory(descriptor, "..")
+        // Whoever may not look into the folder above cannot sync it.
+        guard above != diario_error_access else { return }
+        let result = above < 0 ? above : diario_sync_directory(above)
+        if above >= 0 { diario_close(above) }
+        guard result >= 0 else { throw StorageError(.syncDirectory, rootPath, code: result) }
+    }
+
     package func lock(_ path: String) throws(StorageError) -> any DirectoryLock {
         POSIXLock(file: try file(path, .create), path: shown(path))
     }

@@ -114,6 +114,20 @@ import Testing
         for space in spaces { #expect(try log.numbers(space, in: last).count == 3) }
     }
 
+    /// Whoever made the directory may have died before its name was on disk.
+    @Test func theDirectoryIsMadeToLastByWhoWritesFirst() throws {
+        let log = try TestLog()
+        func isNoted() throws -> Bool { try log.disk.open("format", .read).isNotedLasting }
+        _ = try log.open(access: .readOnly)
+        #expect(try !isNoted())
+        let syncs = log.disk.counters.directorySyncs
+        try log.open().close()
+        #expect(try isNoted())
+        let more = log.disk.counters.directorySyncs - syncs
+        try log.open().close()
+        #expect(log.disk.counters.directorySyncs - syncs - more < more)
+    }
+
     @Test func anAppendThatIsRefusedLeavesTheOthersInItsFrame() throws {
         let (log, store, space) = try make()
         let nowhere = try #require(SpaceID(rawValue: 77))

@@ -187,18 +187,33 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases) func aNoteGoesWithItsFile(_ kind: Kind) throws {
+        func isNoted(_ path: String, _ directory: any LogDirectory) throws -> Bool {
+            try directory.open(path, .read).isNotedLasting
+        }
         try withDirectory(kind) { directory in
             try directory.replace("file", with: [1])
-            #expect(try !directory.open("file", .read).isNotedLasting)
-            try directory.noteLasting("file")
+            #expect(try !isNoted("file", directory))
+            // A draft syncs nothing.
+            try DraftDirectory(over: directory).open("file", .read).noteLasting()
+            #expect(try !isNoted("file", directory))
+            try directory.replace("file", with: [2], notesLasting: true)
+            let file = try directory.open("file", .read)
             // Not every file system has room for it.
-            let isNoted = try directory.open("file", .read).isNotedLasting
-            #expect(isNoted || kind == .posix)
+            let isKept = try isNoted("file", directory)
+            #expect(isKept || kind == .posix)
             try directory.rename("file", to: "other")
-            #expect(try directory.open("other", .read).isNotedLasting == isNoted)
+            #expect(try isNoted("other", directory) == isKept)
             try directory.replace("other", with: [2])
-            #expect(try !directory.open("other", .read).isNotedLasting)
+            #expect(try !isNoted("other", directory))
+            file.noteLasting()
+            #expect(try !isNoted("other", directory))
         }
+    }
+
+    /// Whoever makes a diary may die after the folder got its name and before that is on disk.
+    @Test func theNameOfTheDirectoryItselfIsSynced() throws {
+        let folder = try TemporaryFolder()
+        try withExtendedLifetime(folder) { try folder.directory().syncName() }
     }
 
     @Test(.waits) func pathsThatLeadOutwardsTrap() async {

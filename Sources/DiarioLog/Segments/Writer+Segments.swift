@@ -9,8 +9,7 @@ extension Writer {
         let encoded = manifest.encoded()
         let isSpaceLasting = lasting[manifest.space] != nil
         try storing { () throws(StorageError) in
-            try directory.replace(path, with: encoded)
-            if isSpaceLasting { try directory.noteLasting(path) }
+            try directory.replace(path, with: encoded, notesLasting: isSpaceLasting)
         }
         homes[manifest.space]?.manifest = manifest
         lasting[manifest.space]?.manifest = manifest

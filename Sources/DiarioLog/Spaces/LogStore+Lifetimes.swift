@@ -120,11 +120,15 @@ extension LogStore {
                 replica,
                 former: former,
                 at: LogPaths.replica(manifest.space),
-                in: directory
+                in: directory,
+                notesLasting: true
             )
             // Last, because a space is there from then on.
-            try directory.replace(LogPaths.manifest(manifest.space), with: manifest.encoded())
-            try directory.noteLasting(manifest.space)
+            try directory.replace(
+                LogPaths.manifest(manifest.space),
+                with: manifest.encoded(),
+                notesLasting: true
+            )
         }
     }
 

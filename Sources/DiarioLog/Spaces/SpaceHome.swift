@@ -141,10 +141,12 @@ struct SpaceHome: Equatable, Sendable {
 }
 
 extension LogDirectory {
-    /// Notes that the files that say who writes to a space are on disk.
+    /// Notes that the files that say who writes to a space are on disk; the caller holds the lock
+    /// of the directory since before it made sure.
     func noteLasting(_ space: SpaceID) throws(StorageError) {
-        try noteLasting(LogPaths.replica(space))
-        try noteLasting(LogPaths.manifest(space))
+        for path in [LogPaths.replica(space), LogPaths.manifest(space)] {
+            try open(path, .read).noteLasting()
+        }
     }
 }
 

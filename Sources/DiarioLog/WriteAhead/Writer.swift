@@ -73,6 +73,7 @@ struct Writer: ~Copyable {
             try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
         }
         defer { lock.release() }
+        try DirectoryFormat.makeLast(in: store.directory)
         try reload(mayCut: true)
         Reserve.restore(in: store.directory, size: store.sizes.reserve)
     }
