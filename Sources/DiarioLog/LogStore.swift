@@ -48,6 +48,7 @@ package final class LogStore: Sendable {
     /// Opens the log in `directory`, and recovers it from a crash if there was one.
     ///
     /// `types` are those whose schemas are in no pack that a space adopts, such as the engine's.
+    /// With `isDraft` the directory is about to get another name.
     ///
     /// - Throws: `.notALog` and `.newerFormat` if this is no directory of ours, `.storage` if the
     ///   disk refuses. Damage is no error here: it is in `report`, what lies before it can be read,
@@ -61,7 +62,8 @@ package final class LogStore: Sendable {
         types: [EventType] = [],
         sizes: LogSizes = .standard,
         background: Background = .thread,
-        isSalvage: Bool = false
+        isSalvage: Bool = false,
+        isDraft: Bool = false
     ) throws(LogError) {
         Limits.check()
         sizes.check()
@@ -105,7 +107,7 @@ package final class LogStore: Sendable {
             lock: lock,
             hasher: background == .thread ? hasher : nil
         )
-        try writer.start()
+        try writer.start(isDraft: isDraft)
         opened = writer.report
         gate = Mutex(Gate(writer: writer))
         weak.store = self

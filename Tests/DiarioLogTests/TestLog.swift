@@ -46,15 +46,17 @@ final class TestLog {
     func open(
         process: Int32 = 0,
         access: LogStore.Access = .readWrite,
-        background: LogStore.Background = .none
+        background: LogStore.Background = .none,
+        isDraft: Bool = false
     ) throws(LogError) -> LogStore {
-        try open(disk.process(process), access: access, background: background)
+        try open(disk.process(process), access: access, background: background, isDraft: isDraft)
     }
 
     func open(
         _ directory: any LogDirectory,
         access: LogStore.Access = .readWrite,
-        background: LogStore.Background = .none
+        background: LogStore.Background = .none,
+        isDraft: Bool = false
     ) throws(LogError) -> LogStore {
         try LogStore(
             directory,
@@ -64,7 +66,8 @@ final class TestLog {
             engine: kinds.engine,
             types: kinds.types,
             sizes: sizes,
-            background: background
+            background: background,
+            isDraft: isDraft
         )
     }
 

@@ -41,7 +41,7 @@ extension Space {
             throw DiarioError(error)
         }
         try logging { () throws(LogError) in try LogStore.create(in: directory) }
-        let store = try openStore(directory, access: .readWrite)
+        let store = try openStore(directory, access: .readWrite, isDraft: true)
         let manifest = try logging { () throws(LogError) in
             try store.makeWholeSpace(store.drawSpaceID())
         }

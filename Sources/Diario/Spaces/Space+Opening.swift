@@ -80,7 +80,8 @@ extension Space {
 
     package static func openStore(
         _ directory: any LogDirectory,
-        access: LogStore.Access
+        access: LogStore.Access,
+        isDraft: Bool = false
     ) throws(DiarioError) -> LogStore {
         if access == .readWrite {
             // First: a backup that was written to is none, and the next one must not replace it.
@@ -97,7 +98,8 @@ extension Space {
                 time: SystemClock(),
                 entropy: SystemEntropy(),
                 engine: reader,
-                types: engine.types
+                types: engine.types,
+                isDraft: isDraft
             )
         }
     }

@@ -47,7 +47,7 @@ package struct SpaceCopy: Sendable {
         }
         defer { lock.release() }
         try logging { () throws(LogError) in try LogStore.create(in: directory) }
-        let store = try Space.openStore(directory, access: .readWrite)
+        let store = try Space.openStore(directory, access: .readWrite, isDraft: true)
         let copy = SpaceCopy(
             store: store,
             directory: directory,

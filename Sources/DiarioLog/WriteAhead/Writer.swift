@@ -64,7 +64,7 @@ struct Writer: ~Copyable {
     }
 
     /// Reads the log for the first time, and repairs what a crash left if this process may write.
-    mutating func start() throws(LogError) {
+    mutating func start(isDraft: Bool) throws(LogError) {
         guard let lock else {
             try reload(mayCut: false)
             return
@@ -73,7 +73,7 @@ struct Writer: ~Copyable {
             try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
         }
         defer { lock.release() }
-        try DirectoryFormat.makeLast(in: store.directory)
+        if !isDraft { try DirectoryFormat.makeLast(in: store.directory) }
         try reload(mayCut: true)
         Reserve.restore(in: store.directory, size: store.sizes.reserve)
     }
