@@ -67,6 +67,19 @@ import Testing
         #expect(found.isEmpty, "\(found)")
     }
 
+    @Test func twoReadModelsWithOneTableAreToldWhy() throws {
+        let found = try problems([
+            "readmodel/more.sql": """
+            -- readmodel more version 1: the same table
+            CREATE TABLE other (day TEXT NOT NULL PRIMARY KEY) STRICT;
+            -- on test.thing.made
+            INSERT OR IGNORE INTO other VALUES (:day);
+            """
+        ])
+        let message = "table other already exists; all read models of a pack are in one database"
+        #expect(found.contains { $0.message.hasPrefix(message) }, "\(found)")
+    }
+
     @Test(arguments: [
         ("id TEXT, day TEXT, count INT, note TEXT", "table-key"),
         (

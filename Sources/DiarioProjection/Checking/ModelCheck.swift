@@ -66,6 +66,8 @@ struct ModelCheck {
         var message = error.message
         if message.hasPrefix("no such table") {
             message += "; a statement sees only the tables of its own read model"
+        } else if message.hasSuffix("already exists") {
+            message += "; all read models of a pack are in one database: give it another name"
         }
         problem(line, "sql", message)
     }
