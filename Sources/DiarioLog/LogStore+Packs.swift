@@ -11,8 +11,17 @@ extension LogStore {
     ///
     /// Does nothing if they are there.
     package func keep(_ files: [PackFile], fingerprint: Hash32) throws(LogError) {
+        // Under the lock, or two processes that adopt one pack would fill one folder, and each
+        // would remove what the other put there.
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            try fill(LogPaths.pack(fingerprint), with: files)
+        }
+    }
+
+    private func fill(_ path: String, with files: [PackFile]) throws(LogError) {
         let directory = shared.directory
-        let path = LogPaths.pack(fingerprint)
         try storing { () throws(StorageError) in
             guard try !directory.exists(path) else {
                 // Its name may be the last thing that a process did before it died.

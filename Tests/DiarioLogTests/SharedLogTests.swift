@@ -203,6 +203,42 @@ import Testing
         #expect(try log.numbers(space, in: log.open()) == [1, 2, 3])
     }
 
+    /// After a read that failed, a frame of others was taken for read that was not: its origin and
+    /// its position were given again, and the event was gone.
+    @Test(arguments: [false, true]) func aReadThatFailsPassesNoFrameOver(refreshes: Bool) throws {
+        var failed = 0
+        for count in 1...12 {
+            let (log, first, second, space) = try makeTwo()
+            _ = try first.append(log.append(1, to: space))
+            for _ in 0..<3 { _ = try second.append(log.append(1, textSize: 9000, to: space)) }
+            log.disk.failRead(count)
+            do {
+                if refreshes { _ = try first.refresh() }
+                _ = try first.append(log.append(1, to: space))
+            } catch {
+                failed += 1
+                _ = try first.append(log.append(1, to: space))
+            }
+            log.disk.failRead(nil)
+            let numbers = try log.numbers(space, in: log.open(process: 3))
+            #expect(Array(numbers.prefix(4)) == [1, 2, 3, 4], "read \(count)")
+            #expect(numbers.count == 5, "read \(count)")
+            #expect(try log.numbers(space, in: first) == numbers, "read \(count)")
+            #expect(first.validate() == [])
+        }
+        #expect(failed > 3)
+    }
+
+    /// Who gives positions was kept in memory by a process that had looked at the frames of others
+    /// before it appended.
+    @Test func whoGivesPositionsIsReadAgainAfterARefresh() throws {
+        let (log, first, second, space) = try makeTwo()
+        _ = try first.append(log.append(1, to: space))
+        try second.holdAuthority(of: space)
+        _ = try first.refresh()
+        #expect(throws: LogError.waiting(space)) { try first.append(log.append(1, to: space)) }
+    }
+
     @Test func whatMustStandBehindAPositionDoesNotStandBehindAnother() throws {
         let (log, first, second, space) = try makeTwo()
         _ = try first.append(log.append(2, to: space))

@@ -144,6 +144,10 @@ extension Writer {
         // A copied directory just took one.
         guard home.replica == old else { return }
         try upgradeFormat(to: DirectoryFormat.parted)
+        // Other processes keep the old id in memory until they find a frame.
+        try writeState(of: space)
+        homes[space] = nil
+        lasting[space] = nil
         let last = store.index.withLock { $0.lastSequence(of: old, in: space) }
         try home.takeNewReplica(behind: last, in: store.directory, entropy: store.entropy)
         keep(home)

@@ -3,16 +3,23 @@ import DiarioStorage
 
 extension Writer {
     /// Writes a manifest anew; durable when it returns.
+    ///
+    /// When it throws, others may read the old one or the new one.
     mutating func replaceManifest(_ manifest: Manifest) throws(LogError) {
         let directory = store.directory
         let path = LogPaths.manifest(manifest.space)
         let encoded = manifest.encoded()
-        let isSpaceLasting = lasting[manifest.space] != nil
+        // Known again only once it is on disk.
+        var home = homes.removeValue(forKey: manifest.space)
+        var lastingHome = lasting.removeValue(forKey: manifest.space)
+        let isSpaceLasting = lastingHome != nil
         try storing { () throws(StorageError) in
             try directory.replace(path, with: encoded, notesLasting: isSpaceLasting)
         }
-        homes[manifest.space]?.manifest = manifest
-        lasting[manifest.space]?.manifest = manifest
+        home?.manifest = manifest
+        lastingHome?.manifest = manifest
+        homes[manifest.space] = home
+        lasting[manifest.space] = lastingHome
     }
 
     /// Changes the list of segments of a space, and tells what it is then; durable when it returns.

@@ -279,8 +279,27 @@ extension FrameLog {
         }
     }
 
+    /// Whether the last frame that was read is still where it was: a repair may have put another one
+    /// there, or none.
+    func hasLast() throws(LogError) -> Bool {
+        guard let newest, let lastOffset, let state = files.last else { return false }
+        var content: [UInt8] = []
+        try storing { () throws(StorageError) in
+            try newest.read(at: lastOffset, count: FrameHeader.size, into: &content)
+        }
+        switch FrameHeader.read(content.span, at: 0, generation: state.generation) {
+        case .none: return false
+        case .frame(let header), .broken(let header):
+            return header.number == nextFrame - 1
+                && lastOffset + header.frameSize == state.length
+        }
+    }
+
     /// Whether another process began a file after the newest one that was read.
     func hasNewFile() throws(LogError) -> Bool {
+        // Of a file that this process could not put a frame into nobody knows: others begin it anew,
+        // or go on in the one before.
+        if lastOffset == nil, files.count > 1 { return true }
         guard let number = try storing({ () throws(StorageError) in try listFiles()?.last }),
             number != files.last?.number
         else { return false }

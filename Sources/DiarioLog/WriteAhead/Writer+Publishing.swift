@@ -140,7 +140,8 @@ extension Writer {
         return runs
     }
 
-    private mutating func writeState(of id: SpaceID) throws(LogError) {
+    /// Writes a frame by which other processes notice that they have to read a space's files again.
+    mutating func writeState(of id: SpaceID) throws(LogError) {
         let range = try store.hashes.range(of: id, in: store)
         beginFrame()
         appendState(of: id, range, released: nil)

@@ -149,8 +149,7 @@ struct Writer: ~Copyable {
         forgetStaged()
         let note = try storing { () throws(StorageError) in try lock?.note ?? 0 }
         // A file without frames may have been begun anew by others, under another generation.
-        let isSame = log.lastOffset != nil && note == log.files.last?.number
-        if isSame, !isPartial {
+        if !isPartial, note == log.files.last?.number, try log.hasLast() {
             // What this process wrote comes before what others wrote since.
             if log.isUnsynced, try log.hasMore() { try takeUp(log.settle()) }
             if try readOn(isDoubtful ? .writtenAgain : .synced) > 0 { homes.removeAll() }
@@ -174,9 +173,10 @@ struct Writer: ~Copyable {
             try reload(mayCut: false)
             return true
         }
-        let count = try readOn(.synced)
-        if count > 0 { isDoubtful = true }
-        return count > 0
+        guard try readOn(.synced) > 0 else { return false }
+        isDoubtful = true
+        homes.removeAll()
+        return true
     }
 
     /// Takes up the frames that follow in the newest file; the count of them.
@@ -185,10 +185,13 @@ struct Writer: ~Copyable {
         let wasDoubtful = isDoubtful
         // Until it came to its end: a sync that failed must not be taken for done by the next one.
         isDoubtful = true
+        // And a frame that was reached and not taken up must not be passed over.
+        let wasPartial = isPartial
+        isPartial = true
         let count = try log.readOn(trust) { (place, piece, group) throws(LogError) in
             try store.takeUp(piece, group, of: place)
         }
-        isDoubtful = wasDoubtful
+        (isDoubtful, isPartial) = (wasDoubtful, wasPartial)
         return count
     }
 

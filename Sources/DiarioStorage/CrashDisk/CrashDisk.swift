@@ -118,6 +118,12 @@ extension CrashDisk {
         withState { $0.faults.failingSyncCount = count }
     }
 
+    /// Lets the `count`-th of the reads to come fail; none for nil.
+    package func failRead(_ count: Int?) {
+        precondition(count ?? 1 > 0, "a read of the past cannot fail")
+        withState { $0.faults.readsToFailure = count }
+    }
+
     /// Lets every `period`-th write fail half-way; none for nil.
     package func failWrites(every period: Int?) {
         precondition(period ?? 1 > 0, "a period is at least one write")

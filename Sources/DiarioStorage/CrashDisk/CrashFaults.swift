@@ -10,6 +10,8 @@ struct CrashFaults {
 
     var cut: Cut?
     var failingSyncCount = 0
+    /// How many reads there are to the one that fails; nil if none does.
+    var readsToFailure: Int?
     /// Every so many writes, one fails.
     var writeFailurePeriod: Int?
     var writesSinceFailure = 0
@@ -38,6 +40,12 @@ struct CrashFaults {
         guard writesSinceFailure >= period else { return false }
         writesSinceFailure = 0
         return true
+    }
+
+    mutating func nextReadFails() -> Bool {
+        guard let left = readsToFailure else { return false }
+        readsToFailure = left > 1 ? left - 1 : nil
+        return left <= 1
     }
 
     mutating func nextSyncFails() -> Bool {

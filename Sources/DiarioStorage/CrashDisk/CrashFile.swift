@@ -49,6 +49,9 @@ final class CrashFile: LogFile {
             let start = min(offset, image.bytes.count)
             let end = min(count, image.bytes.count - start) + start
             state.faults.counters.reads += 1
+            guard !state.faults.nextReadFails() else {
+                throw StorageError(.read, path, code: diario_error_io)
+            }
             state.faults.counters.bytesRead += end - start
             return image.bytes[start..<end]
         }
