@@ -82,6 +82,7 @@ package struct DirectoryFormat: Equatable, Sendable {
         try storing { () throws(StorageError) in
             let file = try directory.open(LogPaths.format, .read)
             guard !file.isNotedLasting else { return }
+            try file.sync()
             try directory.syncDirectory("")
             try directory.syncName()
             file.noteLasting()

@@ -13,6 +13,23 @@ import Testing
     }
 
     /// A bit that changed in the only copy costs nothing.
+    /// A program that had the log open went on behind its old end, and left a gap in front.
+    @Test func whoHasTheLogOpenGoesOnWhereARepairLeftIt() throws {
+        let log = try RepairSample().copy()
+        let running = try log.log.open(process: 7)
+        for _ in 0..<4 { _ = try running.append(log.log.append(1, to: log.space)) }
+        let name = try #require(try log.log.disk.list(LogPaths.log).last { $0.hasSuffix(".dwal") })
+        let path = LogPaths.log + "/" + name
+        let bytes = try log.log.disk.contents(of: path, sizeMax: .max)
+        let frames = bytes.indices.filter { bytes[$0...].starts(with: Array("DFRM".utf8)) }
+        for frame in frames.suffix(2) { try log.log.disk.flipBit(0, at: frame + 60, of: path) }
+        #expect(try log.run().isMended)
+        _ = try running.append(log.log.append(1, to: log.space))
+        let store = try log.log.open(process: 8)
+        #expect(store.report.fault == nil)
+        #expect(try log.run().isClean)
+    }
+
     @Test func aBitOfALastCopyIsPutRight() throws {
         let sample = try recycled()
         let paths = try sample.files().filter { $0.contains("/segments/") }

@@ -242,7 +242,7 @@ import Testing
     /// A space that took the place of another one and is removed does not give it back.
     @Test func aDeadSpaceStaysDeadWhenItsSuccessorIsRemoved() throws {
         var found = 0
-        for count in 1...12 {
+        for count in 1...24 {
             let (log, store) = try make()
             let old = try store.makeSpace(isAuthority: true).space
             let new = try store.stageSpace().space
@@ -264,7 +264,7 @@ import Testing
     /// another process cleared the old one away: then there was neither.
     @Test(arguments: UInt64(0)..<4)
     func aSpaceIsNotClearedAwayBeforeItsSuccessorLasts(seed: UInt64) throws {
-        for count in 1...12 {
+        for count in 1...24 {
             let (log, store) = try make()
             log.random = SeededRandom(seed: seed)
             let old = try store.makeSpace(isAuthority: true).space
@@ -287,6 +287,34 @@ import Testing
                 "operation \(count)"
             )
         }
+    }
+
+    /// A process died right after it put another space in the place of one. Who had that one open
+    /// went on recording into it, and whoever cleared up removed it with what was acknowledged.
+    @Test func aSpaceThatWasReplacedTakesNoEvents() throws {
+        var isCut = true
+        var count = 0
+        var outcomes: Set<Bool> = []
+        while isCut {
+            count += 1
+            let (log, store) = try make()
+            let other = try log.open(process: 2)
+            let old = try store.makeSpace(isAuthority: true).space
+            _ = try other.append(log.append(1, to: old))
+            let new = try store.stageSpace().space
+            _ = try store.append(log.append(2, to: new))
+            log.disk.cutAfter(operations: count, .after, process: 0)
+            isCut = false
+            do { try store.activate(new, inPlaceOf: old) } catch { isCut = true }
+            log.disk.kill(0)
+            let isRecorded = (try? other.append(log.append(1, to: old))) != nil
+            outcomes.insert(isRecorded)
+            let last = try log.open(process: 3)
+            try last.removeRemains()
+            #expect(try ids(last) == [isRecorded ? old : new], "operation \(count)")
+            if isRecorded { #expect(try log.numbers(old, in: last).count == 2) }
+        }
+        #expect(outcomes.count == 2)
     }
 
     @Test func whoFillsAStagedSpaceKeepsItFromBeingClearedAway() throws {
@@ -394,6 +422,25 @@ import Testing
                 log.disk.crash(using: &log.random)
                 #expect(throws: Never.self) { try log.open().packFiles(fingerprint) }
             }
+        }
+    }
+
+    /// Each of two that adopted one pack at once removed what the other had put into its folder.
+    @Test func aPackThatTwoKeepAtOnceIsWhole() async throws {
+        let files = files
+        let fingerprint = Fingerprint.pack(files)
+        for _ in 0..<10 {
+            let folder = try TemporaryFolder()
+            let log = try TestLog()
+            try LogStore.create(in: folder.directory())
+            let stores = try (0..<2).map { _ in try log.open(folder.directory()) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for store in stores {
+                    group.addTask { try store.keep(files, fingerprint: fingerprint) }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try stores[0].packFiles(fingerprint) == files)
         }
     }
 

@@ -1,6 +1,7 @@
 import DiarioCore
 import DiarioStorage
 import DiarioTestSupport
+import Foundation
 import Testing
 
 /// What holds for every data directory, on a real disk and on a simulated one.
@@ -208,6 +209,19 @@ import Testing
             file.noteLasting()
             #expect(try !isNoted("other", directory))
         }
+    }
+
+    /// `cp -a` and others copy the note too.
+    @Test func aCopyHasNoNote() throws {
+        let folder = try TemporaryFolder()
+        let directory = try folder.directory()
+        try directory.replace("file", with: [1], notesLasting: true)
+        let copying = Process()
+        copying.executableURL = URL(filePath: "/bin/cp")
+        copying.arguments = ["-a", folder.path + "/file", folder.path + "/copy"]
+        try copying.run()
+        copying.waitUntilExit()
+        #expect(try !directory.open("copy", .read).isNotedLasting)
     }
 
     /// Whoever makes a diary may die after the folder got its name and before that is on disk.

@@ -58,6 +58,7 @@ struct BackupListing {
         let small = [
             LogPaths.manifest(space), LogPaths.replica(space), LogPaths.lost(space),
             LogPaths.publishing(space), LogPaths.lastSync(space), LogPaths.removed(space),
+            LogPaths.successor(space),
         ]
         add(small.filter { present.contains($0) }, .fixed)
         if present.contains(LogPaths.remote(space)) { add([LogPaths.remote(space)], .secret) }

@@ -62,6 +62,8 @@ package enum LogPaths {
     package static func manifest(_ space: SpaceID) -> String { "spaces/\(space.text)/manifest" }
     /// What the manifest is called once the space is not there any more.
     package static func removed(_ space: SpaceID) -> String { "spaces/\(space.text)/removed" }
+    /// Names the space that is about to take the place of this one, or has taken it.
+    package static func successor(_ space: SpaceID) -> String { "spaces/\(space.text)/successor" }
     package static func replica(_ space: SpaceID) -> String { "spaces/\(space.text)/replica" }
     /// What is known of an attempt to publish the space.
     package static func publishing(_ space: SpaceID) -> String {

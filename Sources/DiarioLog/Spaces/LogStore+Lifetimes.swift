@@ -155,11 +155,11 @@ extension LogStore {
             var manifest = try SpaceHome.readManifest(space, in: shared.directory)
             manifest.isStaging = false
             manifest.replaces = old
+            try writer.beginReplacing(old, by: space)
             try writer.replaceManifest(manifest)
-            // Still under the lock, so that nobody records into the old one any more: not even
-            // while its files cannot be removed.
-            try writer.writeDropped(old)
-            try? takeManifest(of: old)
+            // The new space is there, so this has succeeded. Nobody records into the old one any
+            // more, and what is not said of it here, who clears up says.
+            if (try? writer.writeDropped(old)) != nil { try? takeManifest(of: old) }
             return true
         }
         // The new space is there, whatever becomes of the files of the old one.

@@ -39,10 +39,9 @@ struct SpaceHome: Equatable, Sendable {
                 )
             }
             let isAtHome = content.isHome(of: try file.identity, in: directory)
-            // A copy may have the notes, and need not be on disk. What was lost has a file of its
-            // own, which nobody notes.
+            // What was lost has a file of its own, which nobody notes.
             let isLasting =
-                isAtHome && !manifest.hasLost && manifestFile.isNotedLasting && file.isNotedLasting
+                !manifest.hasLost && manifestFile.isNotedLasting && file.isNotedLasting
             return .success(
                 SpaceHome(
                     manifest: manifest,
@@ -141,6 +140,22 @@ struct SpaceHome: Equatable, Sendable {
 }
 
 extension LogDirectory {
+    /// Whether another space took the place of this one, and the log does not tell so yet.
+    func isReplaced(_ space: SpaceID) throws(LogError) -> Bool {
+        let bytes: [UInt8]
+        do throws(StorageError) {
+            bytes = try contents(of: LogPaths.successor(space), sizeMax: 64)
+        } catch {
+            guard case .notFound = error else { throw .storage(error) }
+            return false
+        }
+        // Where it did not come to that, the other one is staging still, or not there any more.
+        guard let new = SpaceID(text: String(decoding: bytes.dropLast(), as: UTF8.self)),
+            let manifest = try? SpaceHome.readManifest(new, in: self)
+        else { return false }
+        return !manifest.isStaging && manifest.replaces == space
+    }
+
     /// Notes that the files that say who writes to a space are on disk; the caller holds the lock
     /// of the directory since before it made sure.
     func noteLasting(_ space: SpaceID) throws(StorageError) {

@@ -11,6 +11,8 @@ extension Writer {
         if let known = homes[id], !known.manifest.isWaiting { return known }
         let directory = store.directory
         var home = try SpaceHome.read(id, in: directory)
+        // What is recorded into it now would be removed with it.
+        guard try !directory.isReplaced(id) else { throw .unknownSpace(id) }
         try makeLast(&home)
         // Else events would be acknowledged at positions that a segment holds already.
         if let end = home.manifest.segments.last?.last,
@@ -43,7 +45,7 @@ extension Writer {
         try storing { () throws(StorageError) in
             try directory.syncDirectory(LogPaths.space(id))
             try directory.syncDirectory(LogPaths.spaces)
-            // A copy takes a new replica file.
+            // Nobody synced the bytes of a copy.
             if isAtHome { try directory.noteLasting(id) }
         }
         lasting[id] = home

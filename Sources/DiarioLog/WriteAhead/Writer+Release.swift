@@ -87,6 +87,20 @@ extension Writer {
         try copyForward()
     }
 
+    /// Says that a space is about to take the place of another one.
+    ///
+    /// Whoever comes next looks whether it has, before anything is recorded into the old one.
+    mutating func beginReplacing(_ old: SpaceID, by new: SpaceID) throws(LogError) {
+        let directory = store.directory
+        _ = try writableHome(old)
+        try storing { () throws(StorageError) in
+            try directory.replace(LogPaths.successor(old), with: Array((new.text + "\n").utf8))
+        }
+        try writeState(of: old)
+        homes[old] = nil
+        forgetStaged()
+    }
+
     /// Writes down that a space is not there any more.
     mutating func writeDropped(_ id: SpaceID) throws(LogError) {
         beginFrame()
