@@ -16,12 +16,17 @@ extension LogStore {
         try withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
-            try fill(LogPaths.pack(fingerprint), with: files)
+            try Self.keep(files, fingerprint: fingerprint, in: shared.directory)
         }
     }
 
-    private func fill(_ path: String, with files: [PackFile]) throws(LogError) {
-        let directory = shared.directory
+    /// The same; the caller holds the directory's lock.
+    static func keep(
+        _ files: [PackFile],
+        fingerprint: Hash32,
+        in directory: any LogDirectory
+    ) throws(LogError) {
+        let path = LogPaths.pack(fingerprint)
         try storing { () throws(StorageError) in
             guard try !directory.exists(path) else {
                 // Its name may be the last thing that a process did before it died.

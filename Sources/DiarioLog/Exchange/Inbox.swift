@@ -118,14 +118,20 @@ extension LogStore {
     /// Keeps refused events in the inbox of a space; they are on disk when this returns.
     package func keepInInbox(_ entries: [InboxEntry], of space: SpaceID) throws(LogError) {
         guard !entries.isEmpty else { return }
-        try storing { () throws(StorageError) in
-            let folder = LogPaths.inbox(space)
-            try directory.makeDirectoryDurably(folder, below: LogPaths.space(space))
-            for entry in entries {
-                try directory.replace(
-                    LogPaths.inboxEntry(entry.replica, entry.sequences.lowerBound, of: space),
-                    with: entry.encoded()
-                )
+        let directory = directory
+        // Under the lock, since two processes may sync at once, and be told of the same refusals.
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            try storing { () throws(StorageError) in
+                let folder = LogPaths.inbox(space)
+                try directory.makeDirectoryDurably(folder, below: LogPaths.space(space))
+                for entry in entries {
+                    try directory.replace(
+                        LogPaths.inboxEntry(entry.replica, entry.sequences.lowerBound, of: space),
+                        with: entry.encoded()
+                    )
+                }
             }
         }
     }

@@ -123,7 +123,11 @@ package struct SegmentIntake: ~Copyable {
         let hasRefusals = !walk.refusals.isEmpty
         let final = state
         try store.withWriter { (writer) throws(LogError) in
-            if hasRefusals { try writer.upgradeFormat(to: DirectoryFormat.refused) }
+            if hasRefusals {
+                try writer.begin()
+                defer { writer.end() }
+                try writer.upgradeFormat(to: DirectoryFormat.refused)
+            }
             _ = try writer.changeSegments(of: space) { $0.segments = entries }
             try writer.write(final, lanes: MendedLanes(), of: space)
         }

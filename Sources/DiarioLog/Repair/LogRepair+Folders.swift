@@ -56,7 +56,7 @@ extension LogRepair {
                 try directory.removeTree(path)
                 try directory.syncDirectory(LogPaths.packs)
             }
-            try store.keep(files, fingerprint: pack)
+            try LogStore.keep(files, fingerprint: pack, in: directory)
         }
     }
 
