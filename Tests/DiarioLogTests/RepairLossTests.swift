@@ -12,7 +12,6 @@ import Testing
         try RepairSample(segmentCount: 256, mergedCount: 256, count: 2000, quietMax: 0)
     }
 
-    /// A bit that changed in the only copy costs nothing.
     /// A program that had the log open went on behind its old end, and left a gap in front.
     @Test func whoHasTheLogOpenGoesOnWhereARepairLeftIt() throws {
         let log = try RepairSample().copy()
@@ -30,6 +29,7 @@ import Testing
         #expect(try log.run().isClean)
     }
 
+    /// A bit that changed in the only copy costs nothing.
     @Test func aBitOfALastCopyIsPutRight() throws {
         let sample = try recycled()
         let paths = try sample.files().filter { $0.contains("/segments/") }

@@ -289,8 +289,10 @@ import Testing
         }
     }
 
-    /// A process died right after it put another space in the place of one. Who had that one open
-    /// went on recording into it, and whoever cleared up removed it with what was acknowledged.
+    /// A process died right after it put another space in the place of one.
+    ///
+    /// Who had that one open went on recording into it, and whoever cleared up removed it with what
+    /// was acknowledged.
     @Test func aSpaceThatWasReplacedTakesNoEvents() throws {
         var isCut = true
         var count = 0
