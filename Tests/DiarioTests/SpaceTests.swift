@@ -124,6 +124,17 @@ import Testing
         #expect(try space.verify { _ in }.isOK)
     }
 
+    /// The second of two that adopted the same packs did not know the types of rows that it read.
+    @Test func whatAnotherProcessAdoptedMeanwhileIsAdoptedOnce() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: [])
+        let other = try Space.open(at: folder.path, access: .readWrite)
+        _ = try other.adopt(PackSource.builtIn()) { _, _ in }
+        let adopted = try space.adopt(PackSource.builtIn()) { _, _ in }
+        #expect(adopted.allSatisfy { !$0.isNew && $0.rowCount == 0 })
+        #expect(try space.verify { _ in }.isOK)
+    }
+
     /// A killed `init` leaves a folder that nobody else removes.
     @Test func whatAKilledInitLeftGoesWithTheNextOne() throws {
         let folder = try TemporaryFolder()

@@ -68,6 +68,8 @@ extension Space {
             try logging { () throws(LogError) in
                 try store.keep(pack.fingerprintFiles, fingerprint: fingerprint)
             }
+            // Another process may have adopted it meanwhile, and recorded its rows.
+            try takeUpAdoptions()
             let status = try logging { () throws(LogError) in try store.status(of: id) }
             let isNew = try !isCurrent(pack, fingerprint, status)
             var batches: [DraftBatch] = []
