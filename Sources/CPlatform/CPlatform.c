@@ -21,6 +21,7 @@
 
 #if defined(__linux__)
 #include <sys/random.h>
+#include <sys/vfs.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #elif defined(__APPLE__)
@@ -186,6 +187,14 @@ int32_t diario_note_lasting(int32_t descriptor) {
     uint8_t value[16];
     int result = lasting_value(descriptor, value);
     if (result < 0) return result;
+#if defined(__linux__)
+    /* An overlay (OVERLAYFS_SUPER_MAGIC) would make a copy of the file for that, which is another
+     * file for whoever looks where it was at home. */
+    struct statfs system;
+    DIARIO_RETRY(result, fstatfs(descriptor, &system));
+    if (result < 0) return -errno;
+    if (system.f_type == 0x794c7630) return -ENOTSUP;
+#endif
 #if defined(__APPLE__)
     DIARIO_RETRY(result, fsetxattr(descriptor, DIARIO_LASTING, value, sizeof value, 0, 0));
 #else

@@ -34,12 +34,16 @@ public struct HybridTime: Hashable, Comparable, Sendable {
         return wall > self ? wall : HybridTime(rawValue: rawValue + 1)
     }
 
+    /// No clock of others is later: half of all are left for the events that follow, until the year
+    /// 4199.
+    package static let highest = HybridTime(rawValue: 1 << 62 - 1)
+
     /// Whether events can be recorded when the clock on the wall shows `now`: from the year 1 to
-    /// 6429.
+    /// 4199.
     ///
-    /// Behind that, 47 bits hold it no more; an hour before already, so that the counter has room.
+    /// Behind that nobody else takes them; an hour before already, so that the counter has room.
     package static func canFollow(_ now: Timestamp) -> Bool {
-        CivilTime.millisecondsMin...millisecondsMax - 3_600_000 ~= now.milliseconds
+        CivilTime.millisecondsMin...highest.milliseconds - 3_600_000 ~= now.milliseconds
     }
 
     /// The time as far as it is believed of an event that was accepted at `acceptedAt`: a wrong

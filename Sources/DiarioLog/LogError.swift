@@ -101,7 +101,7 @@ package enum LogError: Error, Equatable, Sendable {
                 + "it lacks, so it gives no positions. `diario authority resume` lets it go on."
         case .unusableClock(let now):
             "The clock of this system shows \(now.milliseconds) milliseconds from 1970, and events "
-                + "are recorded in the years 1 to 6429. Set the clock; nothing was recorded."
+                + "are recorded in the years 1 to 4199. Set the clock; nothing was recorded."
         case .outOfOrder(let what): "The events do not fit the log: \(what)."
         case .moved(let what):
             "\(what) moved while it was read, because other programs write all the time. Run the "

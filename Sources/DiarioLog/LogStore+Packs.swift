@@ -34,11 +34,13 @@ extension LogStore {
             }
             // Filled under another name, so that a folder of that name is always whole.
             let temporaryPath = path + ".new"
-            try directory.removeTree(temporaryPath)
-            for file in files {
-                let filePath = temporaryPath + "/" + file.path
-                try directory.makeDirectoryDurably(LogPaths.parent(of: filePath))
-                try directory.replace(filePath, with: file.bytes)
+            try Reserve.spending(in: directory) { () throws(StorageError) in
+                try directory.removeTree(temporaryPath)
+                for file in files {
+                    let filePath = temporaryPath + "/" + file.path
+                    try directory.makeDirectoryDurably(LogPaths.parent(of: filePath))
+                    try directory.replace(filePath, with: file.bytes)
+                }
             }
             try directory.rename(temporaryPath, to: path)
             try directory.syncDirectory(LogPaths.packs)

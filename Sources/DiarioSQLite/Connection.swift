@@ -60,7 +60,7 @@ import Synchronization
         guard code == SQLITE_OK, let handle = unsafe opened else {
             let error = unsafe SQLiteError(code: code, of: opened)
             _ = unsafe sqlite3_close_v2(opened)
-            throw error
+            throw error.ofOpening
         }
         unsafe self.handle = handle
         if mode == .readWrite || mode == .create {

@@ -65,6 +65,16 @@ package struct SQLiteError: Error, Hashable, Sendable {
         )
     }
 
+    /// The same with what may be the reason that a file cannot be opened, as SQLite names none.
+    var ofOpening: SQLiteError {
+        guard code & 0xff == SQLITE_CANTOPEN else { return self }
+        return SQLiteError(
+            code: code,
+            message: message + "; its path may be longer than SQLite's 500 bytes, the folder "
+                + "closed to this user, or too many files open (ulimit -n)"
+        )
+    }
+
     private static func text(of code: Int32) -> String {
         // Safe: the library gives a constant text for any code.
         unsafe String(cString: sqlite3_errstr(code))

@@ -82,7 +82,7 @@ struct PushedEvents: Sendable {
                     run.replica == push.replica, next == nil || next == run.firstSequence,
                     run.lastSequence <= LogNumber.max
                 else { throw .malformed(.runs, at: BlockHeader.size) }
-                guard head.summary.highestClock <= LogNumber.clockMax else {
+                guard head.summary.highestClock <= HybridTime.highest else {
                     throw .malformed(.clock, at: BlockHeader.size)
                 }
                 next = run.lastSequence + 1

@@ -365,8 +365,8 @@ import Testing
     /// Events were recorded that nobody could write out, or with the last clock there is, behind
     /// which no other event ever could be.
     @Test(arguments: [
-        .min, CivilTime.millisecondsMin - 1, HybridTime.millisecondsMax,
-        CivilTime.millisecondsMax + 1, .max,
+        .min, CivilTime.millisecondsMin - 1, HybridTime.highest.milliseconds,
+        HybridTime.millisecondsMax, CivilTime.millisecondsMax + 1, .max,
     ])
     func nothingIsRecordedWhenTheClockIsOutOfBounds(now: Int64) throws {
         for isAuthority in [true, false] {

@@ -135,6 +135,45 @@ import Testing
         #expect(try space.verify { _ in }.isOK)
     }
 
+    /// Of links only those that lead to themselves were taken away.
+    @Test(arguments: ["wal/synced", "lock", "replica"])
+    func aLinkThatLeadsNowhereIsTakenAway(name: String) throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: [])
+        let path = name == "replica" ? LogPaths.replica(space.id) : name
+        try space.close()
+        let file = folder.path + "/.diario/" + path
+        try FileManager.default.removeItem(atPath: file)
+        try FileManager.default.createSymbolicLink(
+            atPath: file,
+            withDestinationPath: "nowhere"
+        )
+        let report = try Space.repair(at: folder.path, isRehearsal: false)
+        #expect(report.findings.contains { $0.fault.file == path }, "\(report.findings)")
+        #expect(try Space.open(at: folder.path, access: .readWrite).verify { _ in }.isOK)
+    }
+
+    /// A backup copied over what it was made of left the files of that at home, and origins that
+    /// others knew were given again.
+    @Test func aBackupCopiedOverItsSourceIsACopy() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: [])
+        let (before, _) = try space.store.author(of: space.id)
+        try space.close()
+        let again = try Space.open(at: folder.path, access: .readWrite)
+        #expect(try again.store.author(of: again.id).0 == before)
+        try again.close()
+        let directory = try POSIXDirectory(path: folder.path + "/.diario", access: .readWrite)
+        let mark = BackupFile(at: Timestamp(milliseconds: 1)).encoded()
+        try directory.replace(LogPaths.backup, with: mark)
+        let restored = try Space.open(at: folder.path, access: .readWrite)
+        let (after, _) = try restored.store.author(of: restored.id)
+        #expect(after != before)
+        try restored.close()
+        let last = try Space.open(at: folder.path, access: .readWrite)
+        #expect(try last.store.author(of: last.id).0 == after)
+    }
+
     /// A killed `init` leaves a folder that nobody else removes.
     @Test func whatAKilledInitLeftGoesWithTheNextOne() throws {
         let folder = try TemporaryFolder()

@@ -315,7 +315,7 @@ struct Restorer {
                     + "before."
             )
         }
-        guard clock <= LogNumber.clockMax else {
+        guard clock <= HybridTime.highest else {
             throw DiarioError.refused(
                 place,
                 "the clock of \(origin.text) is out of all bounds: the year 4199 is the last one."

@@ -18,10 +18,11 @@ extension Command {
             "What is copied anew is checked. If something of it is damaged, the command fails and "
                 + "says where, and the old backup stays: mend the folder first, see diario help "
                 + "repair.",
-            "To restore it, copy TARGET to where it shall be used: cp -a TARGET DIR. A server that "
-                + "was restored gives no positions before diario authority resume. Read what that "
-                + "says. TARGET holds tokens of replicas and personal fields: keep it as safe as "
-                + "the original.",
+            "To restore it, copy TARGET to where it shall be used: cp -a TARGET DIR. Move what is "
+                + "left of an older DIR away first, or its files mix with those of the backup. A "
+                + "server that was restored gives no positions before diario authority resume. "
+                + "Read what that says. TARGET holds tokens of replicas and personal fields: keep "
+                + "it as safe as the original.",
         ],
         options: [
             .value(

@@ -26,10 +26,21 @@ package struct BackupFile: Equatable, Sendable {
     }
 
     /// Takes the file away, because the directory is about to be written to.
+    ///
+    /// Whoever copied the backup over the directory that it was made of left the files of that,
+    /// with the bytes of the backup. So each replica file becomes another one first, which is not
+    /// at home: others may know what was recorded since.
     package static func remove(from directory: any LogDirectory) throws(LogError) {
         guard !directory.isReadOnly else { return }
         try storing { () throws(StorageError) in
             guard try directory.exists(LogPaths.backup) else { return }
+            for name in try directory.list(LogPaths.spaces) {
+                guard let space = SpaceID(text: name) else { continue }
+                let path = LogPaths.replica(space)
+                guard try directory.exists(path) else { continue }
+                let bytes = try directory.contents(of: path, sizeMax: sizeMax)
+                try directory.replace(path, with: bytes)
+            }
             try directory.remove(LogPaths.backup)
             try directory.syncDirectory("")
         }

@@ -1,13 +1,10 @@
-package import DiarioCore
+import DiarioCore
 import DiarioFormat
 
 /// The bound of positions and sequences: what follows them can always be counted.
 package enum LogNumber {
     /// None is higher: at a million events each second, it is reached after 146,000 years.
     package static let max: UInt64 = 1 << 62 - 1
-
-    /// No clock is later: half of all are left for the events that follow, until the year 4199.
-    package static let clockMax = HybridTime(rawValue: 1 << 62 - 1)
 
     /// Whether `count` numbers from `first` on are within the bound.
     package static func isValid(_ first: UInt64, count: UInt64) -> Bool {

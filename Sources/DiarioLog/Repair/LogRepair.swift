@@ -136,7 +136,11 @@ package struct LogRepair {
             isLink = false
         } catch {
             switch error {
-            case .notDirectory, .notFound: return
+            case .notDirectory: return
+            case .notFound:
+                // The name may be there all the same.
+                guard try holdsName(path) else { return }
+                isLink = true
             case .notFile: isLink = true
             default: throw .storage(error)
             }
@@ -148,6 +152,17 @@ package struct LogRepair {
         try storing { () throws(StorageError) in
             try directory.removeTree(path)
             try directory.syncDirectory(LogPaths.parent(of: path))
+        }
+    }
+
+    private func holdsName(_ path: String) throws(LogError) -> Bool {
+        let folder = LogPaths.parent(of: path)
+        do throws(StorageError) {
+            let name = path.dropFirst(folder.isEmpty ? 0 : folder.utf8.count + 1)
+            return try directory.list(folder).contains(String(name))
+        } catch {
+            guard case .notFound = error else { throw .storage(error) }
+            return false
         }
     }
 

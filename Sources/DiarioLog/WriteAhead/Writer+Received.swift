@@ -60,7 +60,7 @@ extension Writer {
         guard !space.isAuthority || !rows.head.summary.isAuthority else {
             throw .outOfOrder(what: "an authority writes its events itself")
         }
-        guard rows.head.summary.highestClock <= LogNumber.clockMax else {
+        guard rows.head.summary.highestClock <= HybridTime.highest else {
             throw .outOfOrder(what: "a clock is out of all bounds")
         }
         try checkSequences(of: rows, in: id, &sequences, arrivals)
@@ -124,7 +124,7 @@ extension Writer {
     ) throws(LogError) {
         guard rows.firstPosition == nil, !rows.head.summary.isAuthority, rows.head.runs.count == 1
         else { throw .outOfOrder(what: "a lane has rows of one replica without positions") }
-        guard rows.head.summary.highestClock <= LogNumber.clockMax else {
+        guard rows.head.summary.highestClock <= HybridTime.highest else {
             throw .outOfOrder(what: "a clock is out of all bounds")
         }
         try checkSequences(of: rows, in: id, &sequences, nil)

@@ -409,7 +409,7 @@ extension Writer {
             guard envelope.sequence <= LogNumber.max else {
                 throw .outOfOrder(what: "\(envelope.origin.text) is out of all bounds")
             }
-            guard envelope.clock <= LogNumber.clockMax else {
+            guard envelope.clock <= HybridTime.highest else {
                 throw .outOfOrder(what: "the clock of \(envelope.origin.text) is out of all bounds")
             }
             let acceptedAt = rows.acceptedAt[index]?.milliseconds ?? max(now, lastAcceptedAt)
