@@ -29,10 +29,16 @@ package struct BackupFile: Equatable, Sendable {
     ///
     /// Whoever copied the backup over the directory that it was made of left the files of that,
     /// with the bytes of the backup. So each replica file becomes another one first, which is not
-    /// at home: others may know what was recorded since.
+    /// at home: others may know what was recorded since. And a mark of that directory would tell of
+    /// a longer log.
     package static func remove(from directory: any LogDirectory) throws(LogError) {
         guard !directory.isReadOnly else { return }
         try storing { () throws(StorageError) in
+            guard try directory.exists(LogPaths.backup) else { return }
+            let lock = try directory.lock(LogPaths.lock)
+            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
+            defer { lock.release() }
+            // Another process may have done all of this meanwhile.
             guard try directory.exists(LogPaths.backup) else { return }
             for name in try directory.list(LogPaths.spaces) {
                 guard let space = SpaceID(text: name) else { continue }
@@ -40,6 +46,10 @@ package struct BackupFile: Equatable, Sendable {
                 guard try directory.exists(path) else { continue }
                 let bytes = try directory.contents(of: path, sizeMax: sizeMax)
                 try directory.replace(path, with: bytes)
+            }
+            if try directory.exists(LogPaths.syncedMark) {
+                try directory.remove(LogPaths.syncedMark)
+                try directory.syncDirectory(LogPaths.log)
             }
             try directory.remove(LogPaths.backup)
             try directory.syncDirectory("")
