@@ -169,7 +169,9 @@ package final class SpaceAuthority: Sendable {
                 throw refusal(
                     .diverged,
                     number: outline.head,
-                    "The first \(outline.head) events are others here than there."
+                    "The first \(outline.head) events are others here than there. "
+                        + "`diario sync --rejoin` goes back to what both have; what the replica "
+                        + "recorded behind that is sent again."
                 )
             }
         }

@@ -45,7 +45,9 @@ extension ReplicaSession {
                 Refusal(
                     .diverged,
                     number: standing.head,
-                    "The first \(standing.head) events are others here than at the authority."
+                    "The first \(standing.head) events are others here than at the authority. "
+                        + "`diario sync --rejoin` goes back to what both have; what was recorded "
+                        + "here behind that is sent again."
                 ),
                 at: now
             )
