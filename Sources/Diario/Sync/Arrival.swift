@@ -26,13 +26,16 @@ struct Arrival: Sendable {
         let context = try isAfterContext ? store.exchangeContext(of: space, size: size) : nil
         do throws(FormatError) {
             var unpacker = BlockUnpacker(context: context)
-            for case .block(let packed) in news.pieces {
-                let unpacked = try unpacker.unpackAll(packed)
+            for (index, piece) in news.pieces.enumerated() {
+                guard case .block(let packed) = piece else { continue }
+                let start: BlockStart = index == 0 ? .anywhere : .batch
+                let unpacked = try unpacker.unpackAll(packed, from: start)
                 blocks.append(unpacked.map { ReceivedRows($0.bytes, $0.head) })
             }
         } catch {
             throw .format(error)
         }
+        if let first = blocks.first?.first { try Self.checkStart(first, store, space, size) }
         for block in blocks.joined() {
             let told = try store.facts(in: block.block, block.head)
             facts.adoptions += told.adoptions
@@ -41,6 +44,25 @@ struct Arrival: Sendable {
         self.news = news
         self.blocks = blocks
         self.facts = facts
+    }
+
+    /// Rows that begin within a batch go on with that of the last event here.
+    private static func checkStart(
+        _ rows: ReceivedRows,
+        _ store: LogStore,
+        _ space: SpaceID,
+        _ size: UInt64
+    ) throws(LogError) {
+        let first: RowEnvelope?
+        do throws(FormatError) {
+            first = try Block.firstEnvelope(rows.block.span, rows.head)
+        } catch {
+            throw .format(error)
+        }
+        guard let first, first.sequence != first.batchFirst else { return }
+        guard let last = try store.envelope(at: size, of: space), last.isFollowed(by: first) else {
+            throw .format(.malformed(.batch, at: rows.head.summary.rowsOffset))
+        }
     }
 
     /// What is to be appended.

@@ -66,11 +66,13 @@ struct BlockInspector {
 
     /// Checks all of a block, its rows decompressed; the number of its events.
     private func check(_ block: Span<UInt8>) throws(FormatError) -> Int {
-        guard Block.isCondensed(block) else { return try Block.check(block).summary.eventCount }
+        guard Block.isCondensed(block) else {
+            return try Block.check(block, from: .anywhere).summary.eventCount
+        }
         var expander = try BlockExpander()
         var plain: [UInt8] = []
         try expander.expand(block, into: &plain)
-        return try Block.check(plain.span).summary.eventCount
+        return try Block.check(plain.span, from: .anywhere).summary.eventCount
     }
 
     private func header(

@@ -1,15 +1,26 @@
 import DiarioCore
 
+/// With which event a block may begin.
+package enum BlockStart: Sendable {
+    /// With the first event of a batch.
+    case batch
+    /// Within a batch, too: the events before are in a segment.
+    case anywhere
+}
+
 /// Operations on whole blocks.
 package enum Block {
     /// Checks all that can be checked without the schemas: head, rows and L3 to L6.
     ///
     /// For blocks that come from elsewhere; costs a pass over all rows.
-    package static func check(_ block: Span<UInt8>) throws(FormatError) -> BlockHead {
+    package static func check(
+        _ block: Span<UInt8>,
+        from start: BlockStart = .batch
+    ) throws(FormatError) -> BlockHead {
         let head = try BlockHead.parse(block, verifyChecksum: true)
         var cursor = RowCursor(block, head.summary)
         var highest: UInt64 = 0
-        var batch = OpenBatch()
+        var batch = OpenBatch(start: start)
         while let row = try cursor.next() {
             let part = try PublicPart.parse(block, row)
             try batch.take(part, at: row.publicPart.lowerBound)
@@ -22,25 +33,36 @@ package enum Block {
         return head
     }
 
+    /// The envelope of the first event of a block that was checked.
+    package static func firstEnvelope(
+        _ block: Span<UInt8>,
+        _ head: BlockHead
+    ) throws(FormatError) -> RowEnvelope? {
+        var cursor = RowCursor(block, head.summary)
+        guard let row = try cursor.next() else { return nil }
+        return try PublicPart.parse(block, row).envelope
+    }
+
     /// L3: the events of one batch stand in one block, next to each other.
     private struct OpenBatch {
+        private let start: BlockStart
         private var last: RowEnvelope?
         private var size = 0
 
+        init(start: BlockStart) { self.start = start }
+
         var isComplete: Bool {
-            guard let last else { return true }
-            return last.sequence - last.batchFirst == UInt64(last.batchCount) - 1
+            last?.isLastOfBatch ?? true
         }
 
         mutating func take(_ part: PublicPart, at offset: Int) throws(FormatError) {
             let next = part.envelope
             if let last, !isComplete {
-                guard next.replica == last.replica, next.batchFirst == last.batchFirst,
-                    next.batchCount == last.batchCount, next.sequence == last.sequence + 1
-                else { throw .malformed(.batch, at: offset) }
+                guard last.isFollowed(by: next) else { throw .malformed(.batch, at: offset) }
                 size += part.size
             } else {
-                guard next.sequence == next.batchFirst else {
+                let isFirst = last == nil
+                guard next.sequence == next.batchFirst || isFirst && start == .anywhere else {
                     throw .malformed(.batch, at: offset)
                 }
                 size = part.size

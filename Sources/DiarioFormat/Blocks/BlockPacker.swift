@@ -44,14 +44,15 @@ package struct BlockUnpacker: ~Copyable {
 
     /// The block as it was before it travelled, checked as far as that can be without schemas.
     package mutating func unpack(
-        _ packed: [UInt8]
+        _ packed: [UInt8],
+        from start: BlockStart = .batch
     ) throws(FormatError) -> (bytes: [UInt8], head: BlockHead) {
         guard Block.isCompressed(packed.span) else {
-            return (packed, try Block.check(packed.span))
+            return (packed, try Block.check(packed.span, from: start))
         }
         var block: [UInt8] = []
         try decompress(packed.span, into: &block)
-        return (block, try Block.check(block.span))
+        return (block, try Block.check(block.span, from: start))
     }
 
     /// The blocks that came as `packed`, which are one block, or columns that stand for several,
@@ -61,12 +62,18 @@ package struct BlockUnpacker: ~Copyable {
     /// Their checksums are left out only to test what comes behind them.
     package mutating func unpackAll(
         _ packed: [UInt8],
+        from start: BlockStart = .batch,
         checksums: SegmentChecksums = .verified
     ) throws(FormatError) -> [(bytes: [UInt8], head: BlockHead)] {
-        guard ColumnUnpacker.isColumns(packed.span) else { return [try unpack(packed)] }
+        guard ColumnUnpacker.isColumns(packed.span) else {
+            return [try unpack(packed, from: start)]
+        }
         let blocks = try ColumnUnpacker.blocks(of: packed, checksums)
         var checked: [(bytes: [UInt8], head: BlockHead)] = []
-        for block in blocks { checked.append((block, try Block.check(block.span))) }
+        for block in blocks {
+            let head = try Block.check(block.span, from: checked.isEmpty ? start : .batch)
+            checked.append((block, head))
+        }
         return checked
     }
 

@@ -35,6 +35,15 @@ package struct RowEnvelope: Equatable, Sendable {
 
     package var origin: Origin { Origin(replica: replica, sequence: sequence) }
 
+    /// The batch ends with this event.
+    package var isLastOfBatch: Bool { sequence - batchFirst == UInt64(batchCount) - 1 }
+
+    /// `next` is the next event of the same batch.
+    package func isFollowed(by next: RowEnvelope) -> Bool {
+        next.replica == replica && next.batchFirst == batchFirst && next.batchCount == batchCount
+            && next.sequence == sequence + 1
+    }
+
     /// `at` minus the milliseconds of the clock, as a row holds it.
     ///
     /// Wraps around at 64 bits, as adding it again does; times that a row may have are far from it.

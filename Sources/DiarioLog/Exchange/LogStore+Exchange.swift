@@ -151,6 +151,21 @@ extension LogStore {
         return try canRead(from: context.positions.lowerBound, of: space) ? context : nil
     }
 
+    /// The envelope of the event at a position; nil if none is there.
+    package func envelope(
+        at position: UInt64,
+        of space: SpaceID
+    ) throws(LogError) -> RowEnvelope? {
+        guard position > 0 else { return nil }
+        var cursor = try cursor(space, positions: position...position, .canonical)
+        guard let events = try cursor.next(), let row = events.rows.last?.row else { return nil }
+        do throws(FormatError) {
+            return try PublicPart.parse(events.bytes.span, row).envelope
+        } catch {
+            throw .format(error)
+        }
+    }
+
     /// The canonical events of a replica with these sequences, in order.
     package func known(
         _ sequences: ClosedRange<UInt64>,

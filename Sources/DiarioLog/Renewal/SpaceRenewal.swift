@@ -143,17 +143,8 @@ package struct SpaceRenewal: ~Copyable {
     ///
     /// Of a batch of which some events only are the same elsewhere, all are taken back.
     private func wholeBatches(through size: UInt64) throws(LogError) -> UInt64 {
-        guard size > 0 else { return 0 }
-        var cursor = try store.cursor(old, positions: size...size, .canonical)
-        guard let events = try cursor.next(), let row = events.rows.last?.row else { return size }
-        let envelope: RowEnvelope
-        do throws(FormatError) {
-            envelope = try PublicPart.parse(events.bytes.span, row).envelope
-        } catch {
-            throw .format(error)
-        }
-        let count = row.sequence - envelope.batchFirst + 1
-        return count == UInt64(envelope.batchCount) ? size : size - count
+        guard let last = try store.envelope(at: size, of: old) else { return size }
+        return last.isLastOfBatch ? size : size - (last.sequence - last.batchFirst + 1)
     }
 
     private func copyCanonical(through size: UInt64) throws(LogError) {

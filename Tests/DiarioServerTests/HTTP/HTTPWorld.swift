@@ -104,18 +104,19 @@ final class HTTPWorld: Sendable {
         _ = try await diary.append(batch)
     }
 
-    /// Records weights on the server itself, which no replica did.
-    func fill(count: Int) async throws {
+    /// Records weights on the server itself, which no replica did, in batches of a size.
+    func fill(count: Int, inBatchesOf size: Int = 1000) async throws {
         let diary = Diary(space: space)
-        for start in stride(from: 0, to: count, by: 1000) {
-            try await Self.weigh(diary, count: min(1000, count - start))
+        for start in stride(from: 0, to: count, by: size) {
+            try await Self.weigh(diary, count: min(size, count - start))
         }
         ring()
     }
 
-    /// Seals all that is there, behind what is being sealed in the background.
-    func seal() throws {
-        _ = try space.store.seal(space.id, all: true, waitSeconds: 600)
+    /// Seals all that is there, or complete runs only, after what is being sealed in the
+    /// background.
+    func seal(all: Bool = true) throws {
+        _ = try space.store.seal(space.id, all: all, waitSeconds: 600)
     }
 
     // MARK: The server

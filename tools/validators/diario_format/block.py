@@ -66,8 +66,11 @@ class Block:
 
 # Reading
 
-def parse_block(data):
-    """Reads a block that fills `data`; every fault is a FormatError."""
+def parse_block(data, may_continue=False):
+    """Reads a block that fills `data`; every fault is a FormatError.
+
+    One of the log `may_continue` a batch whose first events are sealed.
+    """
     reader = Reader(data)
     if reader.raw(4) != MAGIC or reader.u8() != VERSION:
         raise FormatError("offset 0: not a block of version 1")
@@ -88,7 +91,7 @@ def parse_block(data):
     if block.compression == COMPRESSION_ROWS:
         events = Reader(zstd.decompress(stored[head.at:], body_size - head.at))
     parse_events(block, events)
-    check_block(block)
+    check_block(block, may_continue)
     return block
 
 
@@ -208,7 +211,7 @@ def parse_event(block, replica, sequence, reader):
 
 # What a block promises beyond its layout
 
-def check_block(block):
+def check_block(block, may_continue):
     if block.highest_clock != max(event.clock for event in block.events):
         raise FormatError("the highest clock is not that of the events")
     has_engine_type = any(name.startswith("engine.") for name, _, _ in block.types)
@@ -216,16 +219,29 @@ def check_block(block):
         raise FormatError("a type of the pack `engine` without the flag `authority`")
     if not block.is_positioned and (len(block.replicas) != 1 or len(block.runs) != 1):
         raise FormatError("pending events of more than one replica or run")
-    check_batches(block.events)
+    check_batches(block.events, may_continue)
     check_sequences(block)
     times = block.accepted_times()
     if times != sorted(times):
         raise FormatError("L5: acceptedAt decreases")
 
 
-def check_batches(events):
-    """L3: a batch stands in one block, its events next to each other and in order."""
+def check_batches(events, may_continue):
+    """L3: a batch stands in one block, its events next to each other and in order.
+
+    A block that `may_continue` may begin with the rest of a batch.
+    """
     index = 0
+    if may_continue and events[0].batch_index > 0:
+        first = events[0]
+        index = first.batch_count - first.batch_index
+        for place, event in enumerate(events[:index]):
+            same = (event.replica, event.sequence - place) == (first.replica, first.sequence)
+            if not same or (event.batch_index, event.batch_count) != (
+                    first.batch_index + place, first.batch_count):
+                raise FormatError(f"L3: {event.origin} is not in the batch of {first.origin}")
+        if len(events) < index:
+            raise FormatError(f"L3: the batch of {first.origin} is cut")
     while index < len(events):
         first = events[index]
         batch = events[index : index + first.batch_count]

@@ -107,7 +107,7 @@ class Ledger:
             self.problem(record.where, error)
 
     def apply_rows(self, record):
-        block = parse_block(record.content)
+        block = parse_block(record.content, may_continue=True)
         if block.compression == COMPRESSION_ZSTD or block.is_salted:
             raise FormatError("a block in the log that is compressed or salted")
         if block.compression == COMPRESSION_ROWS:
