@@ -7,6 +7,7 @@ import DiarioSchema
 import DiarioServer
 import DiarioStorage
 import DiarioSync
+import Testing
 
 /// An authority and a replica, each with a log on a disk of its own.
 struct Pair {
@@ -31,10 +32,10 @@ struct Pair {
             "secret": { "type": "string", "minLength": 1, "x-diario-personal": true } } }
         """
 
-    init(seed: UInt64 = 7) throws {
+    init(seed: UInt64 = 7, sizes: LogSizes = .standard) throws {
         entropy = SeededEntropy(seed: seed)
         disk = authorityDisk
-        authorityStore = try TestReplica.open(authorityDisk, clock, entropy)
+        authorityStore = try TestReplica.open(authorityDisk.process(0), clock, entropy, sizes)
         let manifest = try authorityStore.makeSpace(isAuthority: true)
         space = manifest.space
         lineage = manifest.lineage
@@ -82,6 +83,16 @@ struct Pair {
 
     func makeReplica() throws -> TestReplica { try TestReplica(space, lineage, clock, entropy) }
 
+    /// The pairs of files of the sealed segments that the authority lists now.
+    func sealedFiles() throws -> [SegmentName] {
+        try authorityStore.status(of: space).manifest.segments.map(\.name)
+    }
+
+    /// A replica that begins with these files as they lie, and has pulled nothing yet.
+    func makeCopy(of names: [SegmentName], sizes: LogSizes) throws -> TestReplica {
+        try TestReplica(copying: names, of: authorityStore, space, clock, entropy, sizes)
+    }
+
     mutating func sync(as caller: Caller = Pair.anyone) throws {
         try replica.sync(with: authority, as: caller, at: now)
     }
@@ -109,6 +120,39 @@ struct TestReplica {
         store = try Self.open(disk, clock, entropy)
         try store.makeReplica(of: space, lineage: lineage, epoch: 0)
         session = ReplicaSession(store, space, seed: 1)
+    }
+
+    /// Takes over sealed files as they lie, as `diario clone` does.
+    init(
+        copying names: [SegmentName],
+        of source: LogStore,
+        _ space: SpaceID,
+        _ clock: ManualClock,
+        _ entropy: SeededEntropy,
+        _ sizes: LogSizes
+    ) throws {
+        disk = CrashDisk(machineID: "copy")
+        self.clock = clock
+        self.entropy = entropy
+        store = try Self.open(disk.process(0), clock, entropy, sizes)
+        let manifest = try source.status(of: space).manifest
+        try store.makeStagingSpace(space, lineage: manifest.lineage, epoch: manifest.epoch)
+        try store.directory.makeDirectory(LogPaths.segments(space))
+        for name in names {
+            for path in [LogPaths.segment(name, of: space), LogPaths.sidecar(name, of: space)] {
+                let bytes = try source.directory.contents(of: path, sizeMax: 1 << 24)
+                try store.directory.replace(path, with: bytes)
+            }
+        }
+        var intake = SegmentIntake(store, space)
+        for name in names { try intake.take(name) }
+        try intake.finish(root: try #require(try source.root(of: space, size: intake.end)))
+        for adoption in intake.adoptions {
+            let files = try source.packFiles(adoption.fingerprint)
+            try store.keep(files, fingerprint: adoption.fingerprint)
+        }
+        try store.show(space)
+        session = ReplicaSession(store, space, seed: 3)
     }
 
     /// The same replica on a snapshot of its disk, which does not show that there are two now.
@@ -142,7 +186,8 @@ struct TestReplica {
     static func open(
         _ process: any LogDirectory,
         _ clock: ManualClock,
-        _ entropy: SeededEntropy
+        _ entropy: SeededEntropy,
+        _ sizes: LogSizes = .standard
     ) throws -> LogStore {
         try LogStore.create(in: process)
         let engine = try PackSource.engine()
@@ -156,6 +201,7 @@ struct TestReplica {
             entropy: entropy,
             engine: reader,
             types: engine.types,
+            sizes: sizes,
             background: .none
         )
     }
@@ -267,7 +313,7 @@ struct TestReplica {
     mutating func sync(at now: Timestamp, _ answer: ([UInt8]) -> [UInt8]) throws {
         session.goOn()
         session.heardOfNews()
-        for _ in 0..<100 {
+        for _ in 0..<1000 {
             guard case .send(let request) = try session.next(at: now) else { return }
             try session.receive(answer(request), at: now)
         }

@@ -35,13 +35,14 @@ final class PublishWorld {
     init(
         seed: UInt64 = 1,
         events: Int = 3,
-        rights: Caller.Rights = [.read, .append, .admin]
+        rights: Caller.Rights = [.read, .append, .admin],
+        sizes: LogSizes = .standard
     ) throws {
         entropy = SeededEntropy(seed: seed)
         random = SeededRandom(seed: seed)
         folder = try TemporaryFolder()
-        device = try TestReplica.open(deviceDisk, clock, entropy)
-        server = try TestReplica.open(serverDisk, clock, entropy)
+        device = try TestReplica.open(deviceDisk.process(0), clock, entropy, sizes)
+        server = try TestReplica.open(serverDisk.process(0), clock, entropy, sizes)
         control = try ControlFile(folder: folder.path, .create)
         served = ServedSpaces(server, control)
         space = try device.makeSpace(isAuthority: true).space
@@ -59,10 +60,13 @@ final class PublishWorld {
         get throws { try #require(try control.space(try Self.home())).id }
     }
 
-    func record() throws {
-        tried += 1
-        try device.recordNote("\(tried)", in: space)
-        recorded += 1
+    func record() throws { try record(batchOf: 1) }
+
+    func record(batchOf count: Int) throws {
+        let texts = (1...count).map { "\(tried + $0)" }
+        tried += count
+        try device.recordNotes(texts, in: space)
+        recorded += count
     }
 
     func token(_ rights: Caller.Rights) throws -> TokenKey {
@@ -135,7 +139,7 @@ final class PublishWorld {
         _ purpose: PublishSession.Purpose = .publishing
     ) throws -> PublishSession.Result? {
         var session = session(purpose)
-        for _ in 0..<50 {
+        for _ in 0..<500 {
             switch try session.next(at: clock.now) {
             case .send(let request):
                 if case .publish(let publish) = try SyncMessage(request.span) {
@@ -185,7 +189,7 @@ final class PublishWorld {
     /// Syncs the device with what the server has by now.
     func sync() throws {
         var session = ReplicaSession(device, space, seed: 1)
-        for _ in 0..<50 {
+        for _ in 0..<500 {
             guard case .send(let request) = try session.next(at: clock.now) else { return }
             try session.receive(answer(request), at: clock.now)
             space = session.space
