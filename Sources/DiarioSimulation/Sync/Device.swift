@@ -113,6 +113,15 @@ final class Server {
     var isWaiting = false
     /// What its disk was like once, and what was shown by then.
     var backup: (disk: CrashDisk, shownHead: UInt64)?
+    /// Sealed files that are to be copied to a new device.
+    var listing: Listing?
+
+    struct Listing {
+        let names: [SegmentName]
+        /// Of the events in them.
+        let root: Hash32
+        let epoch: UInt64
+    }
 
     init(_ machine: Machine) { self.machine = machine }
 }

@@ -33,6 +33,8 @@ package struct SyncPlan: Sendable {
         package static let clones = Traits(rawValue: 128)
         /// The disk of the server is put back to what it was.
         package static let restores = Traits(rawValue: 256)
+        /// Some batches have up to 1,000 events.
+        package static let longBatches = Traits(rawValue: 512)
     }
 
     /// Steps in the life of a world.
@@ -53,6 +55,7 @@ package struct SyncPlan: Sendable {
         draw(.smallExchanges, random.oneIn(3))
         draw(.clones, random.oneIn(2))
         draw(.restores, random.oneIn(3))
+        draw(.longBatches, random.oneIn(8))
         self.traits = traits
         steps = []
         for number in 0..<stepCount {
@@ -83,7 +86,7 @@ package struct SyncStep: Hashable, Sendable {
         case partition, halfOpen, storm
         case planCut, crash, kill
         case failSyncs, failWrites, fillDisk
-        case clone, revert, restore
+        case clone, revert, restore, join
 
         /// How often it happens in worlds with these traits.
         func weight(_ traits: SyncPlan.Traits) -> Int {
@@ -95,6 +98,7 @@ package struct SyncStep: Hashable, Sendable {
             case .seal: 10
             case .recordAtServer, .condense, .check, .reopen: 4
             case .adopt, .restartSync, .pushWithGap: 3
+            case .join: 8
             case .revoke: only(.refusals, 2)
             case .models: only(.models, 12)
             case .moveClock: only(.wildClocks, 8)

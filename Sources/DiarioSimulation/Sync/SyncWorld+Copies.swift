@@ -7,7 +7,7 @@ import DiarioSync
 
 extension SyncWorld {
     /// The most devices that a world may come to have.
-    private static let deviceCountMax = 10
+    static let deviceCountMax = 10
     /// Milliseconds after which the operator of a restored server says that it goes on, at most.
     private static let resumeTimeMax = 120_000
 

@@ -114,7 +114,7 @@ extension SyncWorld {
         let durability: Durability = draw.oneIn(4) ? .written : .synced
         let base = store.standing(of: space).head
         var planned = Planned()
-        let count = 1 + draw.below(4)
+        let count = drawBatchSize(&draw)
         let drawn = (0..<count).map { _ in drawEvent(nil, base, &draw).event }
         let batch = book.nextBatch()
         planned.contents = [.batch(kinds.batch(drawn))]
@@ -173,6 +173,13 @@ extension SyncWorld {
 
     // MARK: Drawing
 
+    private func drawBatchSize(_ draw: inout SeededRandom) -> Int {
+        if plan.traits.contains(.longBatches), draw.oneIn(12) {
+            return draw.oneIn(2) ? Limits.batchCountMax : 1 + draw.below(Limits.batchCountMax)
+        }
+        return draw.oneIn(10) ? 1 + draw.below(30) : 1 + draw.below(4)
+    }
+
     private func plan(
         _ planned: inout Planned,
         of device: Device,
@@ -182,7 +189,7 @@ extension SyncWorld {
         let isSingle = draw.oneIn(4)
         var drafts: [DraftBatch] = []
         for _ in 0..<(draw.oneIn(4) ? 1 + draw.below(4) : 1) {
-            let count = draw.oneIn(10) ? 1 + draw.below(30) : 1 + draw.below(4)
+            let count = drawBatchSize(&draw)
             var events: [SyncEvent] = []
             var batch = book.nextBatch()
             for _ in 0..<count {

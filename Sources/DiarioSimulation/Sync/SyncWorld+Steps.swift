@@ -37,6 +37,7 @@ extension SyncWorld {
         case .clone: try clone(device, &draw)
         case .revert: try revert(device, &draw)
         case .restore: try restore(&draw)
+        case .join: try join(device, &draw)
         }
     }
 

@@ -104,6 +104,7 @@ final class SyncWorld {
     private static func sizes(_ plan: SyncPlan, _ random: inout SeededRandom) -> LogSizes {
         var sizes = LogSizes()
         sizes.frameMax = 32 * 1024 << random.below(2)
+        if plan.traits.contains(.longBatches) { sizes.frameMax *= 8 }
         sizes.fileMax = 2 * sizes.frameMax + LogFileHeader.size
         sizes.growthMin = 1024 << random.below(4)
         sizes.growthMax = 16 * 1024
@@ -223,6 +224,8 @@ package struct SyncCounts: Equatable, Sendable {
     package var damages = 0
     package var modelChecks = 0
     package var clones = 0
+    /// Devices that began with sealed files of the server.
+    package var joins = 0
     package var restores = 0
     /// Spaces of devices that were made anew.
     package var renewals = 0
