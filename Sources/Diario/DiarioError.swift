@@ -127,7 +127,7 @@ extension DiarioError {
                 switch fault.kind {
                 case .invalid: .invalid
                 case .refused: .readOnly
-                case .limit: .tooLarge
+                case .limit, .time: .tooLarge
                 }
             }
         self.init(kind, error.message)

@@ -235,6 +235,35 @@ public enum Limits {
     ///
     /// Above: the rest follows in the next.
     public static let answerSizeMax = 1024 * 1024
+    /// Events that are looked at for one answer in which few of them are wanted; a block counts as
+    /// 64 at least, and so does a segment that the index passes over.
+    ///
+    /// Above: the answer ends early, and the next goes on.
+    public static let scanEventCountMax = 65_536
+    /// Questions and scans of one space that run at once.
+    ///
+    /// Above: they wait for their turn.
+    package static let spaceReadCountMax = 2
+    /// Questions and scans with one token that run at once.
+    ///
+    /// Above: they wait for their turn.
+    package static let tokenReadCountMax = 2
+    /// Seconds for which a question or a scan waits for its turn.
+    ///
+    /// Above: refused for a while.
+    package static let readWaitSecondsMax = 2
+    /// Seconds for which a request may wait for a thread.
+    ///
+    /// Above: the server says that it is slow.
+    package static let slowWaitSecondsMax = 5
+    /// Seconds that a commit may take.
+    ///
+    /// Above: the server says that it does not work.
+    package static let standstillSecondsMax = 10
+    /// Seconds that a server which stops gives to clients.
+    ///
+    /// Above: they are broken off.
+    package static let stopSecondsMax = 5
     /// Bytes of the body of a request in JSON.
     ///
     /// Above: refused before it is read.

@@ -1,3 +1,5 @@
+package import Diario
+
 /// What is answered to a request.
 package struct HTTPAnswer: Sendable {
     package var status: Int
@@ -45,6 +47,33 @@ package enum HTTPReply: Sendable {
     case answer(HTTPAnswer)
     /// Not yet: ask again when the bell rings, and for the last time at `until`.
     case wait(for: Bell, until: ContinuousClock.Instant)
+    /// Found by a question or a scan, when its turn has come.
+    case reading(Reading<HTTPAnswer>)
+}
+
+/// A question or a scan, which may take long.
+///
+/// Few run at once, on threads of their own: schema/format/http.md, section 10.
+package struct Reading<Found: Sendable>: Sendable {
+    package let owner: ReadOwner
+    /// Ends early once the stop is asked, since the client has gone or the server stops.
+    package let read: @Sendable (BuildStop) -> Found
+
+    package init(_ owner: ReadOwner, _ read: @escaping @Sendable (BuildStop) -> Found) {
+        self.owner = owner
+        self.read = read
+    }
+}
+
+/// In whose place a question or a scan runs.
+package struct ReadOwner: Hashable, Sendable {
+    package let space: String
+    package let token: String
+
+    package init(space: String, token: String) {
+        self.space = space
+        self.token = token
+    }
 }
 
 /// Sends pieces to a reader that stays; used by one thread at a time.
@@ -58,11 +87,13 @@ package protocol LiveStream: AnyObject, Sendable {
 }
 
 /// What a live stream sends next.
-package enum LivePiece: Sendable {
+package indirect enum LivePiece: Sendable {
     /// With a time: behind them comes nothing before the bell rings or this time comes.
     case bytes([UInt8], quietUntil: ContinuousClock.Instant? = nil)
     /// Nothing before the bell rings or this time comes.
     case nothing(until: ContinuousClock.Instant)
+    /// Found by a scan, when its turn has come, which does not find another one.
+    case reading(Reading<LivePiece>)
     case end
 }
 

@@ -7,6 +7,8 @@ import Synchronization
 struct Gate: ~Copyable, Sendable {
     /// Nil while somebody uses it, and after the log was closed.
     var writer: Placed<Writer>?
+    /// When the writer was taken out last.
+    private(set) var takenAt = ContinuousClock.now
     /// True once no new appends are taken.
     var isClosed = false
     /// True while the writer is there for the first of the tickets that was called.
@@ -72,10 +74,21 @@ struct Gate: ~Copyable, Sendable {
         }
     }
 
+    /// Takes the writer out, if it is there.
+    mutating func take() -> Placed<Writer>? {
+        if writer != nil { takenAt = ContinuousClock.now }
+        return writer.take()
+    }
+
+    /// For how long one has had the writer who has it now.
+    func standstill(at now: ContinuousClock.Instant) -> Duration {
+        writer == nil && !isClosed ? now - takenAt : .zero
+    }
+
     /// The writer, if it is there and nobody waits for it.
     mutating func takeAtOnce(isClosing: Bool) throws(LogError) -> Placed<Writer>? {
         if isClosed, !isClosing { throw .closed }
-        return tickets.isEmpty && !isReserved ? writer.take() : nil
+        return tickets.isEmpty && !isReserved ? take() : nil
     }
 
     /// What becomes of an append that comes in.
@@ -98,7 +111,7 @@ struct Gate: ~Copyable, Sendable {
         if isClosed { return .refused }
         let isFast = lastCommit < Self.inlineCommitMax
         let isFree = tickets.isEmpty && !isReserved && isFast
-        if isFree, target <= 1, waiting.appends.isEmpty, let writer = writer.take() {
+        if isFree, target <= 1, waiting.appends.isEmpty, let writer = take() {
             return .alone(writer)
         }
         // As many as lately are likely to come.
@@ -110,7 +123,7 @@ struct Gate: ~Copyable, Sendable {
         case .idle: break
         case .gathering:
             guard isComplete else { return .waits }
-            if isFree, !hasUnsynced, let writer = writer.take() {
+            if isFree, !hasUnsynced, let writer = take() {
                 isLed = true
                 return .leads(writer, takeWaiting())
             }
@@ -185,7 +198,7 @@ extension Gate {
             return .wait(rest)
         }
         committer = .busy
-        guard let writer = writer.take() else { return .sleep }
+        guard let writer = take() else { return .sleep }
         return waiting.appends.isEmpty ? .sync(writer) : .commit(writer, takeWaiting())
     }
 

@@ -64,7 +64,7 @@ package struct LogCursor: Sendable {
     private var missing: SegmentEntry?
     private var sealedRuns: SealedRunReader
     /// The positions that are still to be read.
-    private(set) var positions: Range<UInt64>
+    package private(set) var positions: Range<UInt64>
     /// What is still to be read of pending runs, in order.
     private var pending: [(ReplicaID, Run)]
 
@@ -112,6 +112,17 @@ package struct LogCursor: Sendable {
 
     /// The next block with events that were asked for; nil at the end.
     package mutating func next() throws(LogError) -> StoredEvents? {
+        while let events = try look() {
+            if !events.rows.isEmpty { return events }
+        }
+        return nil
+    }
+
+    /// The next block, or a segment that was passed over, which may have no event that was asked
+    /// for; nil at the end.
+    ///
+    /// For those who look for few events among many, and stop for now after so many blocks.
+    package mutating func look() throws(LogError) -> StoredEvents? {
         if isReversed {
             if let events = try nextPending() { return events }
             return try nextCanonical()
@@ -127,8 +138,7 @@ package struct LogCursor: Sendable {
             let index = store.shared.index.withLock { $0[space] }
             if wanted <= index.released {
                 switch try nextSealed(wanted, released: index.released) {
-                case .some(let events) where !events.rows.isEmpty: return events
-                case .some: continue
+                case .some(let events): return events
                 case .none: store.shared.segments.forget(space)
                 }
             } else {
@@ -136,8 +146,7 @@ package struct LogCursor: Sendable {
                 let replica = run.isSealed ? index.replica(of: run) : nil
                 if let (events, covered) = try read(run, by: replica, positions, isPending: false) {
                     leave(covered)
-                    if !events.rows.isEmpty { return events }
-                    continue
+                    return events
                 }
                 _ = try store.refresh()
                 // Others move rows on; a file that the log still speaks of ought to be there.
@@ -211,8 +220,7 @@ package struct LogCursor: Sendable {
             let sequences = run.first..<run.last + 1
             if let (events, covered) = try read(run, by: replica, sequences, isPending: true) {
                 leave(covered, ofRunAt: place)
-                if !events.rows.isEmpty { return events }
-                continue
+                return events
             }
             _ = try store.refresh()
             attemptCount += 1

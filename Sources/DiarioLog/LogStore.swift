@@ -297,7 +297,7 @@ package final class LogStore: Sendable {
         if !isThere { ticket.wait() }
         let writer = gate.withLock { gate in
             gate.isReserved = false
-            return gate.writer.take()
+            return gate.take()
         }
         guard let writer else { preconditionFailure("who has the turn finds the writer") }
         return writer
@@ -342,6 +342,11 @@ package final class LogStore: Sendable {
     func note(_ fault: Fault) throws(LogError) {
         noted.withLock { $0 = fault }
         try withWriter { (writer) throws(LogError) in writer.note(fault) }
+    }
+
+    /// For how long a commit has been under way at `now` without an end.
+    package func standstill(at now: ContinuousClock.Instant) -> Duration {
+        gate.withLock { $0.standstill(at: now) }
     }
 
     /// Syncs what was appended with durability `written`; readers see it when this returns.

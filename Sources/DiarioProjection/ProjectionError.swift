@@ -34,8 +34,10 @@ package struct QueryFault: Error, Hashable, Sendable {
         case invalid
         /// It reads what it may not, or writes.
         case refused
-        /// It took longer, or gave more rows, than it may.
+        /// It gave more rows, or took more memory, than it may.
         case limit
+        /// It took longer than it may, or was ended.
+        case time
     }
 
     package let kind: Kind

@@ -57,6 +57,9 @@ package final class WorkerThread: Sendable {
         thread = started
     }
 
+    /// How many threads run at once.
+    package static let processorCount = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+
     /// Whether it is this thread that asks.
     package var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 

@@ -24,7 +24,8 @@ struct ServedWorld {
     init(
         packs: [Pack]? = nil,
         spaceCountMax: Int = Limits.servedSpaceCountMax,
-        modelCountMax: Int = Limits.servedModelCountMax
+        modelCountMax: Int = Limits.servedModelCountMax,
+        questionTimeMax: Duration = .seconds(Limits.querySecondsMax)
     ) throws {
         folder = try TemporaryFolder()
         let directory = try POSIXDirectory(
@@ -40,7 +41,8 @@ struct ServedWorld {
             directory: directory,
             packs: try packs ?? Self.meals.get(),
             spaceCountMax: spaceCountMax,
-            modelCountMax: modelCountMax
+            modelCountMax: modelCountMax,
+            questionTimeMax: questionTimeMax
         )
     }
 
@@ -55,7 +57,13 @@ struct ServedWorld {
     }
 
     /// Asks as the server does: the head first, then the whole.
-    func reply(_ request: HTTPRequest, isLast: Bool = false) -> HTTPReply {
+    ///
+    /// Questions and scans have their turn at once, and end early if `stop` is asked.
+    func reply(
+        _ request: HTTPRequest,
+        isLast: Bool = false,
+        until stop: BuildStop = BuildStop()
+    ) -> HTTPReply {
         if request.method == "POST" {
             var head = request
             head.body = []
@@ -67,7 +75,9 @@ struct ServedWorld {
                 }
             }
         }
-        return handler.reply(to: request, isLast ? .last : .first)
+        let reply = handler.reply(to: request, isLast ? .last : .first)
+        guard case .reading(let reading) = reply else { return reply }
+        return .answer(reading.read(stop))
     }
 
     func answer(_ request: HTTPRequest, isLast: Bool = false) throws -> HTTPAnswer {

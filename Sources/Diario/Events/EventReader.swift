@@ -78,7 +78,13 @@ package struct EventReader: Sendable {
     private var known: [TypeEntry: PayloadPlan] = [:]
     /// The event that was read last, as an export tells it.
     private(set) var line = EventLine()
+    /// What looking for events has come to: how many were looked at, a block counting as
+    /// `blockCost` at least.
+    private(set) var cost = 0
     private let purpose: Purpose
+
+    /// What a block costs with few events in it, or a segment that the index passes over.
+    private static let blockCost = 64
 
     /// What events are read for.
     enum Purpose: Sendable {
@@ -136,6 +142,27 @@ package struct EventReader: Sendable {
         try advance() ? line : nil
     }
 
+    /// What looking for the next event came to.
+    package enum Find {
+        case event(EventLine)
+        /// It stopped looking: all up to this position were looked at.
+        case stopped(at: UInt64)
+        case end
+    }
+
+    /// The same, for those who look for few events among many: stops behind the block with which
+    /// `costMax` is reached, or at the next one once `isOver`.
+    package mutating func next(
+        costMax: Int,
+        unless isOver: () -> Bool
+    ) throws(DiarioError) -> Find {
+        while true {
+            if try stepInBlock() { return .event(line) }
+            if cost >= costMax || isOver() { return .stopped(at: position) }
+            guard try stepToBlock() else { return .end }
+        }
+    }
+
     /// Goes to the next event that is wanted; false at the end.
     mutating func advance() throws(DiarioError) -> Bool {
         while true {
@@ -158,19 +185,34 @@ package struct EventReader: Sendable {
 
     /// Goes on to the next event that is wanted, but no further than to the next block.
     mutating func step() throws(DiarioError) -> Step {
+        if try stepInBlock() { return .event }
+        return try stepToBlock() ? .block : .end
+    }
+
+    /// Goes on to the next event of the block that is wanted; false at its end.
+    private mutating func stepInBlock() throws(DiarioError) -> Bool {
         while let events, nextRow < events.rows.count {
             let stored = events.rows[nextRow]
             nextRow += 1
             guard let plan = plans[stored.row.typeIndex], wants(stored) else { continue }
-            if try decode(stored, events, plan) { return .event }
+            if try decode(stored, events, plan) { return true }
         }
-        events = nil
-        guard let next = try logging({ () throws(LogError) in try cursor?.next() }) else {
-            return .end
-        }
-        try begin(next)
-        return .block
+        return false
     }
+
+    /// False if there is no other block.
+    private mutating func stepToBlock() throws(DiarioError) -> Bool {
+        events = nil
+        guard let next = try logging({ () throws(LogError) in try cursor?.look() }) else {
+            return false
+        }
+        cost += max(next.rows.count, Self.blockCost)
+        try begin(next)
+        return true
+    }
+
+    /// The last canonical position up to which all were looked at, between blocks.
+    private var position: UInt64 { (cursor?.positions.lowerBound ?? 1) - 1 }
 
     /// Whether no row that was read is left.
     var isBetweenBlocks: Bool { events.map { nextRow == $0.rows.count } ?? true }

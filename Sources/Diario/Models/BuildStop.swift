@@ -3,7 +3,8 @@ import DiarioLog
 import DiarioStorage
 import Synchronization
 
-/// By which a build of read models or a query is ended early, and by which its end is heard of.
+/// By which a build of read models, a query or a scan is ended early, and by which its end is heard
+/// of.
 ///
 /// What it has done until then stays, and the next build goes on from there.
 package final class BuildStop: Sendable {
@@ -15,7 +16,7 @@ package final class BuildStop: Sendable {
     /// For what ends with a `whole` as well.
     package init(with whole: BuildStop? = nil) { self.whole = whole }
 
-    var hasBeenAsked: Bool {
+    package var hasBeenAsked: Bool {
         isAsked.load(ordering: .relaxed) || whole?.hasBeenAsked ?? false
     }
 

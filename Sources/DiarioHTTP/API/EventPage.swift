@@ -33,29 +33,35 @@ struct EventPage: Sendable {
 
     var isUpToDate: Bool { end == head }
 
-    /// Where one that looks for few events among many stops looking for now.
-    private static let lookedAtMax: UInt64 = 1_000_000
-
+    /// Ends early once `stop` is asked, or behind the block with which `scanMax` is reached.
     init(
         of space: Space,
         after start: UInt64,
         through head: UInt64,
-        _ wanted: Wanted
+        _ wanted: Wanted,
+        until stop: BuildStop = BuildStop(),
+        scanMax: Int = Limits.scanEventCountMax
     ) throws(DiarioError) {
         self.start = start
         self.head = head
         var json: [UInt8] = []
         var cloudEvents = CloudEventWriter()
         var count = 0
-        var last = start
-        let window = min(head, start + Self.lookedAtMax)
-        var isCut = false
+        var end = head
         if start < head {
             var filter = wanted.filter
-            filter.positions = start + 1...window
+            filter.positions = start + 1...head
             filter.part = .canonical
             var reader = try EventReader(space, filter)
-            while let line = try reader.next() {
+            reading: while true {
+                let line: EventLine
+                switch try reader.next(costMax: scanMax, unless: { stop.hasBeenAsked }) {
+                case .event(let found): line = found
+                case .stopped(let position):
+                    end = position
+                    break reading
+                case .end: break reading
+                }
                 guard let position = line.position else { continue }
                 if wanted.isCloudEvents {
                     cloudEvents.append(line, to: &json)
@@ -64,9 +70,8 @@ struct EventPage: Sendable {
                     EventLineWriter.append(line, to: &json)
                 }
                 count += 1
-                last = position
                 if count == wanted.countMax || json.count >= Limits.answerSizeMax {
-                    isCut = true
+                    end = position
                     break
                 }
             }
@@ -76,7 +81,7 @@ struct EventPage: Sendable {
         } else {
             json += count == 0 ? [0x5b, 0x5d, 0x0a] : [0x5d, 0x0a]
         }
-        end = isCut ? last : max(window, start)
+        self.end = max(end, start)
         self.count = count
         self.json = json
     }

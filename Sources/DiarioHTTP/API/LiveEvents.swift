@@ -1,3 +1,4 @@
+import Diario
 import DiarioCore
 import DiarioSchema
 import Synchronization
@@ -8,6 +9,7 @@ final class LiveEvents: LiveStream {
     private let space: ServedSpace
     private let wanted: EventPage.Wanted
     private let cursor: StreamCursor
+    private let owner: ReadOwner
     private let state: Mutex<State>
 
     private struct State: Sendable {
@@ -27,11 +29,13 @@ final class LiveEvents: LiveStream {
         after position: UInt64,
         _ wanted: EventPage.Wanted,
         _ cursor: StreamCursor,
+        by owner: ReadOwner,
         at now: ContinuousClock.Instant
     ) {
         self.space = space
         self.wanted = wanted
         self.cursor = cursor
+        self.owner = owner
         bell = space.bell
         state = Mutex(
             State(
@@ -45,15 +49,13 @@ final class LiveEvents: LiveStream {
     func next(at now: ContinuousClock.Instant) -> LivePiece {
         state.withLock { state in
             guard now < state.end else { return .end }
-            let head = space.head
-            if head > state.position || !state.isBegun {
-                // What cannot be read now is told to whoever asks again.
-                guard let page = try? space.page(after: state.position, through: head, wanted)
-                else { return .end }
-                state.isBegun = true
-                state.position = page.end
-                state.nextComment = now + Self.commentInterval
-                return .bytes(piece(page), quietUntil: page.isUpToDate ? state.wakeTime : nil)
+            if space.head > state.position || !state.isBegun {
+                guard wanted.isFiltered else { return read(&state, at: now, BuildStop()) }
+                return .reading(
+                    Reading(owner) { [self] stop in
+                        self.state.withLock { read(&$0, at: .now, stop) }
+                    }
+                )
             }
             if now >= state.nextComment {
                 state.nextComment = now + Self.commentInterval
@@ -61,6 +63,21 @@ final class LiveEvents: LiveStream {
             }
             return .nothing(until: state.wakeTime)
         }
+    }
+
+    private func read(
+        _ state: inout State,
+        at now: ContinuousClock.Instant,
+        _ stop: BuildStop
+    ) -> LivePiece {
+        let (start, head) = (state.position, space.head)
+        // What cannot be read now is told to whoever asks again.
+        guard let page = try? space.page(after: start, through: head, wanted, until: stop)
+        else { return .end }
+        state.isBegun = true
+        state.position = page.end
+        state.nextComment = now + Self.commentInterval
+        return .bytes(piece(page), quietUntil: page.isUpToDate ? state.wakeTime : nil)
     }
 
     private func piece(_ page: EventPage) -> [UInt8] {

@@ -1,3 +1,5 @@
+import DiarioCore
+
 /// What a server has done and does, in the text form of Prometheus.
 enum MetricsText {
     static func text(_ counters: ServerCounters.Snapshot, spaceCount: Int) -> [UInt8] {
@@ -34,6 +36,24 @@ enum MetricsText {
         text.single("diario_waiting", "gauge", "Requests that wait for news.", counters.waiting)
         text.single("diario_live", "gauge", "Live streams.", counters.live)
         text.single("diario_queued", "gauge", "Requests that wait for a thread.", counters.queued)
+        text.single(
+            "diario_late_total",
+            "counter",
+            "Requests that waited for a thread longer than \(Limits.slowWaitSecondsMax) seconds.",
+            counters.late
+        )
+        text.single(
+            "diario_readings",
+            "gauge",
+            "Questions and scans that run.",
+            counters.readingsRunning
+        )
+        text.single(
+            "diario_readings_waiting",
+            "gauge",
+            "Questions and scans that wait for their turn.",
+            counters.readingsWaiting
+        )
         text.single("diario_spaces_open", "gauge", "Spaces at hand.", spaceCount)
         histogram(counters, &text)
         return text.bytes

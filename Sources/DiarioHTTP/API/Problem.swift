@@ -35,6 +35,7 @@ package struct Problem: Error, Sendable {
         case failed
         case unavailable
         case waiting
+        case tooLong = "too-long"
         case full
 
         var status: Int {
@@ -53,6 +54,7 @@ package struct Problem: Error, Sendable {
             case .tooFast: 429
             case .failed: 500
             case .unavailable, .waiting: 503
+            case .tooLong: 504
             case .full: 507
             }
         }
@@ -77,6 +79,7 @@ package struct Problem: Error, Sendable {
             case .failed: "The server failed"
             case .unavailable: "Not now"
             case .waiting: "The authority waits for its operator"
+            case .tooLong: "Too long"
             case .full: "Full"
             }
         }
@@ -99,6 +102,7 @@ package struct Problem: Error, Sendable {
             case .failed: "Try again; if it goes on, tell the server's operator."
             case .tooFast, .unavailable: "Try again after the time that Retry-After says."
             case .waiting: "Ask its operator: diario authority resume"
+            case .tooLong: "Ask for less, as by other parameters."
             case .full: "Ask the server's administrator for more space."
             }
         }

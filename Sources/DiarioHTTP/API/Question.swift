@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioServer
 
 /// A request to a space by somebody who is known.
@@ -6,6 +7,9 @@ struct Question {
     let token: Token
     let space: NamedSpace
     let turn: Turn
+
+    /// In whose place it runs if it may take long.
+    var owner: ReadOwner { ReadOwner(space: space.name.text, token: token.id.text) }
 
     /// Refuses whoever has not this right.
     func require(_ right: Caller.Rights, _ word: String) throws(Problem) {

@@ -24,7 +24,8 @@ extension ServedDirectory {
         let wanted = try wanted(question, live: live)
         let start = try offset(question, isNeeded: live != nil, head: space.head)
         if live == .sse {
-            let stream = LiveEvents(space, after: start, wanted, cursor, at: .now)
+            let owner = question.owner
+            let stream = LiveEvents(space, after: start, wanted, cursor, by: owner, at: .now)
             return .answer(
                 HTTPAnswer(
                     200,
@@ -53,8 +54,22 @@ extension ServedDirectory {
                 )
             )
         }
-        let page = try space.page(after: start, through: space.head, wanted)
-        return .answer(answer(page, question, wanted, live == .longPoll ? cursor : nil))
+        let pageCursor = live == .longPoll ? cursor : nil
+        guard wanted.isFiltered else {
+            let page = try space.page(after: start, through: space.head, wanted)
+            return .answer(answer(page, question, wanted, pageCursor))
+        }
+        return .reading(
+            reading(for: question) { (stop) throws(Problem) in
+                let page = try space.page(
+                    after: start,
+                    through: space.head,
+                    wanted,
+                    until: stop
+                )
+                return self.answer(page, question, wanted, pageCursor)
+            }
+        )
     }
 
     private func answer(

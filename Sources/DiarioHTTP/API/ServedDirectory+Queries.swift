@@ -10,25 +10,47 @@ extension ServedDirectory {
     func queries(_ question: Question) throws(Problem) -> HTTPAnswer {
         try question.allow([])
         try question.require(.read, "read")
-        let list = try withModels(
-            of: question.space,
-            following: { (_) in [] }
-        ) { (models) throws(Problem) in
-            models.packs.flatMap { pack in
-                pack.sql.queries.map { $0.description(in: pack) }
-            }
+        // Not from the read models, which a question may have in hand for long.
+        let space = try space(question.space).space
+        _ = try answering { () throws(DiarioError) in try space.takeUpAdoptions() }
+        let list = space.packs.filter { !$0.sql.readModels.isEmpty }.flatMap { pack in
+            pack.sql.queries.map { $0.description(in: pack) }
         }
         return .object { $0.add("queries", list: list) }
     }
 
-    func query(_ name: String, _ question: Question) throws(Problem) -> HTTPAnswer {
+    func query(
+        _ name: String,
+        _ question: Question
+    ) throws(Problem) -> Reading<HTTPAnswer> {
         try question.require(.read, "read")
         var texts: [String: String] = [:]
         for parameter in question.request.query {
             texts[parameter.name] = try question.text(parameter.name)
         }
+        let values = texts
+        return reading(for: question) { (stop) throws(Problem) in
+            do throws(Problem) {
+                return try self.answer(name, values, in: question.space, until: stop)
+            } catch {
+                // However that shows: nobody is told of it but a client that sends no more.
+                guard !stop.hasBeenAsked else {
+                    throw Problem(.unavailable, "The question was ended.", retryAfter: 5)
+                }
+                throw error
+            }
+        }
+    }
+
+    private func answer(
+        _ name: String,
+        _ texts: [String: String],
+        in space: NamedSpace,
+        until stop: BuildStop
+    ) throws(Problem) -> HTTPAnswer {
         let (query, source) = try withModels(
-            of: question.space,
+            of: space,
+            until: stop,
             following: { (models) throws(Problem) in [try Self.find(name, models).0.name] }
         ) { (models) throws(Problem) in
             let (pack, query) = try Self.find(name, models)
@@ -38,8 +60,11 @@ extension ServedDirectory {
             return (query, source)
         }
         // By a connection of its own: nobody waits for an answer that takes long.
-        do throws(ProjectionError) { return try Self.answer(query, texts, source) } catch {
-            throw Problem(DiarioError(error))
+        do throws(ProjectionError) { return try answer(query, texts, source, stop) } catch {
+            guard case .query(let fault) = error, fault.kind == .time else {
+                throw Problem(DiarioError(error))
+            }
+            throw Problem(.tooLong, "The question took longer than it may.")
         }
     }
 
@@ -57,16 +82,17 @@ extension ServedDirectory {
         }
     }
 
-    private static func answer(
+    private func answer(
         _ query: PackQuery,
         _ texts: [String: String],
-        _ source: ModelReader.Source
+        _ source: ModelReader.Source,
+        _ stop: BuildStop
     ) throws(ProjectionError) -> HTTPAnswer {
         let values = try query.values(texts)
         let reader = try ModelReader(source)
         var bounds = ModelReader.Bounds()
-        let end = ContinuousClock.now + .seconds(Limits.querySecondsMax)
-        bounds.isOver = { ContinuousClock.now > end }
+        let end = ContinuousClock.now + questionTimeMax
+        bounds.isOver = { stop.hasBeenAsked || ContinuousClock.now > end }
         let answer = try reader.answer(query.statement.text, values, bounds)
         try answer.checkNames()
         var bytes = Array("[".utf8)

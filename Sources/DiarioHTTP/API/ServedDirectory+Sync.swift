@@ -21,8 +21,17 @@ extension ServedDirectory {
                 retryAfter: 30
             )
         }
+        let standstill = store.standstill(at: .now)
+        guard standstill < .seconds(Limits.standstillSecondsMax) else {
+            throw Problem(
+                .unavailable,
+                "The disk has written nothing for \(standstill.components.seconds) s.",
+                remedy: "Look at the disk, and at the messages of the system.",
+                retryAfter: 5
+            )
+        }
         return .object { json in
-            json.add("status", "ok")
+            json.add("status", measured().isSlow ? "slow" : "ok")
             if broken > 0 { json.add("damagedSpaces", broken) }
         }
     }

@@ -17,6 +17,7 @@ package final class ServedDirectory: Sendable {
     private let packs: [Pack]
     /// Whether spaces with an older version of a pack get the newer one.
     private let adoptsNewer: Bool
+    let questionTimeMax: Duration
     private let spaces: Mutex<OpenSpaces>
     private let shelf = TypeShelf()
     /// Held while a space is opened: those that are open are served meanwhile.
@@ -34,7 +35,8 @@ package final class ServedDirectory: Sendable {
         packs: [Pack],
         adoptsNewer: Bool = false,
         spaceCountMax: Int = Limits.servedSpaceCountMax,
-        modelCountMax: Int = Limits.servedModelCountMax
+        modelCountMax: Int = Limits.servedModelCountMax,
+        questionTimeMax: Duration = .seconds(Limits.querySecondsMax)
     ) {
         spaces = Mutex(OpenSpaces(spaceCountMax: spaceCountMax, modelCountMax: modelCountMax))
         self.store = store
@@ -42,6 +44,7 @@ package final class ServedDirectory: Sendable {
         self.directory = directory
         self.packs = packs
         self.adoptsNewer = adoptsNewer
+        self.questionTimeMax = questionTimeMax
         served = ServedSpaces(store, control)
     }
 
@@ -50,8 +53,13 @@ package final class ServedDirectory: Sendable {
         self.counters.withLock { $0 = counters }
     }
 
+    /// What the server has done, and does.
+    func measured() -> ServerCounters.Snapshot {
+        counters.withLock { $0 }.flatMap { $0() } ?? ServerCounters.Snapshot()
+    }
+
     private func metrics() -> HTTPAnswer {
-        let counters = counters.withLock { $0 }.flatMap { $0() } ?? ServerCounters.Snapshot()
+        let counters = measured()
         let spaceCount = spaces.withLock { $0.count }
         return HTTPAnswer(
             200,
@@ -103,12 +111,13 @@ package final class ServedDirectory: Sendable {
     /// are brought up to date, and closes those of others that are too many.
     func withModels<Value: Sendable>(
         of named: NamedSpace,
+        until stop: BuildStop,
         following follow: @Sendable (ReadModels) throws(Problem) -> [String],
         _ body: @Sendable (ReadModels) throws(Problem) -> Value
     ) throws(Problem) -> Value {
         let space = try space(named)
         spaces.withLock { $0.closeModels(but: named.id) }
-        return try space.withModels(following: follow, body)
+        return try space.withModels(until: stop, following: follow, body)
     }
 
     private func missingPacks(of space: Space) -> [Pack] {
@@ -188,6 +197,7 @@ extension ServedDirectory: HTTPHandler {
             switch try answer(request, turn) {
             case .answer(let answer): return .answer(finish(answer, for: request))
             case .wait(let bell, let until): return .wait(for: bell, until: until)
+            case .reading(let reading): return .reading(reading)
             }
         } catch {
             return .answer(finish(refused(error, request), for: request))
@@ -226,7 +236,21 @@ extension ServedDirectory: HTTPHandler {
                 answer.token = token.id.text
                 return .answer(answer)
             case .wait(let bell, let until): return .wait(for: bell, until: until)
+            case .reading(let reading): return .reading(reading)
             }
+        }
+    }
+
+    /// A question or a scan, whose answer is finished as that of any request.
+    func reading(
+        for question: Question,
+        _ body: @escaping @Sendable (BuildStop) throws(Problem) -> HTTPAnswer
+    ) -> Reading<HTTPAnswer> {
+        Reading(question.owner) { stop in
+            var answer: HTTPAnswer
+            do throws(Problem) { answer = try body(stop) } catch { answer = error.answer }
+            answer.token = question.token.id.text
+            return self.finish(answer, for: question.request)
         }
     }
 
@@ -242,7 +266,7 @@ extension ServedDirectory: HTTPHandler {
         case .packs: .answer(try packs(question))
         case .pack(let fingerprint): .answer(try pack(fingerprint, question))
         case .queries: .answer(try queries(question))
-        case .query(let name): .answer(try query(name, question))
+        case .query(let name): .reading(try query(name, question))
         case .replicas: .answer(try replicas(question))
         case .tokens where question.request.method == "POST": .answer(try makeToken(question))
         case .tokens: .answer(try tokens(question))

@@ -40,35 +40,54 @@ final class ServedSpace: Sendable {
     }
 
     /// Runs `body` with the read models, those of the packs that `follow` gives brought up to the
-    /// head.
+    /// head, unless `stop` is asked before.
     func withModels<Value: Sendable>(
+        until stop: BuildStop,
         following follow: @Sendable (ReadModels) throws(Problem) -> [String],
         _ body: @Sendable (ReadModels) throws(Problem) -> Value
     ) throws(Problem) -> Value {
-        // Carried out as a value, because the lock's closure is not generic over the error.
-        var outcome: Result<Value, Problem> = .failure(Problem(.failed, "Nothing was asked."))
-        models.withLock { kept in
+        let moment = Signal()
+        while !stop.hasBeenAsked {
+            if let outcome = tryModels(until: stop, follow, body) { return try outcome.get() }
+            // Another question brings them up to date, which may take long.
+            moment.wait(nanosecondsMax: 5_000_000)
+        }
+        throw Problem(.unavailable, "The question was ended.", retryAfter: 5)
+    }
+
+    /// Nil if others use the read models.
+    private func tryModels<Value: Sendable>(
+        until stop: BuildStop,
+        _ follow: @Sendable (ReadModels) throws(Problem) -> [String],
+        _ body: @Sendable (ReadModels) throws(Problem) -> Value
+    ) -> Result<Value, Problem>? {
+        models.withLockIfAvailable { kept in
             do throws(Problem) {
                 let models: ReadModels
                 if let known = kept.models {
                     models = known
                 } else {
-                    models = try answering { () throws(DiarioError) in try ReadModels(space) }
+                    models = try answering { () throws(DiarioError) in
+                        try ReadModels(space, chunkCount: Self.chunkCount)
+                    }
                     kept.models = models
                     modelsAreOpen.store(true, ordering: .relaxed)
                 }
+                models.stop = stop
                 _ = try answering { () throws(DiarioError) in try space.takeUpAdoptions() }
                 let packs = try follow(models)
                 if !packs.isEmpty {
                     try answering { () throws(DiarioError) in try models.update(packs) }
                 }
-                outcome = .success(try body(models))
+                return .success(try body(models))
             } catch {
-                outcome = .failure(error)
+                return .failure(error)
             }
         }
-        return try outcome.get()
     }
+
+    /// Events that read models take in one transaction: they are not ended in the middle of one.
+    private static let chunkCount = 5_000
 
     /// Whether read models are open, which keep files open.
     var hasModels: Bool { modelsAreOpen.load(ordering: .relaxed) }
@@ -87,7 +106,8 @@ final class ServedSpace: Sendable {
     func page(
         after position: UInt64,
         through head: UInt64,
-        _ wanted: EventPage.Wanted
+        _ wanted: EventPage.Wanted,
+        until stop: BuildStop = BuildStop()
     ) throws(Problem) -> EventPage {
         if wanted.isPlain,
             let kept = page.withLock({ $0 }), kept.start == position, kept.head == head
@@ -96,7 +116,7 @@ final class ServedSpace: Sendable {
         }
         let made = try answering { () throws(DiarioError) in
             try space.takeUpAdoptions()
-            return try EventPage(of: space, after: position, through: head, wanted)
+            return try EventPage(of: space, after: position, through: head, wanted, until: stop)
         }
         if wanted.isPlain { page.withLock { $0 = made } }
         return made

@@ -1,3 +1,4 @@
+import Diario
 import DiarioCore
 import Synchronization
 
@@ -10,14 +11,19 @@ import Synchronization
 //                   ^                         | the handler waits
 //                   +---- waiting <-----------+
 //                 bell, deadline, client gone, stop
+//
+// A question or a scan that the handler answers with goes from `running` to `inLine`, and from there
+// to `reading` when its turn comes, or to `queued` and a refusal if none came.
 
 /// A request from its first byte to the last one of its answer.
-final class Exchange: WorkItem, Sleeper {
+final class Exchange: Reader, Sleeper {
     let number: UInt64
     let shared: Exchanges
     let handle: ExchangeHandle
     private let began = ContinuousClock.now
     private let state: Mutex<State>
+    /// Ends a question or a scan that nobody waits for any more.
+    private let stop = BuildStop()
 
     private enum Phase {
         case receiving
@@ -25,6 +31,9 @@ final class Exchange: WorkItem, Sleeper {
         /// With what happened since a worker took it.
         case running(missed: WakeReason?)
         case waiting
+        /// With what happened before it stood there.
+        case inLine(Reading<HTTPAnswer>, missed: WakeReason?)
+        case reading(Reading<HTTPAnswer>)
         case answered
     }
 
@@ -40,6 +49,8 @@ final class Exchange: WorkItem, Sleeper {
         /// Whether the connection can take no other request.
         var closes = false
         var isLast = false
+        /// Whether it waited for its turn in vain.
+        var isTurnedAway = false
         var listening: (bell: Bell, id: UInt64)?
         var live: LiveReader?
         var countedBodies = 0
@@ -171,7 +182,8 @@ final class Exchange: WorkItem, Sleeper {
         state.withLock { $0.phase = .queued }
         handle.suspend()
         // From here on the answer may come at any moment.
-        if !shared.queue.add(self) {
+        let isHealth = state.withLock { $0.request.path == "/healthz" }
+        if !(isHealth ? shared.healthQueue : shared.queue).add(self) {
             shared.counters.countRefusal()
             send(ServerProblem.busy.answer)
         }
@@ -181,6 +193,13 @@ final class Exchange: WorkItem, Sleeper {
     // MARK: The handler
 
     func work() {
+        typealias Work = (reading: Reading<HTTPAnswer>?, isTurnedAway: Bool)
+        let (reading, isTurnedAway) = state.withLock { state -> Work in
+            if case .reading(let reading) = state.phase { return (reading, false) }
+            return (nil, state.isTurnedAway)
+        }
+        if let reading { return read(reading) }
+        if isTurnedAway { return sendRefusal(.manyReadings) }
         let (request, isLast, isKnown) = state.withLock { state in
             state.phase = .running(missed: nil)
             return (state.request, state.isLast, state.listening != nil)
@@ -194,8 +213,64 @@ final class Exchange: WorkItem, Sleeper {
         case .wait(let bell, let until):
             // A handler that waits behind its end has no answer: that is a mistake in it.
             if isLast { send(ServerProblem.failed.answer) } else { wait(for: bell, until) }
+        case .reading(let reading): standInLine(with: reading)
         }
     }
+
+    // MARK: Questions and scans
+
+    private func standInLine(with reading: Reading<HTTPAnswer>) {
+        unlisten()
+        state.withLock { state in
+            var reason: WakeReason?
+            if case .running(let missed?) = state.phase, missed != .bell { reason = missed }
+            state.phase = .inLine(reading, missed: reason)
+        }
+        watchClient()
+        // In this order: once it stands in line it may be over at any moment.
+        guard let lookout = shared.lookout,
+            lookout.schedule(number, self, until: .now + shared.readingWaitMax)
+        else { return send(ServerProblem.stopping.answer) }
+        shared.reads.enter(self, of: reading.owner)
+        let hasMissed = state.withLock { state in
+            if case .inLine(_, .some) = state.phase { true } else { false }
+        }
+        if hasMissed { leaveLine(reading.owner) }
+    }
+
+    func comesNext() {
+        state.withLock { state in
+            if case .inLine(let reading, _) = state.phase { state.phase = .reading(reading) }
+        }
+    }
+
+    private func leaveLine(_ owner: ReadOwner) {
+        guard shared.reads.leave(number, of: owner) else { return }
+        state.withLock { state in
+            state.phase = .queued
+            state.isTurnedAway = true
+        }
+        shared.queue.addAgain(self)
+    }
+
+    private func read(_ reading: Reading<HTTPAnswer>) {
+        let start = ContinuousClock.now
+        let answer = reading.read(stop)
+        shared.counters.countHandling(ContinuousClock.now - start)
+        shared.reads.finish(of: reading.owner)
+        if stop.hasBeenAsked, shared.isStopping {
+            send(ServerProblem.stopping.answer)
+        } else {
+            send(answer)
+        }
+    }
+
+    private func sendRefusal(_ problem: ServerProblem) {
+        shared.counters.countRefusal()
+        send((shared.isStopping ? .stopping : problem).answer)
+    }
+
+    // MARK: News
 
     private func wait(for bell: Bell, _ until: ContinuousClock.Instant) {
         guard state.withLock({ $0.listening?.bell === bell }) else {
@@ -238,23 +313,30 @@ final class Exchange: WorkItem, Sleeper {
     }
 
     func wake(_ reason: WakeReason) {
-        let (isWoken, live) = state.withLock { state -> (Bool, LiveReader?) in
+        if reason == .gone || reason == .stopping { stop.ask() }
+        let (isWoken, live, owner) = state.withLock { state -> (Bool, LiveReader?, ReadOwner?) in
             switch state.phase {
             case .waiting:
                 state.phase = .queued
                 state.isLast = state.isLast || reason != .bell
-                return (true, nil)
+                return (true, nil, nil)
             case .running(let missed):
                 // That it is the last time must not be forgotten.
                 if missed == nil || missed == .bell { state.phase = .running(missed: reason) }
-                return (false, nil)
+                return (false, nil, nil)
             case .queued:
                 state.isLast = state.isLast || reason != .bell
-                return (false, nil)
-            case .receiving, .answered: return (false, state.live)
+                return (false, nil, nil)
+            case .inLine(let reading, _):
+                guard reason != .bell else { return (false, nil, nil) }
+                state.phase = .inLine(reading, missed: reason)
+                return (false, nil, reading.owner)
+            case .reading: return (false, nil, nil)
+            case .receiving, .answered: return (false, state.live, nil)
             }
         }
         if isWoken { shared.queue.addAgain(self) }
+        if let owner { leaveLine(owner) }
         live?.wake(reason)
     }
 

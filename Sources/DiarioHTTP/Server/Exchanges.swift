@@ -6,6 +6,10 @@ import Synchronization
 final class Exchanges: Sendable {
     let handler: any HTTPHandler
     let queue: WorkQueue
+    /// For `/healthz`, which must not wait behind what it tells of.
+    let healthQueue: WorkQueue
+    let reads: ReadLine
+    let readingWaitMax: Duration
     let counters: ServerCounters
     let log: RequestLog?
     let waitCountMax: Int
@@ -34,6 +38,13 @@ final class Exchanges: Sendable {
             workerCount: configuration.workerCount,
             newCountMax: configuration.queueCountMax
         )
+        healthQueue = WorkQueue(
+            name: "diario-health",
+            workerCount: 1,
+            newCountMax: configuration.queueCountMax
+        )
+        reads = ReadLine(configuration.readings)
+        readingWaitMax = configuration.readingWaitMax
     }
 
     /// Sets who wakes those that wait, from the server's start to its end: it holds on to us.
@@ -80,6 +91,13 @@ final class Exchanges: Sendable {
             idle.wait(nanosecondsMax: seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
         }
         return true
+    }
+
+    /// Ends the threads that answer; no exchange is open any more.
+    func close() {
+        reads.close()
+        queue.close()
+        healthQueue.close()
     }
 
     /// Counts a request that waits for news; false if there are too many.

@@ -17,6 +17,9 @@ package final class HTTPServer: Sendable {
         package var threadCount = 2
         /// As many requests may wait for the disk at once.
         package var workerCount = 16
+        /// How many questions and scans run at once: a processor is left for others.
+        package var readings = ReadGate.Bounds(total: max(1, WorkerThread.processorCount - 1))
+        package var readingWaitMax = Duration.seconds(Limits.readWaitSecondsMax)
         package var connectionCountMax = Limits.httpConnectionCountMax
         /// Nil stands for no bound but that of all connections.
         ///
@@ -86,7 +89,7 @@ package final class HTTPServer: Sendable {
                 exchanges
             )
         } catch {
-            exchanges.queue.close()
+            exchanges.close()
             throw error
         }
         lookout = Lookout(daemon)
@@ -94,7 +97,11 @@ package final class HTTPServer: Sendable {
         exchanges.counters.use { [daemon, exchanges] in
             ServerCounters.Gauges(
                 openConnections: daemon.connectionCount,
-                queued: exchanges.queue.count
+                queued: exchanges.queue.count,
+                late: exchanges.queue.lateCount,
+                isSlow: exchanges.queue.isLate,
+                readingsRunning: exchanges.reads.runningCount,
+                readingsWaiting: exchanges.reads.waitingCount
             )
         }
     }
@@ -117,8 +124,9 @@ package final class HTTPServer: Sendable {
 
     /// Takes nothing new, ends live streams, answers what is under way, and ends.
     ///
-    /// Clients that are slower than `patience` are broken off. Called again, it does nothing.
-    package func stop(patience: Duration = .seconds(10)) {
+    /// Questions, scans and clients that are slower than `patience` are broken off. Called again, it
+    /// does nothing.
+    package func stop(patience: Duration = .seconds(Limits.stopSecondsMax)) {
         guard
             isStopped.withLock({ isStopped in
                 defer { isStopped = true }
@@ -135,7 +143,7 @@ package final class HTTPServer: Sendable {
         }
         exchanges.counters.use(nil)
         lookout.close()
-        exchanges.queue.close()
+        exchanges.close()
         daemon.stop()
         exchanges.use(nil)
     }

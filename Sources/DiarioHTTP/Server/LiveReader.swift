@@ -1,14 +1,17 @@
+import Diario
 import Synchronization
 
 /// A live stream on its way to one client.
 ///
 /// The library's thread takes what there is; when nothing is left it suspends the exchange, and a
 /// worker asks the stream for more. It has the next word when the bell rings or its time comes.
-final class LiveReader: WorkItem, BriefItem {
+final class LiveReader: Reader, BriefItem {
     /// Which lets go of this one at its end.
     private let exchange: Exchange
     private let stream: any LiveStream
     private let state = Mutex(State())
+    /// Ends a scan that nobody waits for any more.
+    private let stop = BuildStop()
 
     /// What the library's thread is told.
     enum Produced {
@@ -34,6 +37,10 @@ final class LiveReader: WorkItem, BriefItem {
         var isEnding = false
         var isAtEnd = false
         var listener: UInt64?
+        /// What it stands in line for.
+        var reading: Reading<LivePiece>?
+        /// Whether the turn of that has come.
+        var isNext = false
 
         /// Whether the bell rang since the stream was asked.
         var isRung: Bool {
@@ -80,7 +87,40 @@ final class LiveReader: WorkItem, BriefItem {
         return .waits
     }
 
-    func work() { if prepare() { handOver() } }
+    var number: UInt64 { exchange.number }
+
+    func work() {
+        let reading = state.withLock { state -> Reading<LivePiece>? in
+            guard state.isNext else { return nil }
+            state.isNext = false
+            defer { state.reading = nil }
+            return state.reading
+        }
+        guard let reading else {
+            if prepare() { handOver() }
+            return
+        }
+        let piece = reading.read(stop)
+        exchange.shared.reads.finish(of: reading.owner)
+        if take(piece) { handOver() }
+    }
+
+    func comesNext() { state.withLock { $0.isNext = true } }
+
+    /// A scan runs when its turn comes, for which a live answer waits as long as it takes.
+    private func standInLine(with reading: Reading<LivePiece>) {
+        state.withLock { $0.reading = reading }
+        exchange.shared.reads.enter(self, of: reading.owner)
+        // Its client may have gone before it stood there.
+        if state.withLock({ $0.isEnding }) { leaveLine() }
+    }
+
+    private func leaveLine() {
+        guard let owner = state.withLock({ $0.reading?.owner }),
+            exchange.shared.reads.leave(number, of: owner)
+        else { return }
+        exchange.shared.queue.addAgain(self)
+    }
 
     func prepare() -> Bool {
         let isEnding = state.withLock { state in
@@ -88,13 +128,21 @@ final class LiveReader: WorkItem, BriefItem {
             return state.isEnding
         }
         guard !isEnding, !exchange.shared.isStopping else { return give([], isAtEnd: true) }
-        switch stream.next(at: ContinuousClock.now) {
+        return take(stream.next(at: ContinuousClock.now))
+    }
+
+    /// True if there is something to hand over.
+    private func take(_ piece: LivePiece) -> Bool {
+        switch piece {
         case .bytes(let bytes, let quietUntil) where !bytes.isEmpty:
             return give(bytes[...], quietUntil: quietUntil)
         // An empty piece would end the chunks; whoever has nothing says until when.
         case .bytes: return sleep(until: ContinuousClock.now + .seconds(1))
         case .end: return give([], isAtEnd: true)
         case .nothing(let until): return sleep(until: until)
+        case .reading(let reading):
+            standInLine(with: reading)
+            return false
         }
     }
 
@@ -135,8 +183,10 @@ final class LiveReader: WorkItem, BriefItem {
     }
 
     func wake(_ reason: WakeReason) {
+        let isOver = reason == .gone || reason == .stopping
+        if isOver { stop.ask() }
         let isWoken = state.withLock { state in
-            if reason == .gone || reason == .stopping { state.isEnding = true }
+            if isOver { state.isEnding = true }
             switch state.phase {
             case .taking:
                 state.phase = .taking(isRung: true)
@@ -151,6 +201,7 @@ final class LiveReader: WorkItem, BriefItem {
         }
         // Whoever sleeps has all that there was, so the news are few.
         if isWoken { exchange.shared.queue.addBrief(self) }
+        if isOver { leaveLine() }
     }
 
     /// The client has gone or has got everything.

@@ -26,6 +26,10 @@ package final class ServerCounters: Sendable {
     struct Gauges {
         var openConnections = 0
         var queued = 0
+        var late = 0
+        var isSlow = false
+        var readingsRunning = 0
+        var readingsWaiting = 0
     }
 
     private struct Times {
@@ -51,6 +55,13 @@ package final class ServerCounters: Sendable {
         package var live = 0
         /// Requests that wait for a worker.
         package var queued = 0
+        /// Requests that waited for one longer than `Limits.slowWaitSecondsMax`.
+        package var late = 0
+        /// Whether one waits for that long now.
+        package var isSlow = false
+        /// Questions and scans that run, and those that wait for their turn.
+        package var readingsRunning = 0
+        package var readingsWaiting = 0
         /// How often the handler took that long: one count for each of `stepsSeconds`, and one
         /// for more; not added up.
         package var handlerCounts: [Int] = []
@@ -108,6 +119,10 @@ package final class ServerCounters: Sendable {
         snapshot.waiting = waiting.value
         snapshot.live = live.value
         snapshot.queued = gauges.queued
+        snapshot.late = gauges.late
+        snapshot.isSlow = gauges.isSlow
+        snapshot.readingsRunning = gauges.readingsRunning
+        snapshot.readingsWaiting = gauges.readingsWaiting
         (snapshot.handlerCounts, snapshot.handlerSeconds) = times.withLock {
             ($0.counts, $0.total)
         }

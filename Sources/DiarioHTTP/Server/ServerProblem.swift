@@ -66,6 +66,15 @@ struct ServerProblem {
         retryAfterSeconds: 2
     )
 
+    static let manyReadings = ServerProblem(
+        status: 503,
+        word: "unavailable",
+        title: "The server has too many questions to answer",
+        detail: "Others were under way for as long as this one may wait for its turn.",
+        remedy: "Try again after the time that Retry-After says.",
+        retryAfterSeconds: 2
+    )
+
     static let stopping = ServerProblem(
         status: 503,
         word: "unavailable",

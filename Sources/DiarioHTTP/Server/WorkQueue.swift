@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioStorage
 import Synchronization
 
@@ -26,6 +27,11 @@ final class WorkQueue: Sendable {
     private struct Entry {
         let item: any WorkItem
         let isNew: Bool
+        let since = ContinuousClock.now
+
+        var isLate: Bool {
+            ContinuousClock.now - since > .seconds(Limits.slowWaitSecondsMax)
+        }
     }
 
     private struct State {
@@ -34,6 +40,8 @@ final class WorkQueue: Sendable {
         var first = 0
         /// How many of those that wait are new.
         var newCount = 0
+        /// How many had waited for too long when they were taken.
+        var lateCount = 0
         var brief: [any BriefItem] = []
         /// How many threads do what is brief.
         var briefWorkerCount = 0
@@ -58,6 +66,7 @@ final class WorkQueue: Sendable {
         private mutating func takeItem() -> (any WorkItem)? {
             guard first < items.count, let entry = items[first] else { return nil }
             if entry.isNew { newCount -= 1 }
+            if entry.isLate { lateCount += 1 }
             items[first] = nil
             first += 1
             if first == items.count {
@@ -81,11 +90,16 @@ final class WorkQueue: Sendable {
     private let ended = Signal()
 
     /// Starts the threads.
-    init(workerCount: Int, newCountMax: Int) {
+    init(
+        name: StaticString = "diario-http",
+        urgency: WorkerThread.Urgency = .usual,
+        workerCount: Int,
+        newCountMax: Int
+    ) {
         self.newCountMax = newCountMax
         state = Mutex(State(runningCount: workerCount))
         for _ in 0..<workerCount {
-            _ = WorkerThread(name: "diario-http") { self.run() }
+            _ = WorkerThread(name: name, urgency: urgency) { self.run() }
         }
     }
 
@@ -122,6 +136,16 @@ final class WorkQueue: Sendable {
     }
 
     var count: Int { state.withLock { $0.count } }
+
+    /// How many waited for longer than `Limits.slowWaitSecondsMax` until a thread took them.
+    var lateCount: Int { state.withLock { $0.lateCount } }
+
+    /// Whether one waits for that long now.
+    var isLate: Bool {
+        state.withLock { state in
+            state.first < state.items.count && state.items[state.first]?.isLate ?? false
+        }
+    }
 
     /// Lets the threads do what is there, and waits for their end.
     ///

@@ -240,7 +240,7 @@ package final class ModelReader {
         case .interrupted where isTooLarge:
             .query(QueryFault(.limit, "the query took more memory than it may; ask for less"))
         case .interrupted where isOver:
-            .query(QueryFault(.limit, "the query took longer than it may; \(timeRemedy)"))
+            .query(QueryFault(.time, "the query took longer than it may; \(timeRemedy)"))
         case .refused:
             .query(QueryFault(.refused, watch.refusal?.message ?? error.message))
         case .busy, .full, .damaged, .readOnly, .unavailable, .noMemory, .tooOld:
