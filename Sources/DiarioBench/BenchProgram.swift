@@ -79,6 +79,13 @@ enum BenchProgram {
             try await ContentionBench.run(&arguments)
         },
         Command(
+            name: "starve",
+            summary: "one space that is asked without end, beside another one",
+            help: StarveBench.help
+        ) { (arguments: inout Arguments) async throws(BenchError) in
+            try await StarveBench.run(&arguments)
+        },
+        Command(
             name: "import",
             summary: "lines of an export, checked, hashed and on disk",
             help: ImportBench.help

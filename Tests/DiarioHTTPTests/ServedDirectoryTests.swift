@@ -286,6 +286,19 @@ struct ServedDirectoryTests {
         #expect(try world.get("/metrics", nil).status == 200)
     }
 
+    /// Whoever restarts a server that is slow makes it slower.
+    @Test func aServerThatIsSlowIsWellAndSaysSo() throws {
+        let world = try ServedWorld()
+        var counters = ServerCounters.Snapshot()
+        counters.isSlow = true
+        counters.late = 3
+        world.handler.measure { [counters] in counters }
+        let health = try world.get("/healthz", nil)
+        #expect(health.status == 200)
+        #expect(health.text.contains(#""status":"slow""#))
+        #expect(try world.get("/metrics", nil).text.contains("\ndiario_late_total 3\n"))
+    }
+
     /// A server did not begin at all, and one that ran took a space without a manifest for a new
     /// one.
     @Test(arguments: ["gone", "other bytes", "a folder"]) func aDamagedSpaceStopsNoOther(

@@ -117,7 +117,9 @@ import Testing
         #expect(next == now.header("Stream-Next-Offset"))
     }
 
-    @Test func aScanThatIsEndedHasLookedAtNothing() throws {
+    /// A client that sends no more counts as gone, and may read on all the same: each answer must
+    /// bring it further.
+    @Test func aScanThatIsEndedHasLookedAtOneBlock() throws {
         let world = try ServedWorld()
         let token = try world.token()
         #expect(try world.post(Self.path, token, ServedWorld.weight("2026-03-01")).status == 201)
@@ -133,8 +135,8 @@ import Testing
             Issue.record("it is not answered")
             return
         }
-        #expect(answer.header("Stream-Next-Offset") == StreamText.offset(0))
+        let offset = try #require(answer.header("Stream-Next-Offset"))
+        #expect(offset > StreamText.offset(0))
         #expect(answer.header("Stream-Up-To-Date") == nil)
-        #expect(answer.text == "[]\n")
     }
 }

@@ -154,6 +154,24 @@ import Testing
         #expect(endless.running == 0)
     }
 
+    /// Health waited behind the requests of which it should have told.
+    @Test func healthIsToldWhenEveryThreadIsTaken() throws {
+        let (isAsked, mayAnswer) = (Signal(), Signal())
+        let world = try ServerWorld({ $0.workerCount = 1 }) { request, _ in
+            if request.path == "/slow" {
+                isAsked.raise()
+                mayAnswer.wait()
+            }
+            return .text("ok")
+        }
+        let client = try world.client()
+        client.request("GET", "/slow")
+        isAsked.wait()
+        #expect(try world.client().get("/healthz").text == "ok")
+        mayAnswer.raise()
+        #expect(try client.answer().text == "ok")
+    }
+
     @Test func aLiveStreamGoesOnWithWhatItFinds() throws {
         let endless = Endless()
         endless.letGo()

@@ -41,6 +41,30 @@ import Testing
         store.enqueue(append) { answers.take($0, of: index) }
     }
 
+    /// A server tells by this that its disk has stopped.
+    @Test func whileADiskSyncsTheCommitStandsStill() throws {
+        let opened = Mutex<LogStore?>(nil)
+        let times = Mutex<[Duration]>([])
+        // Some syncs belong to opening the log.
+        for count in 1...6 {
+            let log = try TestLog()
+            let meddling = MeddlingDirectory.Meddling(at: .sync, count) {
+                let store = opened.withLock { $0 }
+                let later = ContinuousClock.now + .seconds(11)
+                if let store { times.withLock { $0.append(store.standstill(at: later)) } }
+            }
+            let store = try log.open(MeddlingDirectory(log.disk.process(2), meddling))
+            let space = try store.makeSpace(isAuthority: true).space
+            opened.withLock { $0 = store }
+            for _ in 0..<4 { _ = try store.append(log.append(1, to: space)) }
+            #expect(store.standstill(at: .now + .seconds(11)) == .zero)
+            opened.withLock { $0 = nil }
+        }
+        let found = times.withLock { $0 }
+        #expect(!found.isEmpty)
+        #expect(found.allSatisfy { $0 >= .seconds(11) })
+    }
+
     @Test(arguments: [Durability.synced, .written])
     func eachOfAThousandAppendsIsAnsweredOnce(durability: Durability) async throws {
         let log = try TestLog()

@@ -15,6 +15,8 @@ final class MeddlingDirectory: LogDirectory {
         case manifest
         /// When the file of a segment is about to be made.
         case segment
+        /// When a file of the log is about to be synced.
+        case sync
     }
 
     /// Counts down, and then acts once.
@@ -63,7 +65,10 @@ final class MeddlingDirectory: LogDirectory {
 
         func truncate(to size: Int) throws(StorageError) { try file.truncate(to: size) }
 
-        func sync() throws(StorageError) { try file.sync() }
+        func sync() throws(StorageError) {
+            meddling.note(.sync)
+            try file.sync()
+        }
     }
 
     init(_ directory: any LogDirectory, _ meddling: Meddling) {

@@ -170,4 +170,25 @@ int baseline_readers_post(baseline_readers *readers, const char *post, const cha
 
 void baseline_readers_close(baseline_readers *readers);
 
+/* A connection to a server on this machine; a negative errno if there is none. */
+int baseline_connect(uint16_t port);
+
+/*
+ * Sends a request and waits for its whole answer, of at most 2 MB with a length; gives the
+ * nanoseconds that it took, or a negative errno.
+ */
+int64_t baseline_ask(int descriptor, const char *request, int *status);
+
+/*
+ * Clients that ask all the time, in a thread of their own: each sends its request, takes the answer
+ * until the server closes, and asks again at once.
+ */
+typedef struct baseline_crowd baseline_crowd;
+
+baseline_crowd *baseline_crowd_start(uint16_t port, const char *first, size_t first_count,
+                                     const char *second, size_t second_count);
+
+/* Ends them; counts answers of 200, of 503, and others. 0, or a negative errno. */
+int baseline_crowd_end(baseline_crowd *crowd, int64_t *counts);
+
 #endif

@@ -151,14 +151,14 @@ package struct EventReader: Sendable {
     }
 
     /// The same, for those who look for few events among many: stops behind the block with which
-    /// `costMax` is reached, or at the next one once `isOver`.
+    /// `costMax` is reached, and behind any block once `isOver`.
     package mutating func next(
         costMax: Int,
         unless isOver: () -> Bool
     ) throws(DiarioError) -> Find {
         while true {
             if try stepInBlock() { return .event(line) }
-            if cost >= costMax || isOver() { return .stopped(at: position) }
+            if cost >= costMax || cost > 0 && isOver() { return .stopped(at: position) }
             guard try stepToBlock() else { return .end }
         }
     }

@@ -19,23 +19,34 @@ struct BenchServer: Sendable {
         _ program: String,
         _ data: String,
         serving id: SpaceID? = nil,
+        with options: [String] = [],
         in scratch: Scratch
     ) async throws(BenchError) {
         self.program = program
         if let id {
             try Child.runTool(program, ["space", "name", id.text, Self.space, "--data", data])
         }
-        let words = ["token", "create", "--data", data, "--space", Self.space, "--json"]
-        let rates = ["--requests-per-second", Self.rate, "--events-per-second", Self.rate]
+        token = try Self.token(for: Self.space, program, data, in: scratch)
+        process = try await ServingProcess(
+            program,
+            ["serve", "--data", data, "--listen", "127.0.0.1:0", "--log", "quiet"] + options,
+            in: scratch
+        )
+    }
+
+    /// A token for a space of the folder at `data`, which is made if need be.
+    static func token(
+        for space: String,
+        _ program: String,
+        _ data: String,
+        in scratch: Scratch
+    ) throws(BenchError) -> String {
+        let words = ["token", "create", "--data", data, "--space", space, "--json"]
+        let rates = ["--requests-per-second", rate, "--events-per-second", rate]
         let text = try Child.output(of: program, words + rates, in: scratch)
         let made = try? JSON.parse(Array(text.utf8)).value.member("token")?.item.value
         guard case .string(let token)? = made else { throw .failed("no token is made: \(text)") }
-        self.token = token
-        process = try await ServingProcess(
-            program,
-            ["serve", "--data", data, "--listen", "127.0.0.1:0", "--log", "quiet"],
-            in: scratch
-        )
+        return token
     }
 
     /// Serves a space that was made before.

@@ -18,8 +18,8 @@ extension Command {
                 + "one line with its address as soon as it listens. The folder must be there; what "
                 + "is needed in it is made. Tokens and spaces are made beside a running server: "
                 + "diario token create.",
-            "SIGTERM and SIGINT end it: what is under way is answered first. A second one ends it "
-                + "at once, and nothing that was acknowledged is lost.",
+            "SIGTERM and SIGINT end it: what is under way is answered first, but for queries. A "
+                + "second one ends it at once, and nothing that was acknowledged is lost.",
             "Tokens are as good as passwords. Between machines use TLS, with --tls-cert and "
                 + "--tls-key or by a proxy in front, and let the server listen on 127.0.0.1 behind "
                 + "it.",

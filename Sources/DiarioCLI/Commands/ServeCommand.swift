@@ -117,8 +117,8 @@ enum ServeCommand {
             ended.raise()
         }
         defer {
-            server.stop()
             handler.close()
+            server.stop()
             ended.wait()
         }
         try announce(server, folder, call)

@@ -138,9 +138,14 @@ extension ServedDirectory {
     }
 
     private func digest(of path: String) throws(Problem) -> Hash32 {
-        do throws(StorageError) { return try digests.digest(of: path, in: directory) } catch {
+        let digest: Hash32?
+        do throws(StorageError) {
+            digest = try digests.digest(of: path, in: directory, unless: { isClosed })
+        } catch {
             throw Problem(DiarioError(error))
         }
+        guard let digest else { throw Problem(.unavailable, "The server stops.", retryAfter: 5) }
+        return digest
     }
 
     // MARK: Packs
@@ -208,7 +213,12 @@ final class FileDigests: Sendable {
     private static let keptCountMax = 10_000
     private static let pieceSize = 1024 * 1024
 
-    func digest(of path: String, in directory: POSIXDirectory) throws(StorageError) -> Hash32 {
+    /// Nil if it is not known and `isOver` before it is.
+    func digest(
+        of path: String,
+        in directory: POSIXDirectory,
+        unless isOver: () -> Bool
+    ) throws(StorageError) -> Hash32? {
         if let known = known.withLock({ $0[path] }) { return known }
         let file = try directory.open(path, .read)
         let hasher = SHA256Stream()
@@ -219,6 +229,7 @@ final class FileDigests: Sendable {
             try file.read(at: offset, count: Self.pieceSize, into: &bytes)
             hasher.update(bytes.span)
             offset += bytes.count
+            if isOver() { return nil }
         } while !bytes.isEmpty
         let digest = hasher.finalize()
         known.withLock { known in

@@ -139,7 +139,7 @@ package final class ServedDirectory: Sendable {
     package func watch() {
         defer { writeContacts() }
         var lastWrite = now
-        while !isStopped.withLock({ $0 }) {
+        while !isClosed {
             stop.wait(nanosecondsMax: 250_000_000)
             if now.milliseconds - lastWrite.milliseconds > 10_000 {
                 writeContacts()
@@ -164,7 +164,10 @@ package final class ServedDirectory: Sendable {
         if !heard.isEmpty { try? control.note(heard) }
     }
 
-    /// Ends `watch`.
+    /// Whether nothing that takes long is begun or gone on with any more.
+    var isClosed: Bool { isStopped.withLock { $0 } }
+
+    /// Ends `watch`, and what takes long.
     package func close() {
         isStopped.withLock { $0 = true }
         stop.raise()

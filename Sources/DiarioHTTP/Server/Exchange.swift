@@ -12,8 +12,8 @@ import Synchronization
 //                   +---- waiting <-----------+
 //                 bell, deadline, client gone, stop
 //
-// A question or a scan that the handler answers with goes from `running` to `inLine`, and from there
-// to `reading` when its turn comes, or to `queued` and a refusal if none came.
+// A question or a scan that the handler answers with goes from `running` to `inLine`, and from
+// there to `reading` when its turn comes, or to `queued` and a refusal if none came.
 
 /// A request from its first byte to the last one of its answer.
 final class Exchange: Reader, Sleeper {
@@ -23,7 +23,7 @@ final class Exchange: Reader, Sleeper {
     private let began = ContinuousClock.now
     private let state: Mutex<State>
     /// Ends a question or a scan that nobody waits for any more.
-    private let stop = BuildStop()
+    let stop = BuildStop()
 
     private enum Phase {
         case receiving

@@ -124,8 +124,8 @@ package final class HTTPServer: Sendable {
 
     /// Takes nothing new, ends live streams, answers what is under way, and ends.
     ///
-    /// Questions, scans and clients that are slower than `patience` are broken off. Called again, it
-    /// does nothing.
+    /// Questions and scans are ended, and clients that are slower than `patience` are broken off.
+    /// Called again, it does nothing.
     package func stop(patience: Duration = .seconds(Limits.stopSecondsMax)) {
         guard
             isStopped.withLock({ isStopped in

@@ -1,4 +1,3 @@
-import Diario
 import Synchronization
 
 /// A live stream on its way to one client.
@@ -10,8 +9,6 @@ final class LiveReader: Reader, BriefItem {
     private let exchange: Exchange
     private let stream: any LiveStream
     private let state = Mutex(State())
-    /// Ends a scan that nobody waits for any more.
-    private let stop = BuildStop()
 
     /// What the library's thread is told.
     enum Produced {
@@ -100,7 +97,7 @@ final class LiveReader: Reader, BriefItem {
             if prepare() { handOver() }
             return
         }
-        let piece = reading.read(stop)
+        let piece = reading.read(exchange.stop)
         exchange.shared.reads.finish(of: reading.owner)
         if take(piece) { handOver() }
     }
@@ -184,7 +181,6 @@ final class LiveReader: Reader, BriefItem {
 
     func wake(_ reason: WakeReason) {
         let isOver = reason == .gone || reason == .stopping
-        if isOver { stop.ask() }
         let isWoken = state.withLock { state in
             if isOver { state.isEnding = true }
             switch state.phase {

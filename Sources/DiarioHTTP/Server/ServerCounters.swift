@@ -66,6 +66,8 @@ package final class ServerCounters: Sendable {
         /// for more; not added up.
         package var handlerCounts: [Int] = []
         package var handlerSeconds = 0.0
+
+        package init() {}
     }
 
     package init() {}
