@@ -61,6 +61,14 @@ struct ReadGateTests {
         #expect(gate.runningCount == 0 && gate.waitingCount == 0)
     }
 
+    /// On two processors a question without an end would else keep all other spaces out.
+    @Test(arguments: [(1, 2, 1), (2, 2, 1), (3, 2, 1), (4, 3, 2), (16, 15, 2)])
+    func aSpaceNeverTakesTheLastPlace(processors: Int, total: Int, ofSpace: Int) {
+        let bounds = ReadGate.Bounds(processorCount: processors)
+        #expect(bounds.total == total)
+        #expect(bounds.ofSpace == ofSpace)
+    }
+
     @Test func aTokenHasABoundOfItsOwn() {
         var gate = gate(8, ofSpace: 3, ofToken: 1)
         for number in 1...3 { gate.enter(UInt64(number), of: owner("a", "many")) }

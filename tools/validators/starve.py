@@ -109,6 +109,11 @@ def check_others(checks, server, busy, quiet):
                     f"99 of 100 took {beside * 1000:.0f} ms beside {alone * 1000:.0f} ms alone")
         running, waiting = readings(server)
         checks.true(running >= 1 and waiting > 10, f"{running} run and {waiting} wait")
+        scan = server.ask("GET", "/v1/spaces/quiet/events?offset=-1&type=meals.&limit=1", quiet)
+        expect(scan, 200, "a scan of another space")
+        answer = server.ask("GET", "/v1/spaces/quiet/queries/weights?user=nobody&first=2026-01-01"
+                            "&last=2026-12-31", quiet)
+        expect(answer, 200, "a question of another space")
         health = expect(server.ask("GET", "/healthz"), 200, "health").json
         checks.true(health["status"] in ("ok", "slow"), f"health: {health}")
         began = time.monotonic()

@@ -34,8 +34,8 @@ struct StarveBench {
         let asJSON = arguments.flag("--json")
         let bench = StarveBench(
             program: try Child.program(&arguments),
-            questionCount: try arguments.count("--questions", 1...1000) ?? 40,
-            scanCount: try arguments.count("--scans", 1...5000) ?? 200,
+            questionCount: try arguments.count("--questions", 0...1000) ?? 40,
+            scanCount: try arguments.count("--scans", 0...5000) ?? 200,
             eventCount: try arguments.count("--events", 1...10_000_000) ?? 100_000,
             roundCount: try arguments.count("--rounds", 100...100_000) ?? 1000,
             scratch: try Scratch()

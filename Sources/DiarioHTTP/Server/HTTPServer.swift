@@ -17,8 +17,8 @@ package final class HTTPServer: Sendable {
         package var threadCount = 2
         /// As many requests may wait for the disk at once.
         package var workerCount = 16
-        /// How many questions and scans run at once: a processor is left for others.
-        package var readings = ReadGate.Bounds(total: max(1, WorkerThread.processorCount - 1))
+        /// How many questions and scans run at once.
+        package var readings = ReadGate.Bounds(processorCount: WorkerThread.processorCount)
         package var readingWaitMax = Duration.seconds(Limits.readWaitSecondsMax)
         package var connectionCountMax = Limits.httpConnectionCountMax
         /// Nil stands for no bound but that of all connections.
