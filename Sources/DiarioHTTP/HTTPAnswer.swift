@@ -45,8 +45,9 @@ package struct SentFile: Hashable, Sendable {
 /// What a handler says about a request.
 package enum HTTPReply: Sendable {
     case answer(HTTPAnswer)
-    /// Not yet: ask again when the bell rings, and for the last time at `until`.
-    case wait(for: Bell, until: ContinuousClock.Instant)
+    /// Not yet: ask again when the bell rings, and for the last time at `until`; the request then
+    /// has `note`, if there is one.
+    case wait(for: Bell, until: ContinuousClock.Instant, note: UInt64? = nil)
     /// Found by a question or a scan, when its turn has come.
     case reading(Reading<HTTPAnswer>)
 }

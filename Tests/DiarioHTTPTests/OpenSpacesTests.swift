@@ -52,7 +52,7 @@ struct OpenSpacesTests {
                 headers: ServedWorld.bearing(tokens[0])
             )
         )
-        guard case .wait(let bell, _) = waiting else {
+        guard case .wait(let bell, _, _) = waiting else {
             Issue.record("it does not wait")
             return
         }

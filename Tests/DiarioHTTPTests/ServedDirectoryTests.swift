@@ -30,7 +30,7 @@ struct ServedDirectoryTests {
     }
 
     @Test(arguments: [
-        "", "/", "/v1", "/v1/spaces/", "/v1/spaces/home/none", "/v1/spaces/home/events/1",
+        "", "/", "/v1", "/v1/spaces/", "/v1/spaces/home/none", "/v1/spaces/home/events/1/2",
         "/v1/spaces/home/segments/../manifest", "/v1/spaces/home/segments/%2e%2e", "/healthz/",
         "//v1/spaces", "/v2/spaces/home",
     ])

@@ -168,7 +168,7 @@ struct ServedEventsTests {
             query: waiting,
             headers: ServedWorld.bearing(token)
         )
-        guard case .wait(let bell, _) = world.reply(request) else {
+        guard case .wait(let bell, _, _) = world.reply(request) else {
             Issue.record("it does not wait")
             return
         }
@@ -192,6 +192,25 @@ struct ServedEventsTests {
         #expect(over.header("Stream-Up-To-Date") == "true")
     }
 
+    /// Once what came while it waited was skipped, since `now` was read again at each wake.
+    @Test func aLongPollFromNowHasWhatCameWhileItWaited() throws {
+        let world = try ServedWorld()
+        let token = try world.token()
+        var request = HTTPRequest(
+            "GET",
+            Self.path,
+            query: offset("now") + [HTTPRequest.Parameter("live", "long-poll")],
+            headers: ServedWorld.bearing(token)
+        )
+        guard case .wait(_, _, let note) = world.reply(request) else {
+            Issue.record("it does not wait")
+            return
+        }
+        #expect(try world.post(Self.path, token, ServedWorld.weight("2026-03-01")).status == 201)
+        request.note = note
+        #expect(try world.answer(request).list().count == 1)
+    }
+
     @Test func whatAnotherProcessRecordsIsTold() throws {
         let world = try ServedWorld()
         let token = try world.token()
@@ -203,7 +222,7 @@ struct ServedEventsTests {
             query: offset(end) + [HTTPRequest.Parameter("live", "long-poll")],
             headers: ServedWorld.bearing(token)
         )
-        guard case .wait(let bell, _) = world.reply(request) else {
+        guard case .wait(let bell, _, _) = world.reply(request) else {
             Issue.record("it does not wait")
             return
         }
@@ -279,7 +298,8 @@ struct ServedEventsTests {
 
     @Test(arguments: [
         ("offset", "7"), ("offset", "0000000000000000000x"), ("live", "now"), ("limit", "0"),
-        ("limit", "1001"), ("limit", "-1"), ("cursor", "x"), ("tpye", "meals."),
+        ("limit", "1001"), ("limit", "-1"), ("cursor", "x"), ("since", "yesterday"),
+        ("last", "0"),
     ])
     func whatCannotBeReadIsNamed(name: String, value: String) throws {
         let world = try ServedWorld()

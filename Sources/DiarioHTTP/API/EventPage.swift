@@ -18,6 +18,7 @@ struct EventPage: Sendable {
 
         var isFiltered: Bool {
             !filter.types.isEmpty || filter.subject != nil || filter.actor != nil
+                || filter.since != nil || filter.until != nil
         }
     }
 

@@ -46,6 +46,18 @@ struct Question {
         return number
     }
 
+    func time(_ name: String) throws(Problem) -> Timestamp? {
+        guard let text = try text(name) else { return nil }
+        guard let time = CivilTime.parseDateTime(Array(text.utf8).span) else {
+            throw Problem(
+                .malformed,
+                "`\(name)` is no time.",
+                remedy: "Give it as 2026-03-02T07:00:00Z."
+            )
+        }
+        return time
+    }
+
     /// Refuses parameters that nobody here knows: a mistyped one would be passed over in silence.
     func allow(_ names: [String]) throws(Problem) {
         for parameter in request.query where !names.contains(parameter.name) {

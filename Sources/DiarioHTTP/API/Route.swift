@@ -13,6 +13,7 @@ enum Route: Hashable, Sendable {
         case sync
         case head
         case events
+        case event(String)
         case segments
         case segment(String)
         case packs
@@ -64,6 +65,7 @@ extension Route.Part {
         case ("sync", nil): self = .sync
         case ("head", nil): self = .head
         case ("events", nil): self = .events
+        case ("events", let name?): self = .event(name)
         case ("segments", nil): self = .segments
         case ("segments", let name?): self = .segment(name)
         case ("packs", nil): self = .packs

@@ -11,18 +11,19 @@ import DiarioSync
 extension ServedDirectory {
     /// Events behind an offset: what is there, or what comes.
     func events(_ question: Question) throws(Problem) -> HTTPReply {
-        try question.allow([
-            "offset", "limit", "type", "subject", "actor", "live", "cursor",
-        ])
         try question.require(.read, "read")
         let space = try space(question.space)
+        let head = space.head
+        if question.request.method == "HEAD" { return .answer(tail(head)) }
         let live = try live(question)
-        let cursor = StreamCursor(
-            after: try question.number("cursor", in: 0...StreamCursor.max),
-            at: now
-        )
+        let cursor = StreamCursor(after: try cursor(question), at: now)
         let wanted = try wanted(question, live: live)
-        let start = try offset(question, isNeeded: live != nil, head: space.head)
+        if let count = try question.number("last", in: 1...UInt64(Limits.answerCountMax)) {
+            return .reading(try last(Int(count), wanted, question, of: space))
+        }
+        // What `now` stands for is decided when the request comes, not each time it is looked at.
+        let tail = question.request.note ?? head
+        let start = try offset(question, isNeeded: live != nil, tail: tail, head: head)
         if live == .sse {
             let owner = question.owner
             let stream = LiveEvents(space, after: start, wanted, cursor, by: owner, at: .now)
@@ -38,9 +39,10 @@ extension ServedDirectory {
                 )
             )
         }
-        if live == .longPoll, space.head <= start {
+        if live == .longPoll, head <= start {
             if question.turn != .last {
-                return .wait(for: space.bell, until: .now + .seconds(Limits.longPollSecondsMax))
+                let until = ContinuousClock.now + .seconds(Limits.longPollSecondsMax)
+                return .wait(for: space.bell, until: until, note: tail)
             }
             return .answer(
                 HTTPAnswer(
@@ -56,7 +58,7 @@ extension ServedDirectory {
         }
         let pageCursor = live == .longPoll ? cursor : nil
         guard wanted.isFiltered else {
-            let page = try space.page(after: start, through: space.head, wanted)
+            let page = try space.page(after: start, through: head, wanted)
             return .answer(answer(page, question, wanted, pageCursor))
         }
         return .reading(
@@ -72,7 +74,7 @@ extension ServedDirectory {
         )
     }
 
-    private func answer(
+    func answer(
         _ page: EventPage,
         _ question: Question,
         _ wanted: EventPage.Wanted,
@@ -92,7 +94,8 @@ extension ServedDirectory {
         if !isNow {
             let tag = etag(page)
             headers.append((name: "ETag", value: tag))
-            if question.request.headers["if-none-match"]?.contains(tag) ?? false {
+            let known = question.request.headers["if-none-match"] ?? ""
+            if known == "*" || known.contains(tag) {
                 return HTTPAnswer(304, headers: headers)
             }
         }
@@ -120,9 +123,30 @@ extension ServedDirectory {
         return live
     }
 
+    /// An empty one, as some clients send that have none, is none.
+    private func cursor(_ question: Question) throws(Problem) -> UInt64? {
+        guard question.request.query.contains(where: { $0.name == "cursor" && $0.value != "" })
+        else { return nil }
+        return try question.number("cursor", in: 0...StreamCursor.max)
+    }
+
+    /// How far the log goes, which is all that HEAD is asked for.
+    private func tail(_ head: UInt64) -> HTTPAnswer {
+        HTTPAnswer(
+            200,
+            headers: [
+                (name: "Content-Type", value: MediaType.json.rawValue),
+                (name: "Stream-Next-Offset", value: StreamOffset(head).text),
+                (name: "Stream-Up-To-Date", value: "true"),
+                (name: "Cache-Control", value: "no-store"),
+            ]
+        )
+    }
+
     private func offset(
         _ question: Question,
         isNeeded: Bool,
+        tail: UInt64,
         head: UInt64
     ) throws(Problem) -> UInt64 {
         guard let text = try question.text("offset") else {
@@ -135,7 +159,7 @@ extension ServedDirectory {
             }
             return 0
         }
-        guard let offset = StreamOffset(text: text, head: head) else {
+        guard let offset = StreamOffset(text: text, head: tail) else {
             throw Problem(
                 .malformed,
                 "`offset` is none that this server gave.",
@@ -144,7 +168,7 @@ extension ServedDirectory {
         }
         guard offset.position <= head else {
             throw Problem(
-                .ahead,
+                .malformed,
                 "`offset` is \(offset.position), and the log has \(head) events.",
                 remedy: "The server was restored from a backup. Read from `-1` again."
             )
@@ -161,9 +185,15 @@ extension ServedDirectory {
             .compactMap(\.value)
         wanted.filter.subject = try question.text("subject")
         wanted.filter.actor = try question.text("actor")
+        wanted.filter.since = try question.time("since")
+        wanted.filter.until = try question.time("until")
         let accept = question.request.headers["accept"]
         let choices: [MediaType] = live == .sse ? [.events] : [.json, .cloudEvents]
-        guard let type = MediaType.best(of: choices, for: accept) else {
+        // Who will read a stream of server-sent events catches up with the same header.
+        guard
+            let type = MediaType.best(of: choices, for: accept)
+                ?? MediaType.best(of: [.events], for: accept).map({ _ in .json })
+        else {
             throw Problem(
                 .notAcceptable,
                 "Events come as \(choices.map(\.rawValue).joined(separator: " or ")).",

@@ -199,8 +199,7 @@ extension ServedDirectory: HTTPHandler {
         do throws(Problem) {
             switch try answer(request, turn) {
             case .answer(let answer): return .answer(finish(answer, for: request))
-            case .wait(let bell, let until): return .wait(for: bell, until: until)
-            case .reading(let reading): return .reading(reading)
+            case let other: return other
             }
         } catch {
             return .answer(finish(refused(error, request), for: request))
@@ -238,8 +237,7 @@ extension ServedDirectory: HTTPHandler {
             case .answer(var answer):
                 answer.token = token.id.text
                 return .answer(answer)
-            case .wait(let bell, let until): return .wait(for: bell, until: until)
-            case .reading(let reading): return .reading(reading)
+            case let other: return other
             }
         }
     }
@@ -263,6 +261,7 @@ extension ServedDirectory: HTTPHandler {
         case .head: try head(question)
         case .events where question.request.method == "POST": .answer(try record(question))
         case .events: try events(question)
+        case .event(let name): .reading(try event(name, question))
         case .whole: .answer(.json(try outline(question)))
         case .segments: .answer(try segments(question))
         case .segment(let name): .answer(try segment(name, question))
@@ -343,7 +342,6 @@ extension ServedDirectory: HTTPHandler {
     private func finish(_ answer: HTTPAnswer, for request: HTTPRequest) -> HTTPAnswer {
         var answer = answer
         if request.headers["origin"] != nil { answer.headers += CrossOrigin.headers }
-        answer.headers.append((name: "X-Content-Type-Options", value: "nosniff"))
         return answer
     }
 }

@@ -210,7 +210,8 @@ final class Exchange: Reader, Sleeper {
         shared.counters.countHandling(ContinuousClock.now - start)
         switch reply {
         case .answer(let answer): send(answer)
-        case .wait(let bell, let until):
+        case .wait(let bell, let until, let note):
+            if let note { state.withLock { $0.request.note = note } }
             // A handler that waits behind its end has no answer: that is a mistake in it.
             if isLast { send(ServerProblem.failed.answer) } else { wait(for: bell, until) }
         case .reading(let reading): standInLine(with: reading)
@@ -391,6 +392,8 @@ final class Exchange: Reader, Sleeper {
             return state.closes || state.live != nil
         }
         answer.headers.append((name: "Server", value: "diario"))
+        answer.headers.append((name: "X-Content-Type-Options", value: "nosniff"))
+        answer.headers.append((name: "Cross-Origin-Resource-Policy", value: "cross-origin"))
         if closes || shared.isStopping {
             answer.headers.append((name: "Connection", value: "close"))
         }
