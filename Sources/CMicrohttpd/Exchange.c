@@ -79,7 +79,7 @@ diario_http_response *diario_http_make_file(const char *path, uint64_t offset, u
                                             int32_t *error) {
     int descriptor;
     do {
-        descriptor = open(path, O_RDONLY | O_CLOEXEC);
+        descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     } while (descriptor < 0 && errno == EINTR);
     *error = -errno;
     if (descriptor < 0) return NULL;

@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +15,10 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/xattr.h>
-#include <time.h>
 #include <unistd.h>
 
 #if defined(__linux__)
-#include <sys/random.h>
 #include <sys/vfs.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#elif defined(__APPLE__)
-#include <pthread/qos.h>
 #endif
 
 const int32_t diario_error_not_found = -ENOENT;
@@ -71,35 +64,90 @@ size_t diario_error_text(int32_t code, uint8_t *text, size_t capacity) {
 
 const int32_t diario_current_directory = AT_FDCWD;
 
+#if !defined(O_PATH)
+#define O_PATH O_RDONLY
+#endif
+
+/* Where `path` is from the current directory, its links are those of the user, who named it. */
+static int nofollow(int32_t directory) { return directory == AT_FDCWD ? 0 : O_NOFOLLOW; }
+
+/* Goes to the folder that holds what `path` names, through no link; `name` is its name there. What
+ * is returned goes to `leave`, or is an error. */
+static int32_t enter(int32_t directory, const char *path, const char **name) {
+    int32_t folder = directory;
+    const char *slash;
+    *name = path;
+    while (directory != AT_FDCWD && (slash = strchr(*name, '/')) != NULL) {
+        char part[256];
+        size_t length = (size_t)(slash - *name);
+        int32_t next = -ENAMETOOLONG;
+        if (length < sizeof part) {
+            memcpy(part, *name, length);
+            part[length] = 0;
+            DIARIO_RETRY(next,
+                         openat(folder, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+            next = outcome(next);
+        }
+        if (folder != directory) (void)close(folder);
+        if (next < 0) return next;
+        folder = next;
+        *name = slash + 1;
+    }
+    return folder;
+}
+
+/* Closes what `enter` opened, and passes an outcome on. */
+static int32_t leave(int32_t directory, int32_t folder, int32_t answer) {
+    if (folder != directory) (void)close(folder);
+    return answer;
+}
+
+/* Does something in the folder that holds what `path` names, by its name there. */
+#define DIARIO_WITHIN(directory, path, folder, name, call)                                         \
+    do {                                                                                           \
+        const char *name;                                                                          \
+        int32_t folder = enter(directory, path, &name);                                            \
+        if (folder < 0 && directory != AT_FDCWD) return folder;                                    \
+        int within_result;                                                                         \
+        DIARIO_RETRY(within_result, call);                                                         \
+        return leave(directory, folder, outcome(within_result));                                   \
+    } while (0)
+
 int32_t diario_open_directory(int32_t directory, const char *path) {
-    int result;
-    DIARIO_RETRY(result, openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    return outcome(result);
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | nofollow(directory);
+    DIARIO_WITHIN(directory, path, folder, name, openat(folder, name, flags));
+}
+
+static int32_t open_file(int32_t directory, const char *path, int flags, mode_t mode) {
+    DIARIO_WITHIN(directory, path, folder, name, openat(folder, name, flags, mode));
 }
 
 int32_t diario_open(int32_t directory, const char *path, int32_t access) {
-    int flags = O_CLOEXEC;
+    /* Without waiting, else a pipe does until somebody writes to it; files do not mind. */
+    int flags = O_CLOEXEC | O_NONBLOCK | nofollow(directory);
     mode_t mode = 0666;
     switch (access) {
-    /* Else a pipe waits until somebody writes to it; files do not mind. */
-    case DIARIO_OPEN_READ: flags |= O_RDONLY | O_NONBLOCK; break;
+    case DIARIO_OPEN_READ: flags |= O_RDONLY; break;
     case DIARIO_OPEN_READ_WRITE: flags |= O_RDWR; break;
     case DIARIO_OPEN_CREATE: flags |= O_RDWR | O_CREAT; break;
     case DIARIO_OPEN_CREATE_NEW: flags |= O_RDWR | O_CREAT | O_EXCL; break;
     case DIARIO_OPEN_CREATE_PRIVATE: flags |= O_RDWR | O_CREAT | O_EXCL; mode = 0600; break;
     default: return -EINVAL;
     }
-    int result;
+    int32_t result = -EPERM;
 #if defined(O_NOATIME)
     /* When a file was read last is of no use to anybody, and to write that down takes longer than
      * to read a small file. Only its owner may have it left out. */
-    if (access == DIARIO_OPEN_READ) {
-        DIARIO_RETRY(result, openat(directory, path, flags | O_NOATIME, mode));
-        if (result >= 0 || errno != EPERM) return outcome(result);
-    }
+    if (access == DIARIO_OPEN_READ) result = open_file(directory, path, flags | O_NOATIME, mode);
 #endif
-    DIARIO_RETRY(result, openat(directory, path, flags, mode));
-    return outcome(result);
+    if (result == -EPERM) result = open_file(directory, path, flags, mode);
+    /* A socket. */
+    if (result == -ENXIO) return -EISDIR;
+    if (result < 0) return result;
+    struct stat found;
+    if (fstat(result, &found) == 0 && S_ISREG(found.st_mode)) return result;
+    (void)close(result);
+    return -EISDIR;
 }
 
 /* Not repeated after a signal: the descriptor is gone all the same, or another thread's by now. */
@@ -113,7 +161,7 @@ int32_t diario_status_at(int32_t directory, const char *path, diario_file_status
 #if defined(__linux__)
     struct statx found;
     int result;
-    DIARIO_RETRY(result, statx(directory, path, path[0] == 0 ? AT_EMPTY_PATH : 0,
+    DIARIO_RETRY(result, statx(directory, path, path[0] == 0 ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW,
                                STATX_INO | STATX_SIZE | STATX_BTIME, &found));
     if (result < 0) return -errno;
     status->inode = found.stx_ino;
@@ -126,7 +174,7 @@ int32_t diario_status_at(int32_t directory, const char *path, diario_file_status
     struct stat found;
     int result;
     DIARIO_RETRY(result, path[0] == 0 ? fstat(directory, &found)
-                                      : fstatat(directory, path, &found, 0));
+                                      : fstatat(directory, path, &found, AT_SYMLINK_NOFOLLOW));
     if (result < 0) return -errno;
     status->inode = (uint64_t)found.st_ino;
     status->size = (int64_t)found.st_size;
@@ -294,9 +342,8 @@ uint64_t diario_mapped_word(const uint64_t *words, size_t index) {
 int32_t diario_exists(int32_t directory, const char *path) {
     /* A link that leads nowhere is there too: its name is taken. */
     struct stat found;
-    int result;
-    DIARIO_RETRY(result, fstatat(directory, path, &found, AT_SYMLINK_NOFOLLOW));
-    return outcome(result);
+    DIARIO_WITHIN(directory, path, folder, name,
+                  fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW));
 }
 
 int32_t diario_writable(int32_t directory) {
@@ -304,59 +351,73 @@ int32_t diario_writable(int32_t directory) {
 }
 
 int32_t diario_make_directory(int32_t directory, const char *path) {
+    DIARIO_WITHIN(directory, path, folder, name, mkdirat(folder, name, 0777));
+}
+
+/* Does something with two names in the folders that hold them. */
+static int32_t with_both(int32_t directory, const char *first, const char *second,
+                         int (*call)(int, const char *, int, const char *)) {
+    const char *name;
+    int32_t folder = enter(directory, second, &name);
+    if (folder < 0) return folder;
+    const char *first_name;
+    int32_t first_folder = enter(directory, first, &first_name);
+    if (first_folder < 0) return leave(directory, folder, first_folder);
     int result;
-    DIARIO_RETRY(result, mkdirat(directory, path, 0777));
-    return outcome(result);
+    DIARIO_RETRY(result, call(first_folder, first_name, folder, name));
+    return leave(directory, folder, leave(directory, first_folder, outcome(result)));
 }
 
 int32_t diario_rename(int32_t directory, const char *old_path, const char *new_path) {
-    int result;
-    DIARIO_RETRY(result, renameat(directory, old_path, directory, new_path));
-    return outcome(result);
+    return with_both(directory, old_path, new_path, renameat);
+}
+
+static int exchange(int first_folder, const char *first, int folder, const char *second) {
+#if defined(__linux__)
+    return renameat2(first_folder, first, folder, second, RENAME_EXCHANGE);
+#elif defined(__APPLE__)
+    return renameatx_np(first_folder, first, folder, second, RENAME_SWAP);
+#else
+    (void)first_folder, (void)first, (void)folder, (void)second;
+    errno = ENOSYS;
+    return -1;
+#endif
 }
 
 int32_t diario_exchange(int32_t directory, const char *first, const char *second) {
-    int result;
-#if defined(__linux__)
-    DIARIO_RETRY(result, renameat2(directory, first, directory, second, RENAME_EXCHANGE));
-#elif defined(__APPLE__)
-    DIARIO_RETRY(result, renameatx_np(directory, first, directory, second, RENAME_SWAP));
-#else
-    (void)directory, (void)first, (void)second;
-    errno = ENOSYS;
-    result = -1;
-#endif
-    return outcome(result);
+    return with_both(directory, first, second, exchange);
+}
+
+static int add_name(int first_folder, const char *first, int folder, const char *second) {
+    return linkat(first_folder, first, folder, second, 0);
 }
 
 int32_t diario_add_name(int32_t directory, const char *path, const char *name) {
-    int result;
-    DIARIO_RETRY(result, linkat(directory, path, directory, name, 0));
-    return outcome(result);
+    return with_both(directory, path, name, add_name);
 }
 
-int32_t diario_remove(int32_t directory, const char *path) {
-    int result;
-    DIARIO_RETRY(result, unlinkat(directory, path, 0));
+static int remove_name(int folder, const char *name) {
+    int result = unlinkat(folder, name, 0);
     /* A directory answers EISDIR on Linux and EPERM elsewhere, as POSIX has it. */
     if (result < 0 && (errno == EISDIR || errno == EPERM)) {
         int first = errno;
-        DIARIO_RETRY(result, unlinkat(directory, path, AT_REMOVEDIR));
+        result = unlinkat(folder, name, AT_REMOVEDIR);
         if (result < 0 && errno == ENOTDIR) errno = first;
     }
-    return outcome(result);
+    return result;
+}
+
+int32_t diario_remove(int32_t directory, const char *path) {
+    DIARIO_WITHIN(directory, path, folder, name, remove_name(folder, name));
 }
 
 int32_t diario_make_link(int32_t directory, const char *target, const char *path) {
-    int result;
-    DIARIO_RETRY(result, symlinkat(target, directory, path));
-    return outcome(result);
+    DIARIO_WITHIN(directory, path, folder, name, symlinkat(target, folder, name));
 }
 
 int32_t diario_read_link(int32_t directory, const char *path, uint8_t *target, size_t capacity) {
-    ssize_t result;
-    DIARIO_RETRY(result, readlinkat(directory, path, (char *)target, capacity));
-    return outcome((int)result);
+    DIARIO_WITHIN(directory, path, folder, name,
+                  (int)readlinkat(folder, name, (char *)target, capacity));
 }
 
 int32_t diario_list_open(int32_t directory, const char *path, diario_listing **listing) {
@@ -386,67 +447,3 @@ int32_t diario_list_next(diario_listing *listing, uint8_t *name, size_t capacity
 }
 
 void diario_list_close(diario_listing *listing) { (void)closedir((DIR *)listing); }
-
-void diario_name_thread(const uint8_t *name, size_t length) {
-    char text[16];
-    if (length > sizeof text - 1) length = sizeof text - 1;
-    memcpy(text, name, length);
-    text[length] = 0;
-#if defined(__linux__)
-    (void)pthread_setname_np(pthread_self(), text);
-#elif defined(__APPLE__)
-    (void)pthread_setname_np(text);
-#endif
-}
-
-void diario_yield_priority(void) {
-#if defined(__linux__)
-    /* On Linux a niceness is one thread's. 10 leaves it a tenth of a core that others want too:
-     * it must come to an end, since it holds locks for moments. */
-    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10);
-#elif defined(__APPLE__)
-    (void)pthread_set_qos_class_self_np(QOS_CLASS_UTILITY, 0);
-#endif
-}
-
-int32_t diario_process_id(void) { return (int32_t)getpid(); }
-
-int64_t diario_wall_milliseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-int64_t diario_monotonic_nanoseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-void diario_sleep(int64_t nanoseconds) {
-    struct timespec length = {nanoseconds / 1000000000, nanoseconds % 1000000000};
-    (void)nanosleep(&length, NULL);
-}
-
-uint64_t diario_random(void) {
-    uint64_t value = 0;
-#if defined(__linux__)
-    ssize_t result;
-    DIARIO_RETRY(result, getrandom(&value, sizeof value, 0));
-    /* Up to 256 bytes come whole or not at all; without a generator no id may be made. */
-    if (result != (ssize_t)sizeof value) abort();
-#else
-    arc4random_buf(&value, sizeof value);
-#endif
-    return value;
-}
-
-size_t diario_host_name(uint8_t *name, size_t capacity) {
-    char buffer[256];
-    if (gethostname(buffer, sizeof buffer) != 0) return 0;
-    buffer[sizeof buffer - 1] = 0;
-    size_t length = strlen(buffer);
-    if (length > capacity) length = capacity;
-    memcpy(name, buffer, length);
-    return length;
-}

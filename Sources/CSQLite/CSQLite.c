@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #if defined(__APPLE__)
 #include <malloc/malloc.h>
@@ -153,4 +155,32 @@ int diario_sqlite_prepare(
     int code = sqlite3_prepare_v3(database, text, size, flags, statement, tail);
     thread_bytes_max = INT64_MAX;
     return code == SQLITE_NOMEM && is_over ? DIARIO_SQLITE_TOO_INVOLVED : code;
+}
+
+char *diario_sqlite_place(const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash == NULL ? path : slash + 1;
+    char *folder = slash == NULL ? sqlite3_mprintf(".")
+                                 : sqlite3_mprintf("%.*s/", (int)(slash - path), path);
+    char *found = folder == NULL ? NULL : realpath(folder, NULL);
+    sqlite3_free(folder);
+    // Of a folder that is not there SQLite says so.
+    const char *above = found == NULL || strcmp(found, "/") == 0 ? "" : found;
+    char *place = found == NULL ? sqlite3_mprintf("%s", path)
+                                : sqlite3_mprintf("%s/%s", above, name);
+    free(found);
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t index = 0; place != NULL && index < sizeof endings / sizeof *endings; index++) {
+        struct stat status;
+        char *file = sqlite3_mprintf("%s%s", place, endings[index]);
+        int is_there = file != NULL && lstat(file, &status) == 0;
+        sqlite3_free(file);
+        if (!is_there || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ||
+            S_ISLNK(status.st_mode)) {
+            continue;
+        }
+        sqlite3_free(place);
+        place = NULL;
+    }
+    return place;
 }

@@ -118,7 +118,13 @@ enum Program {
         let location = SpaceLocation(
             chosen: global.directory,
             environment: EnvironmentVariable.directory.value,
-            current: SystemCall.currentDirectory()
+            current: SystemCall.currentDirectory(),
+            owners: global.has("trust-owner")
+                ? nil
+                : SpaceLocation.owners(
+                    user: SystemCall.user(),
+                    caller: EnvironmentVariable.caller.value
+                )
         )
         let isSilent = global.has("no-progress") || EnvironmentVariable.noProgress.isSet
         let call = Invocation(

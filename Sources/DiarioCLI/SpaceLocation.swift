@@ -6,18 +6,53 @@ package struct SpaceLocation: Sendable {
     package let environment: String?
     /// Where the program was started.
     package let current: String?
+    /// Users whose folders are used; nil if anybody's are.
+    package let owners: Set<UInt32>?
 
     /// The name of the folder that makes another one a space.
     package static let marker = ".diario"
 
-    package init(chosen: String?, environment: String?, current: String?) {
+    package init(
+        chosen: String?,
+        environment: String?,
+        current: String?,
+        owners: Set<UInt32>?
+    ) {
         self.chosen = chosen
         self.environment = environment
         self.current = current
+        self.owners = owners
+    }
+
+    /// The users that `user` stands for: root also for `caller`, who called it by `sudo`.
+    package static func owners(user: UInt32, caller: String?) -> Set<UInt32> {
+        guard user == 0, let caller = caller.flatMap({ UInt32($0) }) else { return [user] }
+        return [user, caller]
     }
 
     /// The folder that holds `.diario`: the one that was named, else the nearest one upwards.
     package func find() throws(Failure) -> String {
+        let folder = try found()
+        try checkOwner(of: folder)
+        return folder
+    }
+
+    /// Refuses a folder whose `.diario` is that of another user, if there is one.
+    ///
+    /// Whoever it belongs to may have made its files so that a reader comes to harm, and what is
+    /// written there could lie at that user's mercy.
+    package func checkOwner(of folder: String) throws(Failure) {
+        let path = "\(folder)/\(Self.marker)"
+        guard let owners, let owner = SystemCall.owner(path), !owners.contains(owner) else {
+            return
+        }
+        throw .failed(
+            "\(CellText.oneLine(path)) belongs to another user (id \(owner)). Run the command as "
+                + "that user, or, if you trust what is in it: diario --trust-owner COMMAND"
+        )
+    }
+
+    private func found() throws(Failure) -> String {
         if let chosen { return try named(chosen, by: "-C") }
         if let environment, !environment.isEmpty {
             return try named(environment, by: "DIARIO_DIR")

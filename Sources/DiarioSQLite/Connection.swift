@@ -28,7 +28,7 @@ import Synchronization
     /// Whether transactions can be written in one piece; else they are written frame by frame.
     private static let canGather = diario_sqlite_register_gathering() == SQLITE_OK
 
-    /// Opens the file at `path`; `:memory:` is a new database in memory.
+    /// Opens the file at `path`, which must not be a link; `:memory:` is a new database in memory.
     ///
     /// With `gathersWrites` each transaction goes to the write-ahead log in one piece.
     package init(
@@ -45,16 +45,17 @@ import Synchronization
         case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         }
         var opened: OpaquePointer?
+        let place = try Self.place(of: path)
         // A path that looks like a URI is none; it only has to be told from one.
         let name =
             switch mode {
-            case .immutable: "file:\(Self.escaped(path))?immutable=1"
-            case .readOnly, .readWrite, .create: path.hasPrefix("file:") ? "./" + path : path
+            case .immutable: "file:\(Self.escaped(place))?immutable=1"
+            case .readOnly, .readWrite, .create: place.hasPrefix("file:") ? "./" + place : place
             }
         let code = unsafe sqlite3_open_v2(
             name,
             &opened,
-            flags | SQLITE_OPEN_URI,
+            flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW,
             gathersWrites && Self.canGather ? DIARIO_SQLITE_GATHERING : nil
         )
         guard code == SQLITE_OK, let handle = unsafe opened else {
@@ -83,6 +84,20 @@ import Synchronization
     deinit {
         // Statements that are still there keep the handle; it goes with the last of them.
         _ = unsafe sqlite3_close_v2(handle)
+    }
+
+    /// Where a file is, with no links among its folders.
+    private static func place(of path: String) throws(SQLiteError) -> String {
+        guard path != ":memory:" else { return path }
+        guard let place = unsafe diario_sqlite_place(path) else {
+            throw SQLiteError(
+                code: SQLITE_CANTOPEN,
+                message: "the file, or one beside it of its name and -wal, -shm or -journal, is a "
+                    + "pipe or a device. Take that away"
+            )
+        }
+        defer { unsafe sqlite3_free(place) }
+        return unsafe String(cString: place)
     }
 
     /// A path as a URI writes it.
@@ -227,7 +242,8 @@ import Synchronization
     package func attach(_ path: String, as name: String, _ mode: Mode) throws(SQLiteError) {
         let access = mode == .immutable ? "immutable=1" : "mode=ro"
         let statement = try prepare("ATTACH :uri AS :name", isKept: false)
-        try statement.bind(.text("file:\(Self.escaped(path))?\(access)"), at: 1)
+        let place = try Self.place(of: path)
+        try statement.bind(.text("file:\(Self.escaped(place))?\(access)"), at: 1)
         try statement.bind(.text(name), at: 2)
         try statement.run()
     }

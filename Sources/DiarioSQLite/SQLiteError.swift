@@ -68,6 +68,12 @@ package struct SQLiteError: Error, Hashable, Sendable {
     /// The same with what may be the reason that a file cannot be opened, as SQLite names none.
     var ofOpening: SQLiteError {
         guard code & 0xff == SQLITE_CANTOPEN else { return self }
+        if code == Self.linkCode {
+            return SQLiteError(
+                code: code,
+                message: "the file is a link, which is not followed. Put the file itself there"
+            )
+        }
         return SQLiteError(
             code: code,
             message: message + "; its path may be longer than SQLite's 500 bytes, the folder "
@@ -83,6 +89,9 @@ package struct SQLiteError: Error, Hashable, Sendable {
     /// `SQLITE_IOERR_SHMSIZE`: what all who have a file open share does not get the size that it
     /// needs, which only a full disk refuses.
     private static let sharedSizeCode = SQLITE_IOERR | 19 << 8
+
+    /// `SQLITE_CANTOPEN_SYMLINK`.
+    private static let linkCode = SQLITE_CANTOPEN | 6 << 8
 
     private static func kind(of code: Int32) -> Kind {
         if code == sharedSizeCode { return .full }

@@ -2,6 +2,8 @@ import CPlatform
 
 /// A directory of the operating system, held by a descriptor: moving it elsewhere does no harm.
 ///
+/// Its own path may lead through links. Inside it none is followed, and only regular files are
+/// opened, since whoever made the directory could lead each write to a file elsewhere.
 /// New files and directories get the permissions that the process's umask leaves.
 package final class POSIXDirectory: LogDirectory {
     /// How a data directory is opened.

@@ -15,9 +15,9 @@ package enum StorageError: Error, Hashable, Sendable {
     case tooManyFiles
     /// The path, or a name in it, is longer than the system takes.
     case nameTooLong(String)
-    /// A part of the path is a file, or a link that leads nowhere, not a directory.
+    /// A part of the path is no directory but a file or a link.
     case notDirectory(String)
-    /// Where a file should be is a directory, or a link that leads back to itself.
+    /// Where a regular file should be is a directory, a link, a pipe or a device.
     case notFile(String)
     /// A file that is in use was removed, with the folder that it lay in or alone.
     case removed(String)
@@ -57,14 +57,14 @@ package enum StorageError: Error, Hashable, Sendable {
         case .tooManyFiles:
             "Too many files are open. Raise the limit (ulimit -n) or close other programs."
         case .notDirectory(let path):
-            "A part of \(path) is no directory but a file, or a link that leads nowhere. "
-                + "Choose another path."
+            "A part of \(path) is no folder but a file or a link, and in a space links are not "
+                + "followed. Put the folder itself there, or choose another path."
         case .nameTooLong(let path):
             "\(path) is a longer path, or has a longer name in it, than the system takes. "
                 + "Choose a shorter one."
         case .notFile(let path):
-            "\(path) is no file but a folder, or a link that leads nowhere. Name a file; if it "
-                + "belongs to a space, run `diario repair`."
+            "\(path) is no file but a folder, a pipe or a link, which is not followed. Put the "
+                + "file itself there; if it belongs to a space, run `diario repair`."
         case .removed(let path):
             "\(path) was removed while it was in use, or another one was put in its place. "
                 + "Check the folder that it was in."

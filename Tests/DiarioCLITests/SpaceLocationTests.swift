@@ -19,9 +19,15 @@ import Testing
     private func find(
         chosen: String? = nil,
         environment: String? = nil,
-        current: String? = nil
+        current: String? = nil,
+        owners: Set<UInt32>? = nil
     ) throws(Failure) -> String {
-        try SpaceLocation(chosen: chosen, environment: environment, current: current).find()
+        try SpaceLocation(
+            chosen: chosen,
+            environment: environment,
+            current: current,
+            owners: owners
+        ).find()
     }
 
     private func path(_ name: String) -> String { "\(folder.path)/\(name)" }
@@ -40,6 +46,28 @@ import Testing
         }
         #expect(try find(chosen: path("space"), environment: path("none")) == path("space"))
         #expect(try find(environment: "", current: path("space")) == path("space"))
+    }
+
+    /// Root recorded in a folder that somebody else had made, without a word.
+    @Test func theFolderOfAnotherUserIsRefused() throws {
+        let user = geteuid()
+        #expect(try find(chosen: path("space"), owners: [user]) == path("space"))
+        for owners in [[], [user + 1]] as [Set<UInt32>] {
+            #expect {
+                try find(current: path("space/a"), owners: owners)
+            } throws: { error in
+                let message = (error as? Failure)?.message ?? ""
+                return message.contains("belongs to another user (id \(user))")
+                    && message.contains("diario --trust-owner COMMAND")
+            }
+        }
+    }
+
+    @Test func rootCountsAsTheUserWhoCalledIt() {
+        #expect(SpaceLocation.owners(user: 0, caller: "1000") == [0, 1000])
+        #expect(SpaceLocation.owners(user: 0, caller: nil) == [0])
+        #expect(SpaceLocation.owners(user: 0, caller: "-1") == [0])
+        #expect(SpaceLocation.owners(user: 7, caller: "1000") == [7])
     }
 
     @Test func whereNoSpaceIsTheMessageSaysHowToMakeOne() {

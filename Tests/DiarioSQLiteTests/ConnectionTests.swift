@@ -147,6 +147,40 @@ import Testing
         #expect(error?.kind == .readOnly)
     }
 
+    /// A link or a pipe in an unpacked folder had SQLite write elsewhere, or wait for ever.
+    @Test(arguments: ["a.sqlite", "a.sqlite-journal", "a.sqlite-wal"])
+    func aPipeIsNotOpened(name: String) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/a.sqlite"
+        try Connection(path: path, .create).execute("CREATE TABLE t (a INT) STRICT")
+        if name == "a.sqlite" { try folder.directory().remove(name) }
+        try folder.makePipe(name)
+        for mode in [Connection.Mode.readOnly, .immutable, .readWrite, .create] {
+            let error = #expect(throws: SQLiteError.self) { _ = try Connection(path: path, mode) }
+            #expect(error?.message.contains("is a pipe or a device") == true)
+        }
+        let reader = try Connection(path: ":memory:", .create)
+        #expect(throws: SQLiteError.self) { try reader.attach(path, as: "a", .readOnly) }
+    }
+
+    @Test func aLinkIsNotOpened() throws {
+        let folder = try TemporaryFolder()
+        try Connection(path: folder.path + "/b.sqlite", .create).execute("CREATE TABLE t (a)")
+        try folder.directory().setLink("a.sqlite", to: "b.sqlite")
+        let path = folder.path + "/a.sqlite"
+        for mode in [Connection.Mode.readOnly, .immutable, .readWrite, .create] {
+            let error = #expect(throws: SQLiteError.self) { _ = try Connection(path: path, mode) }
+            #expect(error?.message.contains("is a link") == true)
+        }
+        let reader = try Connection(path: ":memory:", .create)
+        #expect(throws: SQLiteError.self) { try reader.attach(path, as: "a", .readOnly) }
+        // The folder itself may be reached by one.
+        try folder.directory().setLink("here", to: ".")
+        let reached = try Connection(path: folder.path + "/here/b.sqlite", .readOnly)
+        let count = try reached.value("SELECT count(*) FROM t")
+        #expect(count == .integer(0))
+    }
+
     @Test(.waits) func whoWaitsInVainIsToldThatItIsBusy() throws {
         let folder = try TemporaryFolder()
         let one = try Connection(path: folder.path + "/a.sqlite", .create)

@@ -19,6 +19,14 @@ package final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
+    /// Makes a pipe, which whoever opens it may wait at for ever.
+    package func makePipe(_ name: String) throws {
+        // Safe: the path is handed over as a C string.
+        guard unsafe mkfifo(path + "/" + name, 0o600) == 0 else {
+            throw CocoaError(.fileWriteUnknown)
+        }
+    }
+
     /// The folder as a data directory.
     package func directory() throws(StorageError) -> POSIXDirectory {
         try POSIXDirectory(path: path, access: .readWrite)

@@ -61,10 +61,15 @@ import Testing
             try write("\(pack)/pack.json", #"{"name":"\#(pack)","version":1}"#)
         }
         try disk.makeDirectory("one/events/old")
+        // Of a file elsewhere the message of a mistake would show a piece.
+        try disk.setLink("one/events/secret.json", to: "../../two/pack.json")
+        try folder.makePipe("one/events/pipe.json")
         try write("two/pack.json", #"{"name":"three","version":1}"#)
         let problems = try PackSource.problems(folder: folder.path)
         let found = problems.map { "\($0.file) \($0.rule)" }
-        #expect(found.contains("one/events/old file-kind"), "\(found)")
+        for name in ["old", "secret.json", "pipe.json"] {
+            #expect(found.contains("one/events/\(name) file-kind"), "\(found)")
+        }
         let twice = problems.filter { $0.rule == "pack-twice" }
         #expect(twice.map(\.file) == ["two/pack.json"])
         #expect(twice.map(\.message).joined().contains("the pack in three is named three"))

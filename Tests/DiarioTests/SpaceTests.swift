@@ -135,6 +135,55 @@ import Testing
         #expect(try space.verify { _ in }.isOK)
     }
 
+    /// Whoever recorded in the folder of somebody else overwrote files of theirs by its links.
+    @Test(arguments: ["lock", "wal/synced", "wal/reserve", "sealing", "format", "manifest", "wal"])
+    func nothingIsWrittenThroughALink(name: String) throws {
+        let folder = try TemporaryFolder()
+        let elsewhere = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: [])
+        var path = name
+        if name == "sealing" { path = LogPaths.sealingLock(space.id) }
+        if name == "manifest" { path = LogPaths.manifest(space.id) }
+        try space.close()
+        let (inside, outside) = (folder.path + "/.diario/" + path, elsewhere.path + "/" + name)
+        try FileManager.default.createDirectory(
+            atPath: elsewhere.path + "/wal",
+            withIntermediateDirectories: true
+        )
+        if FileManager.default.fileExists(atPath: inside) {
+            try? FileManager.default.removeItem(atPath: outside)
+            try FileManager.default.moveItem(atPath: inside, toPath: outside)
+        } else {
+            try elsewhere.directory().open(name, .create).write([7], at: 0)
+        }
+        let before = try contents(elsewhere)
+        try FileManager.default.createSymbolicLink(
+            atPath: inside,
+            withDestinationPath: outside
+        )
+        func use() throws {
+            let space = try Space.open(at: folder.path, access: .readWrite)
+            _ = try space.adopt(PackSource.builtIn()) { _, _ in }
+            _ = try space.store.seal(space.id, all: true)
+            try space.close()
+        }
+        // A reserve is a help, and what has none is used all the same.
+        if name == "wal/reserve" {
+            try use()
+        } else {
+            #expect(throws: (any Error).self, performing: use)
+        }
+        #expect(try contents(elsewhere) == before)
+    }
+
+    private func contents(_ folder: TemporaryFolder) throws -> [String: Data] {
+        var found: [String: Data] = [:]
+        for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+            found[path] = FileManager.default.contents(atPath: folder.path + "/" + path)
+        }
+        return found
+    }
+
     /// Of links only those that lead to themselves were taken away.
     @Test(arguments: ["wal/synced", "lock", "replica"])
     func aLinkThatLeadsNowhereIsTakenAway(name: String) throws {

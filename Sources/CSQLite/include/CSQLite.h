@@ -14,6 +14,11 @@ static inline int diario_sqlite_configure(sqlite3 *database, int option, int isO
     return sqlite3_db_config(database, option, isOn, (int *)0);
 }
 
+// Where the database at `path` is, with no links among its folders; to be freed with
+// `sqlite3_free`. NULL if it or a file that SQLite keeps beside it is a pipe or a device, which to
+// open may wait for ever. A link in its place is refused by SQLite itself, if told so.
+char *diario_sqlite_place(const char *path);
+
 // Sets memory aside for the small, short-lived values of one connection.
 static inline int diario_sqlite_set_aside(sqlite3 *database, int size, int count) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_LOOKASIDE, (void *)0, size, count);

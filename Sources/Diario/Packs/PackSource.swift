@@ -282,9 +282,9 @@ package enum PackSource {
                 return [try group("", in: folder)]
             }
             var groups: [Group] = []
-            for name in try folder.list("") where try isPack(name, in: folder) {
-                guard name != engineName else { continue }
-                groups.append(try group(name, in: folder))
+            for name in try folder.list("") where name != engineName {
+                guard let pack = try pack(at: "\(path)/\(name)") else { continue }
+                groups.append(try group(name, in: pack))
             }
             return groups
         } catch {
@@ -292,15 +292,13 @@ package enum PackSource {
         }
     }
 
-    /// Whether there is a folder of that name with a pack in it; files beside packs are none.
-    private static func isPack(
-        _ name: String,
-        in folder: POSIXDirectory
-    ) throws(StorageError) -> Bool {
+    /// The folder of a pack, which may be a link; nil if it has none, or is a file beside packs.
+    private static func pack(at path: String) throws(StorageError) -> POSIXDirectory? {
         do throws(StorageError) {
-            return try folder.exists(name + "/pack.json")
-        } catch .notDirectory {
-            return false
+            let folder = try POSIXDirectory(path: path, access: .read)
+            return try folder.exists("pack.json") ? folder : nil
+        } catch .notDirectory, .notFound {
+            return nil
         }
     }
 
@@ -309,7 +307,6 @@ package enum PackSource {
         _ name: String,
         in folder: POSIXDirectory
     ) throws(StorageError) -> Group {
-        let prefix = name.isEmpty ? "" : name + "/"
         var group = Group(name: name)
         var size = 0
         func refuse(_ path: String, _ rule: String, _ message: String) {
@@ -322,7 +319,7 @@ package enum PackSource {
             do throws(StorageError) {
                 // One byte more than allowed is enough to see that it is too much.
                 let bytes = try folder.contents(
-                    of: prefix + path,
+                    of: path,
                     sizeMax: Limits.packSizeMax - min(size, Limits.packSizeMax)
                 )
                 size += bytes.count
@@ -331,14 +328,9 @@ package enum PackSource {
                 refuse(
                     path,
                     "file-kind",
-                    "it is no file, and a pack has files alone: pack.json, and those of the "
-                        + "folders beside it. Move it out of the pack"
-                )
-            } catch .notFound {
-                refuse(
-                    path,
-                    "file-kind",
-                    "it is a link to nothing. Remove it, or put the file there"
+                    "it is no file but a folder, a pipe or a link, and a pack has files alone: "
+                        + "pack.json, and those of the folders beside it. Move it out of the pack, "
+                        + "or put the file itself there"
                 )
             } catch .tooLarge {
                 refuse(
@@ -348,13 +340,12 @@ package enum PackSource {
                 )
             }
         }
-        for name in try folder.list(prefix.isEmpty ? "" : String(prefix.dropLast()))
-        where !name.hasPrefix(".") {
+        for name in try folder.list("") where !name.hasPrefix(".") {
             do throws(StorageError) {
-                for child in try folder.list(prefix + name) where !child.hasPrefix(".") {
+                for child in try folder.list(name) where !child.hasPrefix(".") {
                     try add(name + "/" + child)
                 }
-            } catch .notDirectory, .notFound {
+            } catch .notDirectory {
                 try add(name)
             }
         }

@@ -181,6 +181,7 @@ package struct CommandOption: Sendable {
             "SPACE",
             "which one of several in that folder, as a server has: its name or id"
         ),
+        .flag("trust-owner", "use a folder that belongs to another user"),
         noProgress,
         .flag("help", "list the commands", spellings: ["--help", "-h"]),
         .flag("version", "show the version of the program"),

@@ -7,6 +7,7 @@ package enum EnvironmentVariable: String, CaseIterable, Sendable {
     case columns = "COLUMNS"
     case terminal = "TERM"
     case temporary = "TMPDIR"
+    case caller = "SUDO_UID"
 
     package var meaning: String {
         switch self {
@@ -17,6 +18,7 @@ package enum EnvironmentVariable: String, CaseIterable, Sendable {
         case .columns: "the columns of a line, where the output is no terminal that says so"
         case .terminal: "if it is dumb, tables have no bold heads and no progress bar is shown"
         case .temporary: "where `import -` keeps its input while it works; else /tmp"
+        case .caller: "set by sudo: the user whose folders root may use as well"
         }
     }
 

@@ -10,6 +10,7 @@ enum InitCommand {
         }
         guard !folder.isEmpty else { throw .usage("the folder has no name. Try: diario help init") }
         try SpaceFolder.refuse(folder)
+        try call.location.checkOwner(of: folder)
         let schemas = call.arguments.all("schema")
         let packs = try reporting { () throws(DiarioError) in
             guard !schemas.isEmpty else { return try PackSource.builtIn() }

@@ -11,7 +11,8 @@ enum InputFile {
 
     static func open(_ path: String) throws(Failure) -> any LogFile {
         let shown = CellText.oneLine(path)
-        let (folder, name) = split(path)
+        // Whoever names a file may name a link to it.
+        let (folder, name) = split(SystemCall.realPath(path) ?? path)
         guard !SystemCall.isDirectory(path), !name.isEmpty else {
             throw .failed("\(shown) is a folder. Give a file")
         }

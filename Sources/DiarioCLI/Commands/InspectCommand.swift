@@ -5,8 +5,8 @@ import DiarioStorage
 enum InspectCommand {
     static func run(_ call: Invocation) throws(Failure) {
         let path = call.arguments.operands[0]
-        let (folder, name) = InputFile.split(path)
-        let bytes = try contents(folder, name, path)
+        let name = InputFile.split(path).name
+        let bytes = try contents(name, path)
         let inspector = FileInspector(bytes, name: name, showsRows: call.arguments.has("rows"))
         guard let kind = inspector.kind else {
             guard !bytes.starts(with: "SQLite format 3\0".utf8) else {
@@ -50,7 +50,6 @@ enum InspectCommand {
     }
 
     private static func contents(
-        _ folder: String,
         _ name: String,
         _ path: String
     ) throws(Failure) -> [UInt8] {
@@ -58,6 +57,8 @@ enum InspectCommand {
             throw .failed("\(CellText.oneLine(path)) is a folder. Give a file in it")
         }
         do throws(StorageError) {
+            // Whoever names a file may name a link to it.
+            let (folder, name) = InputFile.split(SystemCall.realPath(path) ?? path)
             let directory = try POSIXDirectory(path: folder, access: .read)
             return try directory.contents(of: name, sizeMax: FileInspector.sizeMax)
         } catch {

@@ -15,6 +15,7 @@ struct ServedFolder {
     init(_ call: Invocation) throws(Failure) {
         if let named = call.arguments.value("data") {
             name = named
+            try call.location.checkOwner(of: named)
         } else {
             name = try Self.find(call.location)
         }

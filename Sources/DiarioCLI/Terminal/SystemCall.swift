@@ -104,6 +104,16 @@ enum SystemCall {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// The user as whom the program runs.
+    static func user() -> UInt32 { geteuid() }
+
+    /// The user to whom something belongs; nil if nothing is there.
+    static func owner(_ path: String) -> UInt32? {
+        var status = stat()
+        // Safe: the call fills in the structure that it is for.
+        return unsafe stat(path, &status) == 0 ? status.st_uid : nil
+    }
+
     /// Makes a folder, unless it is there already.
     static func makeDirectory(_ path: String) -> Outcome {
         // Safe: the path is handed over as a C string.

@@ -130,39 +130,24 @@ package struct LogRepair {
 
     private mutating func clear(_ path: String) throws(LogError) {
         let directory = directory
-        let isLink: Bool
         do throws(StorageError) {
-            _ = try directory.list(path)
-            isLink = false
+            _ = try directory.open(path, .read)
+            return
         } catch {
             switch error {
-            case .notDirectory: return
-            case .notFound:
-                // The name may be there all the same.
-                guard try holdsName(path) else { return }
-                isLink = true
-            case .notFile: isLink = true
+            case .notFound, .notDirectory: return
+            case .notFile: break
             default: throw .storage(error)
             }
         }
-        let what = isLink ? "a link that leads nowhere" : "a folder"
+        let isLink = (try? directory.list(path)) == nil
+        let what = isLink ? "a link or a pipe" : "a folder"
         report.found(path, "\(what) lies where a file should", "it is taken away")
         try setAside.note("\(path) was \(what)\n")
         if !isLink { try setAside.keepTree(path, because: "a file should be there") }
         try storing { () throws(StorageError) in
             try directory.removeTree(path)
             try directory.syncDirectory(LogPaths.parent(of: path))
-        }
-    }
-
-    private func holdsName(_ path: String) throws(LogError) -> Bool {
-        let folder = LogPaths.parent(of: path)
-        do throws(StorageError) {
-            let name = path.dropFirst(folder.isEmpty ? 0 : folder.utf8.count + 1)
-            return try directory.list(folder).contains(String(name))
-        } catch {
-            guard case .notFound = error else { throw .storage(error) }
-            return false
         }
     }
 

@@ -54,12 +54,14 @@ class Result:
 class Diario:
     """The program, with a folder to work in and an environment of its own.
 
-    `before` are the words in front of each command, as of a program that starts it elsewhere.
+    `before` are the words in front of each command, as of a program that starts it elsewhere, and
+    `front` those of the program's own.
     """
 
-    def __init__(self, program, folder, before=()):
+    def __init__(self, program, folder, before=(), front=()):
         self.program = str(pathlib.Path(program).resolve())
         self.before = list(before)
+        self.front = list(front)
         self.folder = str(folder)
         self.environment = {
             name: value for name, value in os.environ.items()
@@ -71,9 +73,9 @@ class Diario:
         if isinstance(stdin, str):
             stdin = stdin.encode("utf-8")
         done = subprocess.run(
-            [*self.before, self.program, *words], input=stdin, cwd=folder or self.folder,
-            env=self.environment | (environment or {}), stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, timeout=RUN_SECONDS_MAX, check=False, **options)
+            [*self.before, self.program, *self.front, *words], input=stdin,
+            cwd=folder or self.folder, env=self.environment | (environment or {}),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=RUN_SECONDS_MAX, check=False, **options)
         return Result([str(word) for word in words], done.returncode, done.stdout, done.stderr)
 
     def good(self, *words, **options):
@@ -86,7 +88,7 @@ class Diario:
     def start(self, *words, folder=None, environment=None, **options):
         """Starts a command with pipes for all that it reads and writes."""
         return subprocess.Popen(
-            [*self.before, self.program, *words], cwd=folder or self.folder,
+            [*self.before, self.program, *self.front, *words], cwd=folder or self.folder,
             env=self.environment | (environment or {}), stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, **options)
 

@@ -36,10 +36,10 @@ class Checks:
             self.true(self.export() == before, "it failed and changed the log", result)
         return result
 
-    def failing(self, *words, code=1, has=(), **options):
+    def failing(self, *words, code=1, has=(), program=None, **options):
         """A command that must fail with all of these words in its message."""
         self.count += 1
-        result = self.diario.run(*words, **options)
+        result = (program or self.diario).run(*words, **options)
         require(result.code == code, f"it should have ended with {code}", result)
         last = result.message.splitlines()[-1] if result.message else ""
         require(last.startswith("diario: "), "no message that begins with `diario: `", result)

@@ -19,7 +19,7 @@ def check(diario, folder):
         lines = "".join(weight(number) + "\n" for number in range(start, start + 20))
         diario.good("-C", source, "record", "-", "--quiet", stdin=lines)
     count = 0
-    for part in (check_damage, check_foreign, check_read_only, check_torn):
+    for part in (check_damage, check_foreign, check_read_only, check_torn, check_links):
         copy = folder / part.__name__
         shutil.copytree(source, copy)
         checks = Checks(diario, copy)
@@ -120,7 +120,11 @@ def check_read_only(checks, data):
     if not able:
         print("cli.py: skipped what needs another user: he cannot start the program")
         return
-    foreign = Checks(somebody, checks.space)
+    for words in (["log"], RECORD, ["repair"]):
+        checks.failing(
+            "-C", checks.space, *words, has=["another user (id 0)", "--trust-owner"],
+            program=somebody, **options)
+    foreign = Checks(Diario(program, checks.space, front=["--trust-owner"]), checks.space)
     checks.true(refuses(foreign, data, options), "a directory of somebody else")
     checks.count += foreign.count
 
@@ -141,6 +145,50 @@ def refuses(checks, data, options):
         if not options:
             subprocess.run(["chmod", "-R", "u+w", str(data)], check=True)
     return checks.export() == before
+
+
+def check_links(checks, data):
+    """An unpacked folder of somebody else leads no command to other files, and to no pipe."""
+    mine = data.parent.parent / "mine"
+    space = next((data / "spaces").iterdir())
+    model = space / "models"
+    checks.run("sql", "SELECT count(*) FROM weight")
+    live = model / os.readlink(model / "meals.sqlite")
+    for path, words in (
+        (data / "lock", RECORD), (data / "wal" / "synced", RECORD), (data / "format", ["log"]),
+        (space / "manifest", ["log"]), (space / "sealing", ["seal"]),
+        (live, ["sql", "SELECT count(*) FROM weight"]),
+        (data / "control.sqlite", ["token", "list"]),
+    ):
+        mine.write_bytes(b"mine")
+        content = path.read_bytes() if path.exists() else None
+        for make in (lambda: path.symlink_to(mine), lambda: os.mkfifo(path)):
+            path.unlink(missing_ok=True)
+            make()
+            result = checks.diario.run("-C", checks.space, *words)
+            checks.true(result.code == 1 and "diario: " in result.message, str(path), result)
+            checks.equal(mine.read_bytes(), b"mine", f"a file behind {path}")
+            path.unlink()
+        if content is not None:
+            path.write_bytes(content)
+    for name in ("wal", "spaces"):
+        (data / name).rename(data.parent.parent / name)
+        (data / name).symlink_to(data.parent.parent / name)
+        checks.failing("-C", checks.space, *RECORD, has=[name, "link"])
+        (data / name).unlink()
+        (data.parent.parent / name).rename(data / name)
+    checks.run(*RECORD)
+    checks.run("verify")
+    pipe = data.parent.parent / "pipe"
+    os.mkfifo(pipe)
+    checks.failing("inspect", str(pipe), has=["no file but", "pipe"])
+    pack = data.parent.parent / "pack"
+    (pack / "events").mkdir(parents=True)
+    (pack / "pack.json").write_text('{"name":"pack","version":1}')
+    (pack / "events" / "x.json").symlink_to(mine)
+    result = checks.diario.run("schema", "check", str(pack))
+    checks.true(result.code == 1 and "link" in result.text + result.message
+                and "mine" not in result.text + result.message, "a link in a pack", result)
 
 
 def check_torn(checks, data):
