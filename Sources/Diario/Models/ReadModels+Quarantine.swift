@@ -2,10 +2,12 @@ package import DiarioProjection
 import DiarioSchema
 
 extension ReadModels {
-    /// The events in quarantine, with their packs.
-    package func quarantined() throws(DiarioError) -> [(pack: String, event: QuarantinedEvent)] {
+    /// The events in quarantine, with their packs: those in use, or of them these.
+    package func quarantined(
+        of names: [String]? = nil
+    ) throws(DiarioError) -> [(pack: String, event: QuarantinedEvent)] {
         var all: [(String, QuarantinedEvent)] = []
-        for pack in packs {
+        for pack in packs where names?.contains(pack.name) ?? true {
             guard let live = folder.live(pack.name) else { continue }
             let path = folder.fullPath(live)
             let events = try projecting { () throws(ProjectionError) in

@@ -6,7 +6,7 @@ import DiarioSchema
 /// The others need not be there, nor whole, nor followed up for its answer.
 package struct SQLScope: Hashable, Sendable {
     /// Those whose tables it may name.
-    let named: [String]
+    package let named: [String]
     /// Those that have to be brought up to date for it.
     package let packs: [String]
     /// Whether it asks for the list of all tables.

@@ -1,9 +1,11 @@
+import DiarioCore
+
 // The commands about read models. Help and parser both read this.
 
 extension Command {
     private static let answers: [CommandOption] = [
         .values("param", "NAME=VALUE", "the value of a parameter of the query"),
-        .value("limit", "N", "end with an error above N rows"),
+        .value("limit", "N", "only the first N rows, at most"),
         .value("timeout", "SECONDS", "end with an error after so long"),
         .json,
         .flag("csv", "print comma-separated values"),
@@ -24,6 +26,9 @@ extension Command {
                 + "and the next query goes on.",
             "Without NAME it lists the queries. If several packs have a query of that name, say "
                 + "PACK.NAME.",
+            "A note on stderr says if events are in quarantine, so that the answer lacks them, and "
+                + "if there are more rows than --limit. Without --limit, more than "
+                + "\(Limits.queryRowCountMax) rows are an error.",
             "On a terminal the answer is a table; in a pipe each row is a line with tabs between "
                 + "the columns, and - for NULL. With --json it is a list of objects; bytes are "
                 + "base64.",
@@ -52,7 +57,7 @@ extension Command {
             "A parameter, such as :least in the query, gets its value by --param least=3: a number "
                 + "where it is written as one, such as 3 or -1.5; NULL; bytes as in x'00ff'; else "
                 + "a text. What would be one of these goes in quotes: --param \"phone='112'\".",
-            "The answer is printed as `query` prints it.",
+            "The answer and notes are printed as `query` prints them.",
         ],
         options: answers,
         examples: [

@@ -21,9 +21,9 @@ enum QueryCommand {
         let texts = try parameters(call)
         try withModels(
             call,
-            follow: { (models) throws(DiarioError) in [try models.query(name).0.name] }
+            follow: { (models) throws(DiarioError) in [try find(name, models).0.name] }
         ) { (models) throws(Failure) in
-            let (pack, query) = try reporting { () throws(DiarioError) in try models.query(name) }
+            let (pack, query) = try reporting { () throws(DiarioError) in try find(name, models) }
             let values: [String: Value]
             do throws(ProjectionError) { values = try query.values(texts) } catch {
                 throw .usage(error.message)
@@ -34,6 +34,26 @@ enum QueryCommand {
             try answer(call, query.statement.text, values, bounds) { () throws(ProjectionError) in
                 try ModelReader(source)
             }
+            try remarkQuarantine(call, models, [pack.name])
+        }
+    }
+
+    private static func find(
+        _ name: String,
+        _ models: ReadModels
+    ) throws(DiarioError) -> (Pack, PackQuery) {
+        do throws(DiarioError) { return try models.query(name) } catch {
+            let known = models.packs.flatMap { pack in
+                pack.sql.queries.flatMap { [$0.name, "\(pack.name).\($0.name)"] }
+            }
+            guard error.kind == .notFound, let near = NearestWord.find(name, in: known) else {
+                throw error
+            }
+            throw DiarioError(
+                .notFound,
+                "There is no query \(CellText.oneLine(name)); did you mean \(near)? "
+                    + "`diario query` lists those there are."
+            )
         }
     }
 
@@ -49,7 +69,24 @@ enum QueryCommand {
             try answer(call, statement, values, bounds) { () throws(ProjectionError) in
                 try models.reader(for: scope)
             }
+            try remarkQuarantine(call, models, scope.named)
         }
+    }
+
+    /// Says of the packs that were read if an answer lacks events.
+    private static func remarkQuarantine(
+        _ call: Invocation,
+        _ models: ReadModels,
+        _ packs: [String]
+    ) throws(Failure) {
+        let events = try reporting { () throws(DiarioError) in try models.quarantined(of: packs) }
+        guard !events.isEmpty else { return }
+        let names = Set(events.map(\.pack)).sorted().joined(separator: ", ")
+        let count = Show.count(UInt64(Set(events.map(\.event.origin)).count), "event")
+        call.remark(
+            "the answer lacks what the read models of \(names) could not take (\(count)): "
+                + "diario quarantine list"
+        )
     }
 
     /// The query that was given, or that comes from the input.
@@ -189,15 +226,27 @@ enum QueryCommand {
         _ open: () throws(ProjectionError) -> ModelReader
     ) throws(Failure) {
         let printer = AnswerPrinter(call)
+        let limit = try checkingUsage { () throws(UsageError) in
+            try call.arguments.count("limit", from: 1)
+        }
         do throws(ProjectionError) {
             let reader = try open()
             let answer = try reader.answer(sql, values, bounds)
             if call.arguments.has("json") { try answer.checkNames() }
             try printing { () throws(Failure) in try printer.begin(answer.columns) }
-            while let row = try answer.next() {
+            var (rest, hasMore) = (limit ?? .max, false)
+            while !hasMore, let row = try answer.next() {
+                hasMore = rest == 0
+                guard !hasMore else { continue }
+                rest -= 1
                 try printing { () throws(Failure) in try printer.add(row) }
             }
-            try printing { () throws(Failure) in try printer.end() }
+            try printing { () throws(Failure) in
+                try printer.end()
+                // What is said about the answer comes after it.
+                try call.output.flush()
+            }
+            if hasMore { call.remark("there are more rows than the --limit of \(limit ?? 0)") }
         } catch {
             if let failure = printer.failure { throw failure }
             throw .failed(error.message)
@@ -217,13 +266,14 @@ enum QueryCommand {
         var bounds = ModelReader.Bounds()
         bounds.rowRemedy += ", or allow more with --limit"
         bounds.timeRemedy += ", or allow more with --timeout"
-        let (rows, seconds) = try checkingUsage { () throws(UsageError) in
+        let (limit, seconds) = try checkingUsage { () throws(UsageError) in
             (
                 try call.arguments.count("limit", from: 1),
                 try call.arguments.count("timeout", from: 1)
             )
         }
-        if let rows { bounds.rowCountMax = Int(rows) }
+        // No more rows are read than are asked for, and one.
+        if limit != nil { bounds.rowCountMax = .max }
         let end = ContinuousClock.now + .seconds(Int64(seconds ?? UInt64(Limits.querySecondsMax)))
         bounds.isOver = { ContinuousClock.now > end }
         return bounds

@@ -75,7 +75,8 @@ class Diario:
         done = subprocess.run(
             [*self.before, self.program, *self.front, *words], input=stdin,
             cwd=folder or self.folder, env=self.environment | (environment or {}),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=RUN_SECONDS_MAX, check=False, **options)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=RUN_SECONDS_MAX, check=False,
+            **options)
         return Result([str(word) for word in words], done.returncode, done.stdout, done.stderr)
 
     def good(self, *words, **options):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -11,6 +12,7 @@ from . import require, weight
 from .checks import Checks
 from .serving import Server, expect
 
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 COMMANDS = ("init", "record", "log", "show", "stats", "verify", "repair", "seal", "prove", "check",
             "query", "sql", "rebuild", "quarantine list", "quarantine show", "quarantine retry",
             "inbox list", "inbox show", "inbox retry", "inbox drop", "sync", "clone", "publish",
@@ -39,7 +41,7 @@ def check(diario, folder):
     check_harness(checks, diario)
     check_served(checks, diario, folder)
     check_several(checks, diario, folder)
-    return checks.count
+    return checks.count + check_quarantine(diario, folder)
 
 
 def check_help(checks, diario):
@@ -268,9 +270,43 @@ def check_questions(checks, space):
     checks.bad("sql", "-", stdin=b"SELECT '\xff'", has=["UTF-8"])
     checks.bad("sql", "-", stdin="SELECT " + "1, " * 30_000 + "1", has=["65536 bytes"])
     checks.bad("sql", "SELECT", has=["the query ends too early"])
+    rows = "SELECT weightG FROM weight ORDER BY weightG"
+    whole = checks.run("sql", rows, "--json")
+    checks.true(len(whole.json) > 3 and whole.err == b"", "all rows, and no note", whole)
+    part = checks.run("sql", rows, "--json", "--limit", "3")
+    checks.equal(part.json, whole.json[:3], "the first rows")
+    checks.true("more rows" in part.message, "a note that there are more", part)
+    exact = checks.run("sql", rows, "--limit", str(len(whole.json)))
+    checks.true(exact.err == b"" and len(exact.lines) == len(whole.json), "no more rows", exact)
+    checks.bad("sql", rows, "--limit", "0", code=2, has=["--limit"])
+    checks.bad("query", "wieghts", has=["did you mean weights?", "diario query"])
     models = next((space / ".diario").glob("spaces/*/models/meals.*.sqlite"))
     checks.bad("inspect", str(models), has=["an SQLite database", "rebuild --check"],
                is_unchanged=False)
+
+
+def check_quarantine(diario, folder):
+    """A question about a pack whose read models lack events says so, and no other one."""
+    pack = folder / "plants"
+    shutil.copytree(ROOT / "Tests/ExampleApp/Sources/Garden/Packs/plants", pack)
+    model = pack / "readmodel" / "plants.sql"
+    model.write_text(model.read_text().replace(
+        "waterMl INT NOT NULL", "waterMl INT NOT NULL CHECK (waterMl < 250)"))
+    diario.good("init", "garden", "--schema", str(pack))
+    checks = Checks(diario, folder / "garden")
+    checks.run("record", "plants.plant.bought",
+               '{"plantId":"basil","name":"Basil","light":"sun"}')
+    for amount in (200, 100, 300):
+        checks.run("record", "plants.plant.watered",
+                   '{"plantId":"basil","amountMl":%d}' % amount)
+    for words in (["sql", "SELECT count(*) AS n FROM plant"],
+                  ["query", "thirsty", "--param", "below=500"]):
+        result = checks.run(*words)
+        checks.true("could not take (2 events): diario quarantine list" in result.message
+                    and "plants" in result.message, "a note on stderr", result)
+    result = checks.run("sql", "SELECT 1 AS n")
+    checks.equal((result.text, result.err), ("1\n", b""), "no note where nothing is read")
+    return checks.count
 
 
 def check_inspect(checks, space):
