@@ -56,7 +56,8 @@ import Testing
             switch name {
             case "remote":
                 RemoteFile(address: "https://a.example/v1/spaces/b", token: "k").encoded()
-            case "last-sync": LastSyncFile(at: Timestamp(milliseconds: 0), head: 7).encoded()
+            case "last-sync":
+                LastSyncFile(.init(at: Timestamp(milliseconds: 0), head: 7)).encoded()
             default: BackupFile(at: Timestamp(milliseconds: 0)).encoded()
             }
         let found = lines(bytes, name)

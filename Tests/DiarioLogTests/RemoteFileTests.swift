@@ -26,10 +26,29 @@ struct RemoteFileTests {
             #expect(try store.remote(of: space) == remote)
         }
         try store.noteSync(of: space, head: 17)
-        #expect(try store.lastSync(of: space) == LastSyncFile(at: log.clock.now, head: 17))
+        let success = LastSyncFile.Success(at: log.clock.now, head: 17)
+        #expect(try store.lastSync(of: space) == LastSyncFile(success))
         try store.setRemote(nil, of: space)
         try store.setRemote(nil, of: space)
         #expect(try store.remote(of: space) == nil)
+        #expect(try store.verify(space) { _ in nil }.faults == [])
+    }
+
+    /// Whoever syncs by the clock never saw why it failed.
+    @Test func theLastErrorIsRememberedUntilASyncSucceeds() throws {
+        let log = try TestLog(seed: 1)
+        let store = try log.open()
+        let space = try store.makeSpace(isAuthority: false).space
+        try store.noteFailedSync(of: space, "It is\noffline.")
+        let first = LastSyncFile.Failure(at: log.clock.now, message: "It is offline.")
+        #expect(try store.lastSync(of: space) == LastSyncFile(nil, first))
+        try store.noteSync(of: space, head: 3)
+        let success = LastSyncFile.Success(at: log.clock.now, head: 3)
+        #expect(try store.lastSync(of: space) == LastSyncFile(success))
+        try store.noteFailedSync(of: space, String(repeating: "\u{e9}", count: 5000))
+        let last = try #require(try store.lastSync(of: space))
+        #expect(last.success == success)
+        #expect(last.failure?.message == String(repeating: "\u{e9}", count: 1024))
         #expect(try store.verify(space) { _ in nil }.faults == [])
     }
 

@@ -163,6 +163,27 @@ def check_replicas(checks, diario, server, folder):
     return token, spaces
 
 
+def check_failing(checks, diario, token, spaces):
+    """A sync that fails, or whose events are refused, ends with 1, and `status` knows why."""
+    first, second = map(str, spaces)
+    failed = diario.run("-C", first, "sync", "http://127.0.0.1:9/v1/spaces/team",
+                        environment={"DIARIO_TOKEN": token})
+    checks.equal(failed.code, 1, "nobody answers")
+    status = diario.good("-C", first, "status", "--json").json
+    checks.true(status["lastError"] and status["lastError"] in failed.message,
+                f"status knows the last error: {status}")
+    checks.true("last error" in diario.good("-C", first, "status").text, "status for people")
+    for space in (first, second):
+        diario.good("-C", space, "record", "meals.weight.recorded", "--if-unchanged",
+                    '{"measureId":"me","day":"2026-03-02","weightG":70000,"source":"manual"}')
+    diario.good("-C", first, "sync")
+    checks.equal(diario.good("-C", first, "status", "--json").json["lastError"], None, "it is over")
+    refused = diario.run("-C", second, "sync", "--json")
+    checks.true(refused.code == 1 and refused.json["rejected"] == 1
+                and "diario inbox list" in refused.message, "refused events", refused)
+    checks.equal(diario.good("-C", second, "sync", "--json").json["rejected"], 0, "told once")
+
+
 def check_watch(checks, diario, server, spaces):
     """`sync --watch` in one terminal and `record` in another work together."""
     watcher = diario.start("-C", str(spaces[0]), "sync", "--watch")
@@ -339,7 +360,8 @@ def check(path, folder):
         check_doors(checks, server)
         check_sync_by_hand(checks, server)
         check_live(checks, server, *check_events(checks, server))
-        _, spaces = check_replicas(checks, diario, server, folder)
+        token, spaces = check_replicas(checks, diario, server, folder)
+        check_failing(checks, diario, token, spaces)
         check_watch(checks, diario, server, spaces)
         check_publishing(checks, diario, server, folder)
         check_wrong(checks, diario, server, folder)

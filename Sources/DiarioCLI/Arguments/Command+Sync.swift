@@ -16,8 +16,8 @@ extension Command {
         details: [
             "Fetches what others recorded and sends what was recorded here. Without URL, the "
                 + "server is the one that `remote set`, `clone` or `publish` remembered. Ends with "
-                + "1 if that cannot be done now; nothing is lost by it, and the same command may "
-                + "be given again.",
+                + "1 if that cannot be done now, or if the server refused events; nothing is lost "
+                + "by it, and the same command may be given again. `status` shows the last error.",
             "Events that the server refuses are in the inbox afterwards; their first origins are "
                 + "named. With --watch it goes on until it is interrupted, prints a line for each "
                 + "change, and sends what other programs record here. --rejoin first goes back to "

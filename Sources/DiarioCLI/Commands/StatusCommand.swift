@@ -36,7 +36,7 @@ enum StatusCommand {
         }
 
         var lastSyncText: String {
-            if let lastSync { return Show.time(lastSync.at.milliseconds) }
+            if let success = lastSync?.success { return Show.time(success.at.milliseconds) }
             return isLastSyncDamaged ? "unknown" : "never"
         }
 
@@ -63,7 +63,7 @@ enum StatusCommand {
                 hints.append("to exchange events: diario remote set URL --token-file FILE")
             } else if status.pending > 0 {
                 hints.append("to send what is pending: diario sync")
-            } else if lastSync == nil {
+            } else if lastSync?.success == nil {
                 hints.append("to fetch what others recorded: diario sync")
             }
             return hints
@@ -94,16 +94,22 @@ enum StatusCommand {
         } else {
             json.addNull("remote")
         }
-        if let last = standing.lastSync {
+        if let last = standing.lastSync?.success {
             json.add("lastSync", Show.time(last.at.milliseconds))
         } else {
             json.addNull("lastSync")
+        }
+        if let failure = standing.lastSync?.failure {
+            json.add("failedSync", Show.time(failure.at.milliseconds))
+            json.add("lastError", failure.message)
+        } else {
+            json.addNull("lastError")
         }
         json.add("next", list: standing.hints.map { JSONObjectWriter.string($0) })
     }
 
     private static func print(_ standing: Standing, _ output: Output) throws(Failure) {
-        let lines = [
+        var lines = [
             ("space", standing.status.manifest.space.text),
             ("authority", standing.authority),
             ("head", ProgressLine.grouped(standing.status.head)),
@@ -113,6 +119,10 @@ enum StatusCommand {
             ("remote", standing.remote?.address ?? "none"),
             ("last sync", standing.lastSyncText),
         ]
+        if let failure = standing.lastSync?.failure {
+            let time = Show.time(failure.at.milliseconds)
+            lines.append(("last error", "\(time): \(CellText.oneLine(failure.message))"))
+        }
         for (name, value) in lines {
             let pad = String(repeating: " ", count: 12 - name.utf8.count)
             try output.line("\(name)\(pad)\(value)")

@@ -55,9 +55,40 @@ enum SyncCommand {
         _ transport: HTTPTransport
     ) async throws(Failure) {
         let known = Set(try refusedBatches(space).map(\.origin))
+        let report: SyncReport
+        do throws(Failure) { report = try await exchange(call, diary, transport) } catch {
+            noteFailure(error.message, space)
+            throw error
+        }
+        try reportingLog { () throws(LogError) in
+            try space.store.noteSync(of: space.id, head: report.head)
+        }
+        let refused = try refusedBatches(space).filter { !known.contains($0.origin) }
+        if call.arguments.has("json") {
+            try call.output.json { fill(&$0, report, refused) }
+        } else {
+            try call.output.line(text(report))
+            for batch in refused {
+                let rule = batch.refusal.map { ": \(CellText.oneLine($0.rule))" } ?? ""
+                try call.output.line(
+                    "refused  \(batch.origin.text)  "
+                        + Show.count(UInt64(batch.events.count), "event") + rule
+                )
+            }
+        }
+        guard refused.isEmpty else {
+            throw .failed("the server refused events, which are in the inbox: diario inbox list")
+        }
+    }
+
+    private static func exchange(
+        _ call: Invocation,
+        _ diary: Diary,
+        _ transport: HTTPTransport
+    ) async throws(Failure) -> SyncReport {
         let rejoins = call.arguments.has("rejoin")
         let bar = call.progressBar("syncing", unit: "events")
-        let report = try await bar.follow { progress in
+        return try await bar.follow { progress in
             try await withThrowingTaskGroup(of: SyncReport?.self) { group in
                 group.addTask {
                     for await status in diary.syncStatus {
@@ -72,22 +103,12 @@ enum SyncCommand {
                 throw CancellationError()
             }
         }
-        try reportingLog { () throws(LogError) in
-            try space.store.noteSync(of: space.id, head: report.head)
-        }
-        let refused = try refusedBatches(space).filter { !known.contains($0.origin) }
-        if call.arguments.has("json") {
-            return try call.output.json { fill(&$0, report, refused) }
-        }
-        try call.output.line(text(report))
-        for batch in refused {
-            let rule = batch.refusal.map { ": \(CellText.oneLine($0.rule))" } ?? ""
-            try call.output.line(
-                "refused  \(batch.origin.text)  "
-                    + Show.count(UInt64(batch.events.count), "event") + rule
-            )
-        }
-        if !refused.isEmpty { call.remark("refused events are in the inbox: diario inbox list") }
+    }
+
+    /// Remembers why a sync failed, for `diario status`.
+    private static func noteFailure(_ message: String?, _ space: Space) {
+        // What keeps that from being written is told with the failure itself, or by the next sync.
+        try? space.store.noteFailedSync(of: space.id, message ?? "")
     }
 
     private static func refusedBatches(_ space: Space) throws(Failure) -> [InboxBatch] {
@@ -161,7 +182,10 @@ enum SyncCommand {
                     last = line
                     try call.output.line(line)
                     try call.output.flush()
-                    guard status.phase == .upToDate else { continue }
+                    guard status.phase == .upToDate else {
+                        noteFailure(status.lastError, space)
+                        continue
+                    }
                     try reportingLog { () throws(LogError) in
                         try space.store.noteSync(of: space.id, head: status.head)
                     }
@@ -170,7 +194,9 @@ enum SyncCommand {
                 while try await group.next() != nil {}
             }
         } catch {
-            throw Failure(error)
+            let failure = Failure(error)
+            noteFailure(failure.message, space)
+            throw failure
         }
     }
 

@@ -59,7 +59,7 @@ struct NamedLinesInspector {
         switch name {
         // It opens the space to whoever sees it.
         case "token": "not shown"
-        case "at": UInt64(value).map(Show.time) ?? CellText.oneLine(value)
+        case "at", "failed": UInt64(value).map(Show.time) ?? CellText.oneLine(value)
         default: CellText.oneLine(value)
         }
     }

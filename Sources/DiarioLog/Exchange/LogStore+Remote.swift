@@ -37,7 +37,7 @@ extension LogStore {
         }
     }
 
-    /// When a space was last in sync; nil if it never was, or if that is not known any more.
+    /// How the last sync of a space ended; nil if there was none, or if it is not known any more.
     package func lastSync(of space: SpaceID) throws(LogError) -> LastSyncFile? {
         try contents(LogPaths.lastSync(space), sizeMax: LastSyncFile.sizeMax)
             .flatMap { LastSyncFile($0) }
@@ -45,10 +45,17 @@ extension LogStore {
 
     /// Remembers that a space is in sync now.
     package func noteSync(of space: SpaceID, head: UInt64) throws(LogError) {
-        let (path, bytes) = (
-            LogPaths.lastSync(space),
-            LastSyncFile(at: shared.time.now, head: head).encoded()
-        )
+        try note(LastSyncFile(LastSyncFile.Success(at: shared.time.now, head: head)), of: space)
+    }
+
+    /// Remembers that a sync of a space failed just now, beside the last one that did not.
+    package func noteFailedSync(of space: SpaceID, _ message: String) throws(LogError) {
+        let failure = LastSyncFile.Failure(at: shared.time.now, message: message)
+        try note(LastSyncFile(try lastSync(of: space)?.success, failure), of: space)
+    }
+
+    private func note(_ file: LastSyncFile, of space: SpaceID) throws(LogError) {
+        let (path, bytes) = (LogPaths.lastSync(space), file.encoded())
         try withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }

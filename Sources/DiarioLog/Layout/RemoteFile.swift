@@ -38,27 +38,75 @@ package struct RemoteFile: Equatable, Sendable {
 package struct LastSyncFile: Equatable, Sendable {
     static let sizeMax = 4096
     private static let heading = "diario-last-sync 1"
+    private static let messageSizeMax = 2048
 
-    /// When nothing was left to exchange.
-    package let at: Timestamp
-    /// How many events the authority had then.
-    package let head: UInt64
+    /// A sync in which nothing was left to exchange.
+    package struct Success: Equatable, Sendable {
+        package let at: Timestamp
+        /// How many events the authority had then.
+        package let head: UInt64
 
-    package init(at: Timestamp, head: UInt64) {
-        self.at = at
-        self.head = head
+        package init(at: Timestamp, head: UInt64) {
+            self.at = at
+            self.head = head
+        }
+    }
+
+    /// A sync that ended with an error.
+    package struct Failure: Equatable, Sendable {
+        package let at: Timestamp
+        package let message: String
+
+        /// Of the message what fits the file, on one line.
+        package init(at: Timestamp, message: String) {
+            self.at = at
+            var (text, size) = ("", 0)
+            for scalar in message.unicodeScalars {
+                size += String(scalar).utf8.count
+                guard size <= LastSyncFile.messageSizeMax else { break }
+                text.unicodeScalars.append(scalar.value < 0x20 ? " " : scalar)
+            }
+            self.message = text
+        }
+    }
+
+    /// The last that succeeded; nil if none did.
+    package let success: Success?
+    /// The one after it that failed last; nil if none did.
+    package let failure: Failure?
+
+    package init(_ success: Success?, _ failure: Failure? = nil) {
+        self.success = success
+        self.failure = failure
     }
 
     package func encoded() -> [UInt8] {
-        NamedLines.encode(Self.heading, [("at", "\(at.milliseconds)"), ("head", "\(head)")])
+        var lines: [(name: String, value: String)] = []
+        if let success {
+            lines = [("at", "\(success.at.milliseconds)"), ("head", "\(success.head)")]
+        }
+        if let failure {
+            lines += [("failed", "\(failure.at.milliseconds)"), ("error", failure.message)]
+        }
+        return NamedLines.encode(Self.heading, lines)
     }
 
     /// Nil unless `bytes` are such a file that verifies.
     package init?(_ bytes: [UInt8]) {
-        guard let lines = NamedLines.decode(bytes, Self.heading),
-            let at = lines["at"].flatMap({ Int64($0) }),
-            let head = lines["head"].flatMap({ UInt64($0) })
-        else { return nil }
-        self.init(at: Timestamp(milliseconds: at), head: head)
+        guard let lines = NamedLines.decode(bytes, Self.heading) else { return nil }
+        func time(_ name: String) -> Timestamp? {
+            lines[name].flatMap { Int64($0) }.map { Timestamp(milliseconds: $0) }
+        }
+        if let at = time("at"), let head = lines["head"].flatMap({ UInt64($0) }) {
+            success = Success(at: at, head: head)
+        } else {
+            success = nil
+        }
+        if let at = time("failed"), let message = lines["error"] {
+            failure = Failure(at: at, message: message)
+        } else {
+            failure = nil
+        }
+        guard success != nil || failure != nil else { return nil }
     }
 }
