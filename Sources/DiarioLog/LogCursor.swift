@@ -426,4 +426,10 @@ extension LogStore {
     package func refresh() throws(LogError) -> Bool {
         try withWriter { (writer) throws(LogError) in try writer.refresh() }
     }
+
+    /// The same, but cheap where no other process wrote since this one did.
+    package func refreshAfterOthers() throws(LogError) {
+        guard lock?.isOurs != true else { return }
+        _ = try refresh()
+    }
 }

@@ -27,6 +27,8 @@ package final class LogStore: Sendable {
         return report
     }
     private let opened: RecoveryReport
+    /// Held by whoever writes; nil where nothing may be written.
+    let lock: (any DirectoryLock)?
     /// Damage that was found later.
     private let noted = Mutex<Fault?>(nil)
 
@@ -98,10 +100,10 @@ package final class LogStore: Sendable {
             }
             return weak.store?.sealDue() ?? false
         }
-        var lock: (any DirectoryLock)?
-        if mayWrite {
-            lock = try storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }
-        }
+        lock =
+            try !mayWrite
+            ? nil
+            : storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }
         var writer = Writer(
             store: shared,
             lock: lock,

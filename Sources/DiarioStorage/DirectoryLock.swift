@@ -12,6 +12,8 @@ package protocol DirectoryLock: AnyObject, Sendable {
     func release()
     /// Whether nobody has held the lock since this object did; only while held.
     var wasLastHolder: Bool { get }
+    /// Whether this object held the lock last, or holds it; at any time, and false if unsure.
+    var isOurs: Bool { get }
     /// A number that survives between holders, but no power cut; 0 at first. Only while held.
     var note: UInt64 { get throws(StorageError) }
     /// Sets the number; only while held.
@@ -19,6 +21,8 @@ package protocol DirectoryLock: AnyObject, Sendable {
 }
 
 extension DirectoryLock {
+    package var isOurs: Bool { false }
+
     /// Waits up to `waitSeconds` for the lock, then throws `.locked` with its owner.
     package func acquire(waitSeconds: Int) throws(StorageError) {
         try acquire(waitSeconds: waitSeconds, unless: { false })

@@ -78,6 +78,11 @@ package final class POSIXLock: DirectoryLock {
         }
     }
 
+    package var isOurs: Bool {
+        guard let record = try? readRecord() else { return false }
+        return record.owner == process && record.token == token
+    }
+
     package var note: UInt64 {
         get throws(StorageError) {
             state.withLock { state in

@@ -211,7 +211,8 @@ extension Problem {
             case .corrupt where error.fault != nil: .unavailable
             default: .failed
             }
-        self.init(kind, error.message)
+        // Of a full disk the message has a path of the server.
+        self.init(kind, kind == .full ? "The disk of the server is full." : error.message)
         line = error.line
         rule = error.rule
         field = error.field.flatMap { $0.isEmpty ? nil : $0 }

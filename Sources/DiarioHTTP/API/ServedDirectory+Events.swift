@@ -264,7 +264,8 @@ extension Refusal {
     /// Why events that were found good could not be written down.
     fileprivate init(recording error: DiarioError) {
         switch error.kind {
-        case .full: self.init(.full, error.message)
+        // Its own message has a path of the server.
+        case .full: self.init(.full, "The disk of the server is full.")
         case .invalid, .tooLarge: self.init(.malformed, error.message)
         default: self.init(.unavailable, number: 5, error.message)
         }

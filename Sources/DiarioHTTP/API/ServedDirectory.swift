@@ -232,6 +232,9 @@ extension ServedDirectory: HTTPHandler {
                     ? try served.admit(token, to: name, at: now)
                     : try served.identify(token, to: name, at: now)
             }
+            // What the command line recorded beside the server counts from the next request on.
+            // Where it cannot be read, whoever needs it is told.
+            if turn == .first { try? store.refreshAfterOthers() }
             let question = Question(request: request, token: token, space: space, turn: turn)
             switch try answer(question, part) {
             case .answer(var answer):
