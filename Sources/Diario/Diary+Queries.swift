@@ -14,6 +14,22 @@ public enum SQLValue: Hashable, Sendable {
     case blob([UInt8])
 }
 
+extension SQLValue: CustomStringConvertible {
+    /// A text as it is, and the rest as SQL writes it.
+    public var description: String {
+        switch self {
+        case .null: "NULL"
+        case .integer(let value): "\(value)"
+        case .real(let value): "\(value)"
+        case .text(let text): text
+        case .blob(let bytes):
+            bytes.reduce("x'") {
+                $0 + String($1 >> 4, radix: 16) + String($1 & 0xf, radix: 16)
+            } + "'"
+        }
+    }
+}
+
 /// The rows that answer a query.
 public struct QueryAnswer: Hashable, Sendable {
     /// The names of the columns.

@@ -83,7 +83,7 @@ enum Program {
         _ errors: Output
     ) async throws(Failure) {
         let global = try checkingUsage { () throws(UsageError) in try GlobalWords(words) }
-        if global.has("version") {
+        if global.has("version") || global.rest == ["version"] {
             try output.line("diario \(version) (format \(formatVersion))")
             return
         }

@@ -41,6 +41,8 @@ import Testing
         let answer = try await diary.query("places", ["least": "1"])
         #expect(answer.columns == ["id", "place"])
         #expect(answer.rows == [[.text("t1"), .integer(1)], [.text("t3"), .integer(3)]])
+        #expect("\(answer.rows)" == "[[t1, 1], [t3, 3]]")
+        #expect("\([SQLValue.null, .real(0.5), .blob([0, 0xab])])" == "[NULL, 0.5, x'00ab']")
         let other = try await diary.query("tasks.places", ["least": "3", "list": "l1"])
         #expect(other[0, "id"] == .text("t3"))
         // An index of texts asks SQLite for a setting by itself.

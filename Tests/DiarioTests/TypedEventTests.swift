@@ -148,6 +148,7 @@ import Testing
         var second = try shape()
         second.parentId = first
         let given: ThingID = "mine"
+        #expect("\(given)" == "mine")
         second.shapeId = given
         let id = try batch.add(second)
         var third = try shape()

@@ -90,10 +90,13 @@ package struct SpaceCopy: Sendable {
 
     private static func listing(from transport: HTTPTransport) async throws -> SegmentListing {
         let reply = try await transport.get("/segments")
+        // As the login page of a hotel.
+        guard reply.mediaType == "application/json" else { throw reply.foreign }
         guard let listing = reply.json.flatMap({ SegmentListing($0) }) else {
             throw DiarioError(
                 .incompatible,
-                "\(reply.server) does not list its segments as it should. Use a newer diario."
+                "\(reply.server) does not list its segments as it should: check the address, and "
+                    + "what stands between, or use a newer diario."
             )
         }
         return listing

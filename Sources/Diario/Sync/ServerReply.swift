@@ -40,7 +40,9 @@ package struct ServerReply: Sendable {
     package func refusal() throws(TransportError) -> Refusal {
         let problem = mediaType == Self.problemType ? json : nil
         let words = ["detail", "remedy"].compactMap { problem?.member($0)?.item.value.text }
-        let told = Self.clean(words.joined(separator: " "))
+        // One that ends with a command has no full stop, and another sentence follows.
+        let isOpen = words.count > 1 && !(words[0].last.map { ".!?".contains($0) } ?? true)
+        let told = Self.clean(words.joined(separator: isOpen ? ". " : " "))
         func refusal(_ reason: Refusal.Reason, _ message: String, number: Int = 0) -> Refusal {
             Refusal(reason, number: UInt64(number), told.isEmpty ? message : told)
         }
@@ -72,8 +74,8 @@ package struct ServerReply: Sendable {
         }
     }
 
-    /// Nothing that a Diario server says.
-    private var foreign: TransportError {
+    /// It is nothing that a Diario server says.
+    var foreign: TransportError {
         if 300..<400 ~= status, let place = headers["location"] {
             return TransportError(
                 "\(server) says that it is at \(Self.clean(place)) now: give that address, if it "

@@ -29,3 +29,13 @@ public struct ThingID: Hashable, Sendable, ExpressibleByStringLiteral {
         if case .text(let text) = content { text } else { nil }
     }
 }
+
+extension ThingID: CustomStringConvertible {
+    /// Its text; of an event that is still to be recorded, which of its batch that is.
+    public var description: String {
+        switch content {
+        case .text(let text): text
+        case .event(let number, _): "(event \(number) of its batch)"
+        }
+    }
+}

@@ -15,9 +15,9 @@ extension Command {
         summary: "serve spaces over HTTP",
         details: [
             "Serves the spaces of a folder that have names, to those who have tokens, and prints "
-                + "one line with its address as soon as it listens. The folder must be there; what "
-                + "is needed in it is made. Tokens and spaces are made beside a running server: "
-                + "diario token create.",
+                + "one line with its address as soon as it listens. The folder and what is "
+                + "needed in it are made if they are not there. Tokens and spaces are made beside "
+                + "a running server: diario token create.",
             "SIGTERM and SIGINT end it: what is under way is answered first, but for queries. A "
                 + "second one ends it at once, and nothing that was acknowledged is lost.",
             "Tokens are as good as passwords. Between machines use TLS, with --tls-cert and "

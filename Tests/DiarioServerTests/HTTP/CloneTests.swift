@@ -84,6 +84,19 @@ struct CloneTests {
         try await Self.check(world, "later")
     }
 
+    /// Whoever cloned from behind a login page was told to use a newer diario.
+    @Test func whatALoginPageAnswersIsToldAsSuch() async throws {
+        let world = try HTTPWorld()
+        world.interfere { _ in
+            LoopbackServer.reply(200, "text/html", Array("<html>".utf8))
+        }
+        await #expect {
+            try await Self.clone(world)
+        } throws: {
+            ($0 as? DiarioError)?.message.contains("as no Diario server does") ?? false
+        }
+    }
+
     @Test func aSpaceWithoutSegmentsArrives() async throws {
         let world = try HTTPWorld()
         try await world.fill(count: 10)

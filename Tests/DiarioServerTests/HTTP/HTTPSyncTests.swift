@@ -82,6 +82,17 @@ struct HTTPSyncTests {
         #expect(refusal.message == "It is so. Do this.")
     }
 
+    /// After a command stood no full stop, and the next sentence followed.
+    @Test func whatEndsWithACommandIsNoneOfTheNextSentence() async throws {
+        let world = try HTTPWorld()
+        world.interfere { _ in HTTPWorld.problem(503, "Do: diario one", remedy: "Ask: diario two") }
+        let answer = try await world.transport().exchange([1])
+        guard case .refusal(let refusal) = try SyncMessage(answer.span) else {
+            return #expect(Bool(false), "no refusal")
+        }
+        #expect(refusal.message == "Do: diario one. Ask: diario two")
+    }
+
     @Test func whatAProxySaysIsNoRefusalForGood() async throws {
         let world = try HTTPWorld()
         let page = Array("<html>\u{1b}[2J</html>".utf8)
