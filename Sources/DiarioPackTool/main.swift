@@ -1,6 +1,7 @@
 // Makes a Swift file of the packs in a folder:
 //
-//     DiarioPackTool embed PACKS OUTPUT STAMP     their files, for the library Diario
+//     DiarioPackTool embed PACKS OUTPUT STAMP     their files, and format/openapi.yaml beside them,
+//                                                 for the library Diario
 //     DiarioPackTool events PACKS OUTPUT STAMP    a type for each event type
 //
 // STAMP gets a new content every time; the plugin EmbedPacks says why.
@@ -20,7 +21,13 @@ do {
     let urls = arguments.dropFirst().map { URL(filePath: $0) }
     let (folder, output, stamp) = (urls[0], urls[1], urls[2])
     let packs = try PackFolder.all(in: folder)
-    let text = command == "embed" ? try builtInSource(of: packs) : try eventSource(of: packs)
+    let text: String
+    if command == "embed" {
+        let openAPI = folder.appending(path: "format/openapi.yaml")
+        text = try builtInSource(of: packs, openAPI: String(contentsOf: openAPI, encoding: .utf8))
+    } else {
+        text = try eventSource(of: packs)
+    }
     let source = Data(text.utf8)
     // An unchanged file keeps its time, so that nothing is compiled again.
     if (try? Data(contentsOf: output)) != source {

@@ -1,8 +1,8 @@
-import DiarioCore
-import DiarioLog
+package import DiarioCore
+package import DiarioLog
 
 /// The clocks of the last events that replicas have in the log, as far as somebody asked lately.
-struct LastClocks: Sendable {
+package struct LastClocks: Sendable {
     private struct Known {
         let sequence: UInt64
         let clock: HybridTime?
@@ -14,7 +14,7 @@ struct LastClocks: Sendable {
     private static let countMax = 1000
 
     /// The clock of the last event of a replica up to a sequence; nil if it has none.
-    mutating func clock(
+    package mutating func clock(
         of replica: ReplicaID,
         through sequence: UInt64,
         in store: LogStore,
@@ -25,7 +25,11 @@ struct LastClocks: Sendable {
         return try store.lastClock(of: replica, through: sequence, in: space)
     }
 
-    mutating func note(_ clock: HybridTime?, of replica: ReplicaID, through sequence: UInt64) {
+    package mutating func note(
+        _ clock: HybridTime?,
+        of replica: ReplicaID,
+        through sequence: UInt64
+    ) {
         if known.count >= Self.countMax, known[replica] == nil { known = [:] }
         known[replica] = Known(sequence: sequence, clock: clock)
     }

@@ -72,21 +72,48 @@ package final class ServedSpaces: Sendable {
         }
     }
 
-    /// Runs `body`, which records events of the authority's own, while no push is judged.
+    /// Runs `body`, which records events that are not pushed, while no push is judged.
     ///
-    /// Their number and size count as those of a push.
+    /// Their number and size count as those of a push. `named` are those of a replica whose client
+    /// draws its sequences; it belongs to the bearer of the token then.
     package func record<Value>(
         _ count: Int,
         size: Int,
+        as named: (replica: ReplicaID, sequences: [UInt64])? = nil,
         in space: NamedSpace,
         with token: Token,
         at now: Timestamp,
-        _ body: () throws(Refusal) -> Value
+        _ body: (inout LastClocks) throws(Refusal) -> Value
     ) throws(Refusal) -> Value {
         try take(count, of: \.events, token, at: now)
-        return try authority(of: space).whileAlone { (outline) throws(Refusal) in
-            try Self.checkQuota(of: space, outline, count, size: size)
-            return try body()
+        return try authority(of: space).whileAlone { (outline, clocks) throws(Refusal) in
+            var newCount = count
+            if let named {
+                let last = store.lastSequence(of: named.replica, in: space.id)
+                newCount = named.sequences.count { $0 > last }
+                try checkOwn(named.replica, in: space)
+                try checkHolder(
+                    of: named.replica,
+                    isSeen: last > 0,
+                    isNamed: true,
+                    with: token,
+                    in: space,
+                    at: now
+                )
+            }
+            if newCount > 0 { try Self.checkQuota(of: space, outline, newCount, size: size) }
+            return try body(&clocks)
+        }
+    }
+
+    /// The ids under which the server itself records are nobody else's.
+    private func checkOwn(_ replica: ReplicaID, in space: NamedSpace) throws(Refusal) {
+        let own: ReplicaID
+        do throws(LogError) { own = try store.author(of: space.id).0 } catch {
+            throw Refusal(error)
+        }
+        guard replica != own, !store.isAuthority(replica, in: space.id) else {
+            throw Refusal(.forbidden, "\(replica.text) is the server's own id. Draw another one.")
         }
     }
 
@@ -260,7 +287,14 @@ package final class ServedSpaces: Sendable {
         if push.newCount > 0 {
             try Self.checkQuota(of: space, push.space, push.newCount, size: push.size)
         }
-        try checkHolder(of: push, with: token, in: space, at: now)
+        try checkHolder(
+            of: push.replica,
+            isSeen: push.isSeen,
+            isNamed: false,
+            with: token,
+            in: space,
+            at: now
+        )
     }
 
     private static func checkQuota(
@@ -287,35 +321,53 @@ package final class ServedSpaces: Sendable {
     }
 
     private func checkHolder(
-        of push: PushFacts,
+        of replica: ReplicaID,
+        isSeen: Bool,
+        isNamed: Bool,
         with token: Token,
         in space: NamedSpace,
         at now: Timestamp
     ) throws(Refusal) {
         let own = token.holder
         let known = try reading { () throws(ControlError) in
-            try control.holder(of: push.replica, in: space.name)
+            try control.binding(of: replica, in: space.name)
         }
-        if known == own { return }
-        var isFree = known == nil
-        if isFree && push.isSeen {
-            isFree = try reading { () throws(ControlError) in
-                try control.isOpen(push.replica, in: space.name)
+        if let known {
+            let mayRelay = token.rights.mayRelay
+            guard known.holder == own || mayRelay else { throw Self.foreign(replica) }
+            // Who gives events of others back has their salts.
+            guard known.isNamed == isNamed || known.isNamed && mayRelay else {
+                throw Self.otherWay(replica, isNamed: isNamed)
             }
-        }
-        guard isFree else {
-            guard token.rights.mayRelay else { throw Self.foreign(push.replica) }
             return
         }
+        if isSeen {
+            let isOpen = try reading { () throws(ControlError) in
+                try control.isOpen(replica, in: space.name)
+            }
+            guard isOpen else {
+                guard token.rights.mayRelay else { throw Self.foreign(replica) }
+                return
+            }
+        }
         let holder = try reading { () throws(ControlError) in
-            try control.bind(push.replica, in: space.name, to: own, at: now)
+            try control.bind(replica, in: space.name, to: own, isNamed: isNamed, at: now)
         }
         if holder == own { return }
-        guard holder == nil else { throw Self.foreign(push.replica) }
+        guard holder == nil else { throw Self.foreign(replica) }
         throw Refusal(
             .full,
             "More than \(Limits.holderReplicaCountMax) replicas belong to the token or its "
                 + "actor. Use another token."
+        )
+    }
+
+    private static func otherWay(_ replica: ReplicaID, isNamed: Bool) -> Refusal {
+        Refusal(
+            .forbidden,
+            isNamed
+                ? "The replica \(replica.text) syncs with /sync. Record under an id of your own."
+                : "The replica \(replica.text) records at /events. Sync under an id of your own."
         )
     }
 

@@ -14,7 +14,7 @@ import Synchronization
 package final class SpaceAuthority: Sendable {
     let store: LogStore
     let space: SpaceID
-    private let shared: SharedTypes
+    let shared: SharedTypes
     private let state = Mutex(State())
 
     /// Held while a push is judged and appended: positions are given one push after the other.
@@ -219,9 +219,9 @@ package final class SpaceAuthority: Sendable {
         "Another space takes the place of this one. Try again."
     )
 
-    /// Runs `body`, which records events of the authority's own, while no push is judged.
+    /// Runs `body`, which records events that are not pushed, while no push is judged.
     func whileAlone<Value>(
-        _ body: (SpaceOutline) throws(Refusal) -> Value
+        _ body: (SpaceOutline, inout LastClocks) throws(Refusal) -> Value
     ) throws(Refusal) -> Value {
         try prepare()
         // Carried out as a value, because the lock's closure is not generic over the error.
@@ -230,7 +230,7 @@ package final class SpaceAuthority: Sendable {
             guard !state.isRetired else { return }
             do throws(Refusal) {
                 let outline = try logging { () throws(LogError) in try store.outline(of: space) }
-                outcome = .success(try body(outline))
+                outcome = .success(try body(outline, &state.clocks))
             } catch {
                 outcome = .failure(error)
             }

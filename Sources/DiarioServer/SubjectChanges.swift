@@ -1,10 +1,10 @@
-import DiarioCore
+package import DiarioCore
 import DiarioFormat
-import DiarioLog
+package import DiarioLog
 import DiarioSchema
 
 /// Where other replicas last wrote to the subjects that the events of a push ask about.
-struct SubjectChanges {
+package struct SubjectChanges {
     private var positions: [[UInt8]: UInt64] = [:]
 
     /// With so many subjects, the log is looked through once for all of them, and not once for
@@ -23,12 +23,31 @@ struct SubjectChanges {
         do throws(FormatError) { bases = try Self.bases(askedBy: events, types) } catch {
             throw .format(error)
         }
+        try self.init(
+            behind: bases,
+            besides: events.replica,
+            types,
+            in: store,
+            space,
+            through: head
+        )
+    }
+
+    /// Looks for writers to subjects behind a base of each.
+    init(
+        behind bases: [[UInt8]: UInt64],
+        besides replica: ReplicaID,
+        _ types: SpaceTypes,
+        in store: LogStore,
+        _ space: SpaceID,
+        through head: UInt64
+    ) throws(LogError) {
         let open = bases.filter { $0.value < head }
         guard let lowest = open.values.min() else { return }
         if open.count > Self.singleCountMax {
             var rest = Set(open.keys)
             let range = lowest + 1...head
-            try find(&rest, in: range, of: nil, besides: events.replica, types, store, space)
+            try find(&rest, in: range, of: nil, besides: replica, types, store, space)
         } else {
             for (subject, base) in open {
                 var rest: Set = [subject]
@@ -37,7 +56,7 @@ struct SubjectChanges {
                     &rest,
                     in: range,
                     of: subject,
-                    besides: events.replica,
+                    besides: replica,
                     types,
                     store,
                     space
@@ -48,7 +67,7 @@ struct SubjectChanges {
 
     /// The position of the last event about a subject that another replica wrote; nil if there is
     /// none that matters.
-    func lastPosition(of subject: [UInt8]) -> UInt64? { positions[subject] }
+    package func lastPosition(of subject: [UInt8]) -> UInt64? { positions[subject] }
 
     /// The subjects that events of a push ask about, with the lowest base of each.
     private static func bases(
@@ -106,5 +125,24 @@ struct SubjectChanges {
                 }
             }
         }
+    }
+}
+
+extension SpaceAuthority {
+    /// Where others than a replica last wrote to subjects, each looked for behind a base of its
+    /// own; to be asked while alone.
+    package func lastChanges(
+        behind bases: [[UInt8]: UInt64],
+        besides replica: ReplicaID,
+        through head: UInt64
+    ) throws(LogError) -> SubjectChanges {
+        try SubjectChanges(
+            behind: bases,
+            besides: replica,
+            try shared.types(of: space, in: store),
+            in: store,
+            space,
+            through: head
+        )
     }
 }

@@ -120,6 +120,29 @@ struct ServedSpacesTests {
         #expect(world.head == 2)
     }
 
+    // The seeds of its salts are the server's: a device would draw others.
+    @Test func aReplicaThatRecordsOverHTTPDoesNotSync() throws {
+        var world = try World()
+        let (alice, token) = try world.token(actor: "alice")
+        let (relay, _) = try world.token([.append, .relay], actor: "bob")
+        let replica = try world.pair.replica.store.status(of: world.pair.replica.space).replica
+        let bound = try world.control.bind(
+            replica,
+            in: try World.name("home"),
+            to: token.holder,
+            isNamed: true,
+            at: world.pair.now
+        )
+        #expect(bound == token.holder)
+        try world.pair.replica.record("one")
+        let push = try world.pair.replica.request(at: world.pair.now)
+        #expect(Self.reason(try world.answer(push, alice)) == .forbidden)
+        #expect(world.head == 1)
+        // Who gives back what a restored server lacks has the seeds.
+        #expect(Self.reason(try world.answer(push, relay)) == nil)
+        #expect(world.head == 2)
+    }
+
     // A foreign push must neither use up the sequences of the replica nor write under its name.
     @Test func nobodyPushesUnderTheIdOfAnother() throws {
         var world = try World()

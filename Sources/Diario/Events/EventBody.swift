@@ -1,5 +1,5 @@
 import DiarioCore
-package import DiarioLog
+import DiarioLog
 import DiarioSchema
 
 /// Events that come together, as in the body of a request: all are checked before one is recorded.
@@ -15,10 +15,25 @@ package struct EventBody {
     }
 
     private let space: Space
+    private let policy: ActorPolicy
     private var recorder: LineRecorder
+    private var cloudEvents: [CloudEvent] = []
+
+    /// A CloudEvent as a line of an export, under the origin that it has or that is made of its
+    /// source and id.
+    private struct CloudEvent {
+        let text: [UInt8]
+        let origin: Origin
+    }
 
     /// How many events there are.
-    package var count: Int { recorder.count }
+    package var count: Int { recorder.count + cloudEvents.count }
+
+    /// The events, if they have origins of a client's own.
+    package var named: NamedEvents? { recorder.named }
+
+    /// Whether each of the events is recorded once, as an import records it.
+    package var areCloudEvents: Bool { !cloudEvents.isEmpty }
 
     /// Reads and checks `bytes`.
     ///
@@ -30,22 +45,55 @@ package struct EventBody {
         to space: Space
     ) throws(DiarioError) {
         self.space = space
+        self.policy = policy
         recorder = LineRecorder(
             space,
             durability: .synced,
             policy: policy,
-            options: form == .cloudEvents ? [.exportKeys] : [.batchReferences]
+            options: [.batchReferences, .originKeys]
         )
         switch form {
         case .lines: try readLines(bytes)
-        case .json, .cloudEvents: try readElements(bytes, areCloudEvents: form == .cloudEvents)
+        case .json:
+            try Self.eachElement(of: bytes) { (text, place) throws(DiarioError) in
+                try recorder.add(text.span, at: place)
+            }
+        case .cloudEvents: try readCloudEvents(bytes)
         }
         recorder.finish()
     }
 
-    /// Records the events, durably.
-    package mutating func commit() throws(DiarioError) -> [AppendedBatch] {
-        try recorder.commitBatches()
+    /// Records the events under origins of this replica, durably.
+    package mutating func commit() throws(DiarioError) -> RecordedEvents {
+        let batches = try recorder.commitBatches()
+        return RecordedEvents(
+            origins: batches.flatMap(\.origins),
+            positions: batches.flatMap { batch in
+                (0..<UInt64(batch.count)).map { (batch.firstPosition ?? 0) + $0 }
+            }
+        )
+    }
+
+    /// Records those CloudEvents that are not known yet, durably; `origins` are those that the
+    /// authority of this space took up, as far as they were read.
+    ///
+    /// An event that was refused before has the position 0.
+    package func importOnce(
+        _ origins: inout ImportedOrigins
+    ) throws(DiarioError) -> (RecordedEvents, isNew: Bool) {
+        try origins.follow(space)
+        let replicas = Set(cloudEvents.map(\.origin.replica))
+        let own = replicas.map { ($0, space.store.lastSequence(of: $0, in: space.id)) }
+        var recorder = ImportRecorder(
+            space,
+            ImportLedger(space, origins),
+            own: Dictionary(uniqueKeysWithValues: own.filter { $0.1 > 0 }),
+            by: policy
+        )
+        for event in cloudEvents { try recorder.take(event.text.span) }
+        try recorder.finish()
+        let here = cloudEvents.map { recorder.ledger.origins[$0.origin] ?? $0.origin }
+        return (try space.recorded(here), recorder.imported > 0)
     }
 
     private mutating func readLines(_ bytes: [UInt8]) throws(DiarioError) {
@@ -57,9 +105,26 @@ package struct EventBody {
         }
     }
 
-    private mutating func readElements(
-        _ bytes: [UInt8],
-        areCloudEvents: Bool
+    private mutating func readCloudEvents(_ bytes: [UInt8]) throws(DiarioError) {
+        var reader = CloudEventReader(space.catalog, takesForeign: true)
+        var checker = ImportRecorder(
+            space,
+            ImportLedger(space, ImportedOrigins()),
+            own: [:],
+            by: policy
+        )
+        var check = ImportRecorder.Check()
+        try Self.eachElement(of: bytes) { (element, place) throws(DiarioError) in
+            let text = try reader.read(element, place)
+            guard let origin = try checker.check(text.span, place, &check) else { return }
+            cloudEvents.append(CloudEvent(text: text, origin: origin))
+        }
+    }
+
+    /// Gives the elements of an array, or what is there in place of one, to `body`.
+    private static func eachElement(
+        of bytes: [UInt8],
+        _ body: ([UInt8], InputPlace) throws(DiarioError) -> Void
     ) throws(DiarioError) {
         let item: JSON.Item
         do throws(SchemaError) { item = try JSON.parse(bytes) } catch {
@@ -67,15 +132,28 @@ package struct EventBody {
         }
         let items: [JSON.Item]
         if case .array(let elements) = item.value { items = elements } else { items = [item] }
-        var reader = CloudEventReader(space.catalog, takesForeign: true)
         for (index, item) in items.enumerated() {
             var place = InputPlace(line: item.line)
             if items.count > 1 { place.number = index + 1 }
             var text: [UInt8] = []
             item.value.appendCanonical(to: &text)
-            if areCloudEvents { text = try reader.read(text, place) }
-            try recorder.add(text.span, at: place)
+            try body(text, place)
         }
+    }
+}
+
+extension Space {
+    /// Where events are that have these origins here.
+    fileprivate func recorded(_ origins: [Origin]) throws(DiarioError) -> RecordedEvents {
+        var positions: [Origin: UInt64] = [:]
+        for (replica, own) in Dictionary(grouping: origins, by: \.replica) {
+            let sequences = Set(own.map(\.sequence))
+            try readEvents(sequences, of: replica) { (line, _) throws(DiarioError) in
+                guard let origin = line.origin else { return }
+                positions[origin] = line.position
+            }
+        }
+        return RecordedEvents(origins: origins, positions: origins.map { positions[$0] ?? 0 })
     }
 }
 

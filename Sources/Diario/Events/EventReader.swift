@@ -78,6 +78,8 @@ package struct EventReader: Sendable {
     private var known: [TypeEntry: PayloadPlan] = [:]
     /// The event that was read last, as an export tells it.
     private(set) var line = EventLine()
+    /// Whether the personal part of that event was erased.
+    private(set) var isErased = false
     /// What looking for events has come to: how many were looked at, a block counting as
     /// `blockCost` at least.
     private(set) var cost = 0
@@ -281,6 +283,7 @@ package struct EventReader: Sendable {
             let part = try PublicPart.parse(block, stored.row)
             line.reset()
             line.type = plan.type
+            if case .erased = stored.row.personal { isErased = true } else { isErased = false }
             line.actor = part.actor.map { line.keep(block.extracting($0)) }
             line.subject = part.subject.map { line.keep(block.extracting($0)) }
             if let actor = filter.actor, !isEqual(line.actor, actor) { return false }

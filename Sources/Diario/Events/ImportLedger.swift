@@ -47,6 +47,19 @@ struct ImportLedger {
         origins.add(runs)
     }
 
+    /// That of an authority, as far as `origins` were read.
+    init(_ space: Space, _ origins: ImportedOrigins) {
+        self.space = space
+        isAuthority = true
+        self.origins = origins
+    }
+
+    /// Reads what others imported meanwhile; `lines` are those that were added and not recorded.
+    mutating func follow(besides lines: [Origin]) throws(DiarioError) {
+        for line in lines { origins.remove(line) }
+        try origins.follow(space)
+    }
+
     mutating func add(_ origin: Origin, as new: Origin) { origins.add(origin, as: new) }
 
     /// Writes down that a group is about to be recorded.

@@ -8,7 +8,9 @@ struct ImportRecorder {
     private let space: Space
     private var reader: EventLineReader
     private var line = EventLine()
-    private var ledger: ImportLedger
+    private(set) var ledger: ImportLedger
+    /// Who the events may be by.
+    private let policy: ActorPolicy?
     /// The last sequence that each replica had here before: their events need no taking up.
     private let own: [ReplicaID: UInt64]
     /// Who wrote events of the engine in the lines: what they wrote is not recorded again.
@@ -17,7 +19,7 @@ struct ImportRecorder {
     private var grouping = BatchGrouping()
     /// Whether the next line that is recorded begins a batch.
     private var beginsBatch = true
-    private var imported = 0
+    private(set) var imported = 0
     private var known = 0
     private var unresolved = 0
 
@@ -30,12 +32,13 @@ struct ImportRecorder {
 
     private struct Line {
         let text: [UInt8]
-        let beginsBatch: Bool
+        var beginsBatch: Bool
+        let origin: Origin?
     }
 
     /// Tells which lines are one batch: those with one name that follow each other in the file,
     /// whether they are recorded or not.
-    private struct BatchGrouping {
+    fileprivate struct BatchGrouping {
         private var name: [UInt8]?
 
         /// Whether a batch begins with this line.
@@ -53,13 +56,29 @@ struct ImportRecorder {
 
     /// The caller holds the imports of the space.
     init(_ space: Space, _ status: SpaceStatus) throws(DiarioError) {
-        self.space = space
-        reader = EventLineReader(catalog: space.catalog, options: [.exportKeys])
-        ledger = try ImportLedger(space, isAuthority: status.manifest.authority != nil)
-        own = Dictionary(
-            status.tallies.map { ($0.replica, $0.lastSequence) },
-            uniquingKeysWith: { max($0, $1) }
+        let isAuthority = status.manifest.authority != nil
+        self.init(
+            space,
+            try ImportLedger(space, isAuthority: isAuthority),
+            own: Dictionary(
+                status.tallies.map { ($0.replica, $0.lastSequence) },
+                uniquingKeysWith: { max($0, $1) }
+            ),
+            by: nil
         )
+    }
+
+    init(
+        _ space: Space,
+        _ ledger: ImportLedger,
+        own: [ReplicaID: UInt64],
+        by policy: ActorPolicy?
+    ) {
+        self.space = space
+        self.ledger = ledger
+        self.own = own
+        self.policy = policy
+        reader = EventLineReader(catalog: space.catalog, options: [.exportKeys])
     }
 
     mutating func record(
@@ -77,7 +96,7 @@ struct ImportRecorder {
         }) {
             if lines.number % 4096 == 0 { progress(fileSize + lines.offset, 2 * fileSize) }
         }
-        try recordGroup()
+        try finish()
         try ledger.settle()
         return ImportSummary(
             space: space,
@@ -94,24 +113,43 @@ struct ImportRecorder {
         _ progress: (Int, Int) -> Void,
         _ total: Int
     ) throws(DiarioError) {
-        var draft = DraftBatch()
-        var grouping = BatchGrouping()
+        var check = Check()
         while try lines.next({ (text, place) throws(DiarioError) in
             guard !text.isBlank else { return }
-            try read(text, place)
-            if grouping.begins(with: line) { draft.removeAll() }
-            do throws(FormatError) { try draft.append(line, origin: line.origin) } catch {
-                throw DiarioError(error, at: place)
-            }
+            _ = try self.check(text, place, &check)
         }) {
             if lines.number % 4096 == 0 { progress(lines.offset, total) }
         }
     }
 
+    /// What is known while lines are checked, none of which is recorded yet.
+    struct Check {
+        fileprivate var draft = DraftBatch()
+        fileprivate var grouping = BatchGrouping()
+    }
+
+    /// Checks the next line; gives its origin.
+    mutating func check(
+        _ text: Span<UInt8>,
+        _ place: InputPlace,
+        _ check: inout Check
+    ) throws(DiarioError) -> Origin? {
+        try read(text, place)
+        if check.grouping.begins(with: line) { check.draft.removeAll() }
+        do throws(FormatError) { try check.draft.append(line, origin: line.origin) } catch {
+            throw DiarioError(error, at: place)
+        }
+        return line.origin
+    }
+
+    /// Records what was taken and is not recorded yet.
+    mutating func finish() throws(DiarioError) { try recordGroup() }
+
     private mutating func read(_ text: Span<UInt8>, _ place: InputPlace) throws(DiarioError) {
         do throws(SchemaError) { try reader.read(text, into: &line) } catch {
             throw DiarioError(error, at: place)
         }
+        try policy?.settle(&line, at: place)
         guard let origin = line.origin else { return }
         guard origin.sequence <= LogNumber.max else {
             throw DiarioError.refused(
@@ -123,7 +161,8 @@ struct ImportRecorder {
         if line.type.pack == "engine" { authorities.insert(origin.replica) }
     }
 
-    private mutating func take(_ text: Span<UInt8>) throws(DiarioError) {
+    /// Takes a line that was checked; many of them are recorded together.
+    mutating func take(_ text: Span<UInt8>) throws(DiarioError) {
         try read(text, Self.nowhere)
         // Also if this line is passed over: what is one batch was checked by all lines.
         if grouping.begins(with: line) { beginsBatch = true }
@@ -145,17 +184,17 @@ struct ImportRecorder {
         if let origin = line.origin { group.origins.insert(origin) }
         var bytes: [UInt8] = []
         for index in text.indices { bytes.append(text[index]) }
-        group.lines.append(Line(text: bytes, beginsBatch: beginsBatch))
+        group.lines.append(Line(text: bytes, beginsBatch: beginsBatch, origin: line.origin))
         beginsBatch = false
         group.size += bytes.count
     }
 
     /// Records the group and notes its origins, in one frame of the log.
     private mutating func recordGroup() throws(DiarioError) {
-        guard !group.lines.isEmpty else { return }
-        let lines = group.lines
+        var lines = group.lines
         group = Group()
         for _ in 0..<Self.attemptCountMax {
+            guard !lines.isEmpty else { return }
             let (replica, last) = try logging { () throws(LogError) in
                 try space.store.author(of: space.id)
             }
@@ -169,8 +208,9 @@ struct ImportRecorder {
                 if !ledger.isAuthority { try ledger.remove([note]) }
                 unresolved = before
                 // Another process recorded something meanwhile: the ids are others now.
-                if case .outOfOrder = error { continue }
-                throw DiarioError(error)
+                guard case .outOfOrder = error else { throw DiarioError(error) }
+                if ledger.isAuthority { try leaveOutKnown(&lines) }
+                continue
             }
             try ledger.wasRecorded(note)
             imported += lines.count
@@ -182,6 +222,24 @@ struct ImportRecorder {
                 + "\(imported) events, which are recorded. Import the file again later to go "
                 + "on; lines without an origin would come twice."
         )
+    }
+
+    /// Leaves out what a server, or another import, recorded meanwhile.
+    private mutating func leaveOutKnown(_ lines: inout [Line]) throws(DiarioError) {
+        try ledger.follow(besides: lines.compactMap(\.origin))
+        var rest: [Line] = []
+        var beginsBatch = false
+        for var line in lines {
+            beginsBatch = beginsBatch || line.beginsBatch
+            if let origin = line.origin, ledger.origins[origin] != nil {
+                known += 1
+                continue
+            }
+            line.beginsBatch = beginsBatch
+            beginsBatch = false
+            rest.append(line)
+        }
+        lines = rest
     }
 
     /// The append of a group whose first event gets the origin `first`, and what is noted of it.

@@ -7,7 +7,11 @@ import DiarioSchema
 ///
 /// An authority keeps it in the space's own history, as events `engine.events.imported`; where the
 /// authority is elsewhere it stands beside the log: schema/format/sync.md, section 12.
-struct ImportedOrigins: Sendable {
+///
+/// Follows the log: the part that was read once is not read again.
+package struct ImportedOrigins: Sendable {
+    /// The position up to which the log was read.
+    private var end: UInt64 = 0
     /// For each replica its runs in order of sequence, without overlap.
     private var runs: [ReplicaID: [ImportedRun]] = [:]
     private var runCount = 0
@@ -19,8 +23,18 @@ struct ImportedOrigins: Sendable {
     private static let noteRunCountMax = 400
     private static let recentCountMin = 65_536
 
-    init(of space: Space) throws(DiarioError) {
-        var reader = try EventReader(space, EventFilter(types: [Self.typeName]))
+    package init() {}
+
+    init(of space: Space) throws(DiarioError) { try follow(space) }
+
+    /// Reads what the log says behind what was read of it.
+    package mutating func follow(_ space: Space) throws(DiarioError) {
+        let head = space.store.head(of: space.id)
+        guard end < head else { return }
+        var filter = EventFilter(types: [Self.typeName])
+        filter.positions = end + 1...head
+        var reader = try EventReader(space, filter)
+        var changed: Set<ReplicaID> = []
         while let line = try reader.next() {
             guard let index = line.type.fields.firstIndex(where: { $0.name == "runs" }),
                 let bytes = line.payload.bytes(at: index)
@@ -32,9 +46,12 @@ struct ImportedOrigins: Sendable {
             guard case .array(let items) = item.value else { continue }
             for run in items.compactMap({ Self.run($0.value) }) {
                 runs[run.first.replica, default: []].append(run)
+                changed.insert(run.first.replica)
+                runCount += 1
             }
         }
-        settle()
+        for replica in changed { runs[replica] = runs[replica]?.inOrder() }
+        end = head
     }
 
     /// The origin here of an event of another space; nil if it was not recorded here.
@@ -53,6 +70,9 @@ struct ImportedOrigins: Sendable {
     var isUnsettled: Bool { recent.count >= Self.recentCountMin + runCount / 4 }
 
     mutating func add(_ origin: Origin, as new: Origin) { recent[origin] = new }
+
+    /// Takes back what was added since the runs were put in order.
+    mutating func remove(_ origin: Origin) { recent[origin] = nil }
 
     mutating func add(_ new: [ImportedRun]) {
         for run in new { runs[run.first.replica, default: []].append(run) }

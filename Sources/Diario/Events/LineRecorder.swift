@@ -24,6 +24,8 @@ package struct LineRecorder {
     /// Lines without a batch that follow one another.
     private var singles = DraftBatch()
     private var open: OpenBatch?
+    /// The events, if they have origins of a client's own.
+    private(set) var named: NamedEvents?
 
     /// Lines with the same `batch`, of which more may follow.
     private struct OpenBatch {
@@ -78,6 +80,11 @@ package struct LineRecorder {
             )
         }
         try policy?.settle(&line, at: place)
+        if line.origin != nil || line.base != nil || named != nil {
+            try addNamed(text, at: place)
+            count += 1
+            return
+        }
         do throws(FormatError) {
             if let name = line.batch.map({ Array(line.arena[$0]) }) {
                 if open?.name != name { beginBatch(name) }
@@ -94,6 +101,23 @@ package struct LineRecorder {
             throw DiarioError(error, at: place)
         }
         count += 1
+    }
+
+    /// Takes in an event with an origin: all have one, or none has.
+    private mutating func addNamed(
+        _ text: Span<UInt8>,
+        at place: InputPlace
+    ) throws(DiarioError) {
+        guard let origin = line.origin, count == 0 || named != nil else {
+            throw .refused(
+                place,
+                line.base != nil && line.origin == nil
+                    ? "`base` comes with an `origin`."
+                    : "either all events of a request have an `origin`, or none has."
+            )
+        }
+        if named == nil { named = NamedEvents(space, reader, of: origin.replica) }
+        try named?.add(line, text, at: place)
     }
 
     /// Reads a line, by the packs that were adopted meanwhile if it does not fit those known.

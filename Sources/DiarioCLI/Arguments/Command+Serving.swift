@@ -18,6 +18,10 @@ extension Command {
                 + "one line with its address as soon as it listens. The folder and what is "
                 + "needed in it are made if they are not there. Tokens and spaces are made beside "
                 + "a running server: diario token create.",
+            "Programs without Diario record with POST /v1/spaces/NAME/events: each event once, "
+                + "however often it is sent, if it carries an `origin` of its own. "
+                + "/v1/openapi.yaml describes all paths, and schema/format/http.md has examples in "
+                + "Python, JavaScript and curl.",
             "SIGTERM and SIGINT end it: what is under way is answered first, but for queries. A "
                 + "second one ends it at once, and nothing that was acknowledged is lost.",
             "Tokens are as good as passwords. Between machines use TLS, with --tls-cert and "

@@ -10,6 +10,7 @@ enum MediaType: String, Sendable {
     case problem = "application/problem+json"
     case events = "text/event-stream"
     case file = "application/octet-stream"
+    case description = "application/yaml"
     case metrics = "text/plain; version=0.0.4; charset=utf-8"
 
     /// What a body says that it is; nil for a form that is not read, or with another encoding.

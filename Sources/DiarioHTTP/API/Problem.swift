@@ -14,6 +14,12 @@ package struct Problem: Error, Sendable {
     var line: Int?
     var rule: String?
     var field: String?
+    /// Of which event, as text.
+    var origin: String?
+    /// The sequence that comes next.
+    var expected: UInt64?
+    /// Where somebody else wrote.
+    var position: UInt64?
 
     /// Each with the word of its type.
     package enum Kind: String, Sendable, CaseIterable {
@@ -27,6 +33,9 @@ package struct Problem: Error, Sendable {
         case epoch
         case ahead
         case diverged
+        case forked
+        case gap
+        case changed
         case tooLarge = "too-large"
         case mediaType = "media-type"
         case range
@@ -46,7 +55,7 @@ package struct Problem: Error, Sendable {
             case .notFound: 404
             case .method: 405
             case .notAcceptable: 406
-            case .lineage, .epoch, .ahead, .diverged: 409
+            case .lineage, .epoch, .ahead, .diverged, .forked, .gap, .changed: 409
             case .tooLarge: 413
             case .mediaType: 415
             case .range: 416
@@ -71,6 +80,9 @@ package struct Problem: Error, Sendable {
             case .epoch: "The authority was restored from a backup"
             case .ahead: "The replica has more events than the authority"
             case .diverged: "The histories differ"
+            case .forked: "Another event has this origin"
+            case .gap: "Events before it are missing"
+            case .changed: "Somebody else was faster"
             case .tooLarge: "Too large"
             case .mediaType: "This form is not read"
             case .range: "There is no such range"
@@ -95,6 +107,9 @@ package struct Problem: Error, Sendable {
             case .notAcceptable: "Accept a type that the description of the path has."
             case .lineage: "Check the address, or ask the server's operator."
             case .epoch, .ahead, .diverged: "Sync with a replica: it finds what both have."
+            case .forked: "If two programs use one replica id, let each draw its own."
+            case .gap: "Send the events from the sequence `expected` on."
+            case .changed: "Read what was recorded behind `base`, and decide again."
             case .tooLarge: "Send less at once."
             case .mediaType: "Send a type that the description of the path has."
             case .range: "Ask for a part that there is."
@@ -133,6 +148,9 @@ package struct Problem: Error, Sendable {
             if let line { json.add("line", line) }
             if let field { json.add("field", field) }
             if let rule { json.add("rule", rule) }
+            if let origin { json.add("origin", origin) }
+            if let expected { json.add("expected", expected) }
+            if let position { json.add("position", position) }
             if let retryAfter { json.add("retryAfter", retryAfter) }
         }
         var headers = [

@@ -4,6 +4,8 @@ import DiarioServer
 enum Route: Hashable, Sendable {
     case health
     case metrics
+    /// What paths there are.
+    case description
     case spaces
     /// Something of a space; the text is its name as it was given, which may be none.
     case space(String, Part)
@@ -35,6 +37,7 @@ enum Route: Hashable, Sendable {
         switch words.count {
         case 1 where words[0] == "healthz": self = .health
         case 1 where words[0] == "metrics": self = .metrics
+        case 2 where words[0] == "v1" && words[1] == "openapi.yaml": self = .description
         case 2 where words[0] == "v1" && words[1] == "spaces": self = .spaces
         case 3... where words[0] == "v1" && words[1] == "spaces":
             guard let part = Part(words.dropFirst(3)) else { return nil }
@@ -45,7 +48,7 @@ enum Route: Hashable, Sendable {
 
     var methods: [String] {
         switch self {
-        case .health, .metrics, .spaces: ["GET", "HEAD", "OPTIONS"]
+        case .health, .metrics, .description, .spaces: ["GET", "HEAD", "OPTIONS"]
         case .space(_, .sync): ["POST", "OPTIONS"]
         case .space(_, .events), .space(_, .tokens): ["GET", "HEAD", "POST", "OPTIONS"]
         case .space(_, .token): ["DELETE", "OPTIONS"]

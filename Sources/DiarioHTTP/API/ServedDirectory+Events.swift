@@ -222,39 +222,17 @@ extension ServedDirectory {
             own: question.token.actor,
             mayNameOthers: question.token.rights.mayRelay || question.token.actor == nil
         )
-        var events = try answering { () throws(DiarioError) in
+        let events = try answering { () throws(DiarioError) in
             try EventBody(question.request.body, form, by: policy, to: space.space)
         }
         guard events.count > 0 else {
             throw Problem(.malformed, "There is no event in the body.")
         }
-        let batches = try admitting { () throws(Refusal) in
-            try served.record(
-                events.count,
-                size: question.request.body.count,
-                in: question.space,
-                with: question.token,
-                at: now
-            ) { () throws(Refusal) in
-                do throws(DiarioError) { return try events.commit() } catch {
-                    throw Refusal(recording: error)
-                }
-            }
-        }
+        let (recorded, isNew) = try record(events, question, space)
         space.ringIfGrown()
-        return .object(status: 201) { json in
-            json.add(
-                "origins",
-                list: batches.flatMap(\.origins).map { JSONObjectWriter.string($0.text) }
-            )
-            json.add(
-                "positions",
-                list: batches.flatMap { batch in
-                    (0..<UInt64(batch.count)).map { index in
-                        Array("\((batch.firstPosition ?? 0) + index)".utf8)
-                    }
-                }
-            )
+        return .object(status: isNew ? 201 : 200) { json in
+            json.add("origins", list: recorded.origins.map { JSONObjectWriter.string($0.text) })
+            json.add("positions", list: recorded.positions.map { Array("\($0)".utf8) })
             json.add("head", space.head)
         }
     }
@@ -262,7 +240,7 @@ extension ServedDirectory {
 
 extension Refusal {
     /// Why events that were found good could not be written down.
-    fileprivate init(recording error: DiarioError) {
+    init(recording error: DiarioError) {
         switch error.kind {
         // Its own message has a path of the server.
         case .full: self.init(.full, "The disk of the server is full.")

@@ -217,6 +217,14 @@ extension ServedDirectory: HTTPHandler {
         switch route {
         case .health: return .answer(try health())
         case .metrics: return .answer(metrics())
+        case .description:
+            return .answer(
+                HTTPAnswer(
+                    200,
+                    headers: [(name: "Content-Type", value: MediaType.description.rawValue)],
+                    .bytes(Array(BuiltInPacks.openAPI.utf8))
+                )
+            )
         case .spaces:
             let (token, space) = try admitting { () throws(Refusal) in
                 try served.admitToOwnSpace(try Self.token(of: request), at: now)

@@ -16,6 +16,7 @@ final class ServedSpace: Sendable {
     private let page = Mutex<EventPage?>(nil)
     private let piece = Mutex<LivePage?>(nil)
     private let seenHead: Mutex<UInt64>
+    private let imported = Mutex(ImportedOrigins())
 
     /// Used by one thread at a time.
     private struct Models {
@@ -97,6 +98,15 @@ final class ServedSpace: Sendable {
         _ = models.withLockIfAvailable { kept in
             kept.models = nil
             modelsAreOpen.store(false, ordering: .relaxed)
+        }
+    }
+
+    /// Records CloudEvents that are not known yet.
+    func importOnce(
+        _ events: EventBody
+    ) throws(DiarioError) -> (RecordedEvents, isNew: Bool) {
+        try imported.withLock { (origins) throws(DiarioError) in
+            try events.importOnce(&origins)
         }
     }
 

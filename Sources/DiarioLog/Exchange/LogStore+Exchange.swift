@@ -265,7 +265,7 @@ extension LogStore {
     }
 
     /// Blocks that may hold these sequences of a replica with positions, the last one first.
-    private func backwards(
+    package func backwards(
         _ sequences: ClosedRange<UInt64>,
         of replica: ReplicaID,
         in space: SpaceID
@@ -391,6 +391,11 @@ extension LogStore {
         } catch {
             throw .format(error)
         }
+    }
+
+    /// The latest time that the events of a space have, as far as it is believed.
+    package func clock(of space: SpaceID) -> HybridTime {
+        shared.index.withLock { $0.brief(of: space).clock }
     }
 
     /// The time as this log knows it.

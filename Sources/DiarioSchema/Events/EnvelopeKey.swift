@@ -31,6 +31,9 @@ enum EnvelopeKey: UInt8, CaseIterable {
         }
     }
 
+    /// True for the keys by which a client names its events itself.
+    var isOfOrigin: Bool { self == .origin || self == .base }
+
     /// All keys as the bytes `"name":`, in their order, with padding.
     static let tokens: (bytes: [UInt8], ranges: [SchemaRange]) = {
         var bytes: [UInt8] = []

@@ -19,6 +19,8 @@ package struct EventLine: Sendable {
     package var at: Timestamp?
     /// True if the event is to be refused should another replica have written to its subject.
     package var ifUnchanged = false
+    /// Whether the line itself said of which version of its type it is.
+    package var givesVersion = false
 
     // What only an export tells.
     package var origin: Origin?

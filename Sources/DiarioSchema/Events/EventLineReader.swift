@@ -14,6 +14,8 @@ package struct EventLineReader: Sendable {
         package static let batchReferences = Options(rawValue: 1)
         /// The keys of an export: `origin`, `position`, `base`, `clock`, `acceptedAt`.
         package static let exportKeys = Options(rawValue: 2)
+        /// `origin` and `base`, from whoever draws sequences of his own.
+        package static let originKeys = Options(rawValue: 4)
     }
 
     package let catalog: TypeCatalog
@@ -35,13 +37,15 @@ package struct EventLineReader: Sendable {
     /// Reads `text`, one line without its line feed, into `line`.
     ///
     /// When this throws, `line` holds nothing of use. The line's number is for the caller to add.
+    /// A line that gives no version has `version`, or the newest if that is nil.
     package mutating func read(
         _ text: Span<UInt8>,
-        into line: inout EventLine
+        into line: inout EventLine,
+        version: Int? = nil
     ) throws(SchemaError) {
         do throws(Fault) {
             guard text.count <= Limits.lineSizeMax else { throw Fault(.tooLarge, at: 0) }
-            try readLine(text, into: &line)
+            try readLine(text, into: &line, version: version)
         } catch {
             throw SchemaError(explaining: error, inLine: text, catalog: catalog)
         }
@@ -59,9 +63,14 @@ package struct EventLineReader: Sendable {
         var pendingPayload: Int?
     }
 
-    private mutating func readLine(_ text: Span<UInt8>, into line: inout EventLine) throws(Fault) {
+    private mutating func readLine(
+        _ text: Span<UInt8>,
+        into line: inout EventLine,
+        version: Int?
+    ) throws(Fault) {
         line.reset()
         var progress = Progress()
+        progress.version = version
         var cursor = JSONCursor(text)
         cursor.skipSpace()
         let start = cursor.offset
@@ -112,6 +121,7 @@ package struct EventLineReader: Sendable {
             type = older
         }
         if line.type !== type { line.type = type }
+        line.givesVersion = progress.seenKeys & 1 << UInt32(EnvelopeKey.version.rawValue) != 0
         if let offset = progress.pendingPayload {
             var cursor = JSONCursor(text, at: offset)
             try payloadReader.readFields(
@@ -164,6 +174,7 @@ package struct EventLineReader: Sendable {
     private func allowed(_ index: Int, at offset: Int) throws(Fault) -> EnvelopeKey {
         guard let key = EnvelopeKey(rawValue: UInt8(index)),
             !key.isExported || options.contains(.exportKeys)
+                || key.isOfOrigin && options.contains(.originKeys)
         else { throw Fault(.unknownKey, at: offset) }
         return key
     }

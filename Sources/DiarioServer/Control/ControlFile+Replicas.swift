@@ -9,13 +9,28 @@ extension ControlFile {
         of replica: ReplicaID,
         in space: SpaceName
     ) throws(ControlError) -> Holder? {
+        try binding(of: replica, in: space)?.holder
+    }
+
+    /// What is known of a replica that belongs to somebody.
+    package struct Binding: Hashable, Sendable {
+        package let holder: Holder
+        /// Whether its events come by `POST /events`, so that the server draws its salts.
+        package let isNamed: Bool
+    }
+
+    /// To whom a replica belongs, and how its events come; nil if to nobody yet.
+    func binding(
+        of replica: ReplicaID,
+        in space: SpaceName
+    ) throws(ControlError) -> Binding? {
         let key = Replica(space: space, id: replica)
         return try reading { (state) throws(ControlError) in
-            if let known = state.holders[key] { return known }
+            if let known = state.bindings[key] { return known }
             guard case .holder(let found) = try Self.owner(of: key, state.connection) else {
                 return nil
             }
-            state.holders[key] = found
+            state.bindings[key] = found
             return found
         }
     }
@@ -27,12 +42,13 @@ extension ControlFile {
         _ replica: ReplicaID,
         in space: SpaceName,
         to holder: Holder,
+        isNamed: Bool = false,
         at now: Timestamp
     ) throws(ControlError) -> Holder? {
         let key = Replica(space: space, id: replica)
         return try writing { (connection) throws(ControlError) in
             let owner = try Self.owner(of: key, connection)
-            if case .holder(let known) = owner { return known }
+            if case .holder(let known) = owner { return known.holder }
             let (actor, token) = Self.columns(of: holder)
             let count = try connection.rows(
                 "SELECT count(*) FROM replica WHERE space = ? AND actor IS ? AND token IS ?",
@@ -46,7 +62,7 @@ extension ControlFile {
                 "DELETE FROM replica WHERE space = ? AND replica = ?",
                 [.text(space.text), .text(replica.text)]
             )
-            try Self.insert(replica, space, holder, at: now, connection)
+            try Self.insert(replica, space, holder, isNamed: isNamed, at: now, connection)
             return holder
         }
     }
@@ -66,13 +82,20 @@ extension ControlFile {
         _ replica: ReplicaID,
         _ space: SpaceName,
         _ holder: Holder,
+        isNamed: Bool = false,
         at now: Timestamp,
         _ connection: borrowing Connection
     ) throws(ControlError) {
         let (actor, token) = columns(of: holder)
         try connection.run(
-            "INSERT INTO replica (space, replica, actor, token, bound) VALUES (?, ?, ?, ?, ?)",
-            [.text(space.text), .text(replica.text), actor, token, Value(now)]
+            """
+            INSERT INTO replica (space, replica, actor, token, bound, named)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .text(space.text), .text(replica.text), actor, token, Value(now),
+                .integer(isNamed ? 1 : 0),
+            ]
         )
     }
 
@@ -85,7 +108,7 @@ extension ControlFile {
 
     /// What the row of a replica says.
     private enum Owner: Equatable {
-        case holder(Holder)
+        case holder(Binding)
         /// Whoever pushes next under its id.
         case anybody
         /// There is no row.
@@ -97,15 +120,18 @@ extension ControlFile {
         _ connection: borrowing Connection
     ) throws(ControlError) -> Owner {
         let rows = try connection.rows(
-            "SELECT actor, token FROM replica WHERE space = ? AND replica = ?",
+            "SELECT actor, token, named FROM replica WHERE space = ? AND replica = ?",
             [.text(key.space.text), .text(key.id.text)]
         )
         guard let row = rows.first else { return .nobody }
         if row[0] == .null, row[1] == .null { return .anybody }
-        if let actor = row[0].asText, row[1] == .null { return .holder(.actor(actor)) }
+        let isNamed = row[2] != .integer(0)
+        if let actor = row[0].asText, row[1] == .null {
+            return .holder(Binding(holder: .actor(actor), isNamed: isNamed))
+        }
         guard row[0] == .null, let token = row[1].asText.flatMap({ TokenID(text: $0) }) else {
             throw .damaged(what: "a row of `replica` is none")
         }
-        return .holder(.token(token))
+        return .holder(Binding(holder: .token(token), isNamed: isNamed))
     }
 }

@@ -12,7 +12,7 @@ import Synchronization
 /// call.
 package final class ControlFile: Sendable {
     package static let name = LogPaths.control
-    static let version: Int64 = 2
+    static let version: Int64 = 3
     /// `DCTL`, so that the file can be told from other databases.
     private static let applicationID: Int64 = 0x4443_544c
 
@@ -25,7 +25,7 @@ package final class ControlFile: Sendable {
         var seen: Int64 = 0
         var tokens: [TokenID: Token] = [:]
         var spaces: [SpaceName: NamedSpace] = [:]
-        var holders: [Replica: Holder] = [:]
+        var bindings: [Replica: Binding] = [:]
 
         init(_ connection: consuming Connection) throws(SQLiteError) {
             dataVersion = try connection.prepare("PRAGMA data_version")
@@ -36,7 +36,7 @@ package final class ControlFile: Sendable {
         mutating func refresh() throws(SQLiteError) {
             let version = try dataVersion.step() ? dataVersion.integer(at: 0) : 0
             dataVersion.reset()
-            guard version != seen || holders.count > ControlFile.keptCountMax else { return }
+            guard version != seen || bindings.count > ControlFile.keptCountMax else { return }
             forget()
             seen = version
         }
@@ -56,7 +56,7 @@ package final class ControlFile: Sendable {
         mutating func forget() {
             tokens.removeAll(keepingCapacity: true)
             spaces.removeAll(keepingCapacity: true)
-            holders.removeAll(keepingCapacity: true)
+            bindings.removeAll(keepingCapacity: true)
         }
     }
 
@@ -180,6 +180,7 @@ package final class ControlFile: Sendable {
             do throws(SQLiteError) {
                 if found < 1 { try connection.execute(tables) }
                 if found < 2 { try connection.execute(contactTable) }
+                if found < 3 { try connection.execute(namedColumn) }
                 try connection.execute(
                     "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)"
                 )
@@ -241,6 +242,10 @@ package final class ControlFile: Sendable {
             PRIMARY KEY (space, replica)
         ) STRICT, WITHOUT ROWID;
         """
+
+    /// Since version 3.
+    private static let namedColumn =
+        "ALTER TABLE replica ADD COLUMN named INTEGER NOT NULL DEFAULT 0"
 
     /// Runs `body` with what is known, which is up to date.
     func reading<Value: Sendable>(
