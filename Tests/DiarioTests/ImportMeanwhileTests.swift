@@ -17,15 +17,22 @@ import Testing
         path = folder.path + "/space"
     }
 
-    /// A file of events in which somebody acts when it is read for the first few times.
+    /// A file of events in which somebody acts when it is read for the first few times, or behind
+    /// those.
     private final class BusyFile: LogFile {
         private let file: any LogFile
-        private let rest: Mutex<Int>
+        private let reads = Mutex(0)
+        private let acting: Range<Int>
         private let act: @Sendable () throws -> Void
 
-        init(_ file: any LogFile, times: Int = 1, _ act: @escaping @Sendable () throws -> Void) {
+        init(
+            _ file: any LogFile,
+            behind skipped: Int = 0,
+            times: Int = 1,
+            _ act: @escaping @Sendable () throws -> Void
+        ) {
             self.file = file
-            rest = Mutex(times)
+            acting = skipped..<skipped + times
             self.act = act
         }
 
@@ -35,9 +42,9 @@ import Testing
 
         func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
             try file.read(at: offset, count: count, into: &bytes)
-            let acts = rest.withLock { rest in
-                rest -= 1
-                return rest >= 0
+            let acts = reads.withLock { reads in
+                defer { reads += 1 }
+                return acting.contains(reads)
             }
             if acts { #expect(throws: Never.self) { try act() } }
         }
@@ -95,6 +102,35 @@ import Testing
         #expect(try spaceCount() == 1)
         let again = try space.importEvents(of: file, as: form) { _, _ in }
         #expect((again.imported, again.known) == (0, count))
+    }
+
+    /// A server and an import do not hold one lock: each looks at what the other recorded.
+    @Test(arguments: 0..<5, [false, true])
+    func aCloudEventThatIsSentMeanwhileIsRecordedOnce(
+        behind reads: Int,
+        isOtherProcess: Bool
+    )
+        throws
+    {
+        let space = try Space.create(at: path, packs: PackSource.builtIn())
+        _ = try Self.record(space)
+        let count = try space.stats().status.events
+        let text = Array(
+            """
+            {"specversion":"1.0","id":"a-1","source":"/scales/7","type":"meals.weight.recorded",
+            "data":{"day":"2026-03-02","weightG":70000,"source":"manual"}}
+            """.utf8
+        )
+        let path = path
+        let busy = BusyFile(try SampleSpace.file(text, in: folder), behind: reads) {
+            let other = isOtherProcess ? try Space.open(at: path, access: .readWrite) : space
+            let policy = ActorPolicy(own: nil, mayNameOthers: true)
+            var origins = ImportedOrigins()
+            _ = try EventBody(text, .cloudEvents, by: policy, to: other).importOnce(&origins)
+            if isOtherProcess { try other.close() }
+        }
+        _ = try space.importEvents(of: busy, as: .cloudEvents) { _, _ in }
+        #expect(try space.stats().status.events == count + 1)
     }
 
     /// The new space knew only the packs that were there when the import began.

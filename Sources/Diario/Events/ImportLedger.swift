@@ -60,6 +60,14 @@ struct ImportLedger {
         try origins.follow(space)
     }
 
+    /// What was just recorded need not be read.
+    mutating func noteOwn(_ batches: AppendedBatches) {
+        guard let first = batches.first?.firstPosition, let last = batches.last,
+            let position = last.firstPosition
+        else { return }
+        origins.pass(first...position + UInt64(last.count) - 1)
+    }
+
     mutating func add(_ origin: Origin, as new: Origin) { origins.add(origin, as: new) }
 
     /// Writes down that a group is about to be recorded.

@@ -194,22 +194,23 @@ struct ImportRecorder {
         var lines = group.lines
         group = Group()
         for _ in 0..<Self.attemptCountMax {
-            guard !lines.isEmpty else { return }
             let (replica, last) = try logging { () throws(LogError) in
                 try space.store.author(of: space.id)
             }
+            // Whatever is recorded behind this takes that sequence.
+            if ledger.isAuthority { try leaveOutKnown(&lines) }
+            guard !lines.isEmpty else { return }
             let first = Origin(replica: replica, sequence: last + 1)
             let before = unresolved
             let (append, note) = try build(lines, from: first)
             if !ledger.isAuthority { try ledger.note(note) }
             do throws(LogError) {
-                _ = try space.store.append(append)
+                ledger.noteOwn(try space.store.append(append))
             } catch {
                 if !ledger.isAuthority { try ledger.remove([note]) }
                 unresolved = before
                 // Another process recorded something meanwhile: the ids are others now.
                 guard case .outOfOrder = error else { throw DiarioError(error) }
-                if ledger.isAuthority { try leaveOutKnown(&lines) }
                 continue
             }
             try ledger.wasRecorded(note)

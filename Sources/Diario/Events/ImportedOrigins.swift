@@ -69,6 +69,12 @@ package struct ImportedOrigins: Sendable {
     /// Whether so much came since the runs were put in order that it is time to do so again.
     var isUnsettled: Bool { recent.count >= Self.recentCountMin + runCount / 4 }
 
+    /// Goes past positions whose events are known.
+    mutating func pass(_ positions: ClosedRange<UInt64>) {
+        // Behind what others recorded they are read with that.
+        if positions.lowerBound == end + 1 { end = positions.upperBound }
+    }
+
     mutating func add(_ origin: Origin, as new: Origin) { recent[origin] = new }
 
     /// Takes back what was added since the runs were put in order.
