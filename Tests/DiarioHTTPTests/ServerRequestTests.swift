@@ -142,6 +142,20 @@ struct ServerRequestTests {
         #expect(try client.get("/").text == "ok")
     }
 
+    /// Nobody knows before its end how large it is; once the connection was closed without a word.
+    @Test func aBodyInChunksThatIsTooLargeIsRefused() throws {
+        let world = try ServerWorld(admit: { _ in .bytes(max: 1000) }) { _, _ in .text("ok") }
+        let client = try world.client()
+        client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in 0..<40 {
+            client.send("4000\r\n")
+            client.send([UInt8](repeating: 0x61, count: 0x4000))
+            client.send("\r\n")
+        }
+        client.send("0\r\n\r\n")
+        #expect(try client.answer().status == 413)
+    }
+
     @Test func aBodyThatIsTooLargeIsRefused() throws {
         let world = try ServerWorld(admit: { _ in .bytes(max: 1000) }) { _, _ in .text("ok") }
         let client = try world.client()

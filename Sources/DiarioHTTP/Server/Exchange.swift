@@ -60,6 +60,8 @@ final class Exchange: Reader, Sleeper {
     /// A body that is not wanted is read to its end up to this size, so that the connection can go
     /// on; else it is closed.
     private static let discardedSizeMax = 64 * 1024
+    /// The same of one that comes in chunks.
+    private static let discardedChunksSizeMax = 64 * 1024 * 1024
 
     init(_ shared: Exchanges, _ handle: ExchangeHandle, number: UInt64) {
         self.shared = shared
@@ -91,8 +93,7 @@ final class Exchange: Reader, Sleeper {
         case .bytes(let max):
             state.withLock { $0.bodySizeMax = max }
             guard head.body != .none else { return handle.allow(nil) }
-            let size = if case .bytes(let count) = head.body { count } else { max }
-            handle.allow(Self.time(for: size))
+            keepPace(0)
         case .refused(let answer):
             refuse(answer, head)
         }
@@ -130,7 +131,7 @@ final class Exchange: Reader, Sleeper {
             }
         if isSmall, !head.expectsContinue {
             state.withLock { $0.refusal = answer }
-            return handle.allow(Self.time(for: Self.discardedSizeMax))
+            return keepPace(0)
         }
         state.withLock { $0.closes = true }
         send(answer)
@@ -139,10 +140,13 @@ final class Exchange: Reader, Sleeper {
     /// Takes a part of the body; false if the connection is to be broken off.
     func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let hasRoom = shared.hasRoom(for: bytes.count)
+        keepPace(bytes.count)
         let (isTaken, counted) = state.withLock { state -> (Bool, Int) in
-            state.receivedCount += bytes.count
             if state.refusal != nil {
-                return (state.receivedCount <= state.bodySizeMax + Self.discardedSizeMax, 0)
+                // How large one in chunks is shows only at its end, where its answer comes.
+                let discarded =
+                    state.bodySize == nil ? Self.discardedChunksSizeMax : Self.discardedSizeMax
+                return (state.receivedCount <= state.bodySizeMax + discarded, 0)
             }
             guard hasRoom, state.receivedCount <= state.bodySizeMax else {
                 state.request.body = []
@@ -167,6 +171,15 @@ final class Exchange: Reader, Sleeper {
         }
         shared.addBodies(counted)
         return isTaken
+    }
+
+    /// Breaks a client off that sends its body too slowly, whatever length it says.
+    private func keepPace(_ count: Int) {
+        let received = state.withLock { state in
+            state.receivedCount += count
+            return state.receivedCount
+        }
+        handle.allow(Self.time(for: received) - (ContinuousClock.now - began))
     }
 
     /// Answers a request that is there whole; false if others will.
