@@ -106,6 +106,9 @@ package protocol HTTPHandler: Sendable {
     /// the token is not known, for which the body is not read.
     func admit(_ head: HTTPRequest) -> BodyAdmission
 
+    /// Whether a request is about how the server is, and must not wait behind what it tells of.
+    func isAboutHealth(_ request: HTTPRequest) -> Bool
+
     /// What is answered to a request; on its last turn, which may be its first, not that it waits.
     func reply(to request: HTTPRequest, _ turn: Turn) -> HTTPReply
 }

@@ -14,6 +14,8 @@ struct ServedByClosures: HTTPHandler {
     var answering: @Sendable (HTTPRequest, Bool) -> HTTPReply
 
     func admit(_ head: HTTPRequest) -> BodyAdmission { admission(head) }
+    func isAboutHealth(_ request: HTTPRequest) -> Bool { request.path == "/healthz" }
+
     func reply(to request: HTTPRequest, _ turn: Turn) -> HTTPReply {
         answering(request, turn == .last)
     }

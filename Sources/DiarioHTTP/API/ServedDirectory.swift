@@ -195,6 +195,10 @@ extension ServedDirectory: HTTPHandler {
         }
     }
 
+    package func isAboutHealth(_ request: HTTPRequest) -> Bool {
+        Route(path: request.path) == .health
+    }
+
     package func reply(to request: HTTPRequest, _ turn: Turn) -> HTTPReply {
         do throws(Problem) {
             switch try answer(request, turn) {

@@ -195,7 +195,7 @@ final class Exchange: Reader, Sleeper {
         state.withLock { $0.phase = .queued }
         handle.suspend()
         // From here on the answer may come at any moment.
-        let isHealth = state.withLock { $0.request.path == "/healthz" }
+        let isHealth = shared.handler.isAboutHealth(state.withLock { $0.request })
         if !(isHealth ? shared.healthQueue : shared.queue).add(self) {
             shared.counters.countRefusal()
             send(ServerProblem.busy.answer)

@@ -6,7 +6,7 @@ import Synchronization
 final class Exchanges: Sendable {
     let handler: any HTTPHandler
     let queue: WorkQueue
-    /// For `/healthz`, which must not wait behind what it tells of.
+    /// For requests about how the server is.
     let healthQueue: WorkQueue
     let reads: ReadLine
     let readingWaitMax: Duration
