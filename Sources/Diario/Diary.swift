@@ -56,14 +56,12 @@ public actor Diary {
 
     /// Makes a diary in the folder at `path`, with the packs of these folders.
     ///
-    /// Without folders, the packs that come with the library are used. The diary is there whole
-    /// when this returns, and not at all when it throws.
+    /// Without folders it knows no event types yet. The diary is there whole when this returns, and
+    /// not at all when it throws.
     ///
     /// - Throws: ``DiarioError`` if there is a diary already, or if a pack has a fault.
     public static func create(at path: String, schemas folders: [String] = []) throws -> Diary {
-        let packs =
-            folders.isEmpty ? try PackSource.builtIn() : try PackSource.load(folders: folders)
-        return Diary(space: try Space.create(at: path, packs: packs))
+        Diary(space: try Space.create(at: path, packs: try PackSource.load(folders: folders)))
     }
 
     /// Opens the diary in the folder at `path`, or makes one there, and lets it use these packs.

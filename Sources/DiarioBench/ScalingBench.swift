@@ -68,7 +68,7 @@ struct ScalingBench {
         let file = path + "/events.jsonl"
         // By another process: the most memory of this one counts as that of its children.
         _ = try Child.numbers(["workload", "--output", file] + options.words, in: scratch)
-        try Child.runTool(program, ["init", path])
+        try Child.runTool(program, ["init", path, "--pack", "all"])
         var ends: [Child.End] = []
         for step in Self.steps {
             ends.append(try Child.runTool(program, ["-C", path] + step.words(file)))

@@ -111,13 +111,23 @@ struct SchemaErrorText {
         case .missingKey: "a line needs it; add it"
         case .unknownType:
             nearest.map { "\(value) is no known type; did you mean \($0)?" }
-                ?? "\(value) is no known type; check its name, or add its pack: "
-                + "diario schema adopt DIR"
+                ?? "\(value) is no known type; check its name, or let the space use its pack: "
+                + adoptions
         case .unknownVersion: "version \(value) is not known; leave it out to use the newest"
         case .subjectNotAllowed:
             "the type has a field for its subject; remove the key, and fill in the field"
         default: "\(value) is not \(keyForm)"
         }
+    }
+
+    /// How a space gets the pack of a type.
+    private var adoptions: String {
+        let text = value.drop { $0 == "\"" }
+        let pack = text.prefix { $0 != "." }
+        guard pack.count < text.count, SchemaNames.isPack(pack) else {
+            return "diario schema adopt DIR"
+        }
+        return "diario schema adopt --pack \(pack), or diario schema adopt DIR with its folder"
     }
 
     private var nearest: String? {

@@ -65,14 +65,15 @@ enum RequestSubject {
         let store = try Space.openStore(directory, access: .readWrite)
         let control = try ControlFile(folder: path, .create)
         guard let home = SpaceName("home") else { preconditionFailure("home is a name") }
+        let packs = try PackSource.load(names: ["meals"], folders: [])
+        try control.name(try Space.make(in: store, packs: packs).id, home, at: store.now)
         var draft = TokenDraft(space: home, rights: [.read, .append, .admin])
         draft.requestsPerSecond = 1_000_000
         let key = try control.makeToken(draft, drawnFrom: SystemEntropy(), at: store.now).key
         let handler = ServedDirectory(
             store: store,
             control: control,
-            directory: directory,
-            packs: try PackSource.builtIn().filter { $0.name == "meals" }
+            directory: directory
         )
         let event =
             #"{"type":"meals.weight.recorded","payload":{"day":"2026-03-02","#

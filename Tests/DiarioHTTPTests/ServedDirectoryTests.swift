@@ -328,8 +328,7 @@ struct ServedDirectoryTests {
         let handler = ServedDirectory(
             store: world.store,
             control: world.control,
-            directory: directory,
-            packs: []
+            directory: directory
         )
         func status(_ path: String, _ token: String?) -> Int? {
             let headers = token.map { ["authorization": "Bearer \($0)"] } ?? [:]

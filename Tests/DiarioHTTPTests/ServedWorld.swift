@@ -15,14 +15,15 @@ struct ServedWorld {
     let control: ControlFile
     let store: LogStore
     let handler: ServedDirectory
+    /// What spaces are made with.
+    private let packs: [Pack]
 
     /// One pack is enough, and read once.
-    private static let meals = Result {
-        try PackSource.builtIn().filter { $0.name == "meals" }
-    }
+    static let meals = Result { try PackSource.load(names: ["meals"], folders: []) }
 
     init(
         packs: [Pack]? = nil,
+        newerPacks: [Pack] = [],
         spaceCountMax: Int = Limits.servedSpaceCountMax,
         modelCountMax: Int = Limits.servedModelCountMax,
         questionTimeMax: Duration = .seconds(Limits.querySecondsMax)
@@ -34,12 +35,13 @@ struct ServedWorld {
         )
         try LogStore.create(in: directory)
         store = try Space.openStore(directory, access: .readWrite)
+        self.packs = try packs ?? Self.meals.get()
         control = try ControlFile(folder: directory.rootPath, .create)
         handler = ServedDirectory(
             store: store,
             control: control,
             directory: directory,
-            packs: try packs ?? Self.meals.get(),
+            newerPacks: newerPacks,
             spaceCountMax: spaceCountMax,
             modelCountMax: modelCountMax,
             questionTimeMax: questionTimeMax
@@ -51,7 +53,12 @@ struct ServedWorld {
         for space: String = "home",
         actor: String? = nil
     ) throws -> String {
-        var draft = TokenDraft(space: try #require(SpaceName(space)), rights: rights)
+        let name = try #require(SpaceName(space))
+        if try control.space(name) == nil {
+            let id = try Space.make(in: store, packs: packs).id
+            try control.name(id, name, at: store.now)
+        }
+        var draft = TokenDraft(space: name, rights: rights)
         draft.actor = actor
         return try control.makeToken(draft, drawnFrom: SystemEntropy(), at: store.now).0.text
     }

@@ -41,6 +41,7 @@ struct ServerSyncTests {
         let store = try Space.openStore(directory, access: .readWrite)
         let control = try ControlFile(folder: folder.path + "/served", .create)
         let home = try #require(SpaceName("home"))
+        try control.name(store.drawSpaceID(), home, at: store.now)
         let key = try control.makeToken(
             TokenDraft(space: home, rights: .all),
             drawnFrom: SystemEntropy(),
@@ -50,8 +51,7 @@ struct ServerSyncTests {
         let handler = ServedDirectory(
             store: store,
             control: control,
-            directory: directory,
-            packs: []
+            directory: directory
         )
         let server = try HTTPServer(configuration, handler)
         let wire = Wire(port: server.address.port, key: key)

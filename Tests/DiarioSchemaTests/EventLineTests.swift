@@ -133,8 +133,14 @@ import Testing
             ),
             (
                 #"{"type":"other","payload":{}}"#, .unknownType, "type",
-                #""other" is no known type; check its name, or add its pack: "#
+                #""other" is no known type; check its name, or let the space use its pack: "#
                     + "diario schema adopt DIR"
+            ),
+            (
+                #"{"type":"plants.plant.watered","payload":{}}"#, .unknownType, "type",
+                #""plants.plant.watered" is no known type; check its name, or let the space use "#
+                    + "its pack: diario schema adopt --pack plants, or diario schema adopt DIR "
+                    + "with its folder"
             ),
             (
                 #"{"type":"test.a.b","version":3,"payload":{}}"#, .unknownVersion, "version",

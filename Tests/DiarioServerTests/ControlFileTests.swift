@@ -30,6 +30,9 @@ struct ControlFileTests {
     ) throws -> (key: TokenKey, token: Token) {
         var draft = TokenDraft(space: try name(space), rights: rights)
         change(&draft)
+        if try control.space(draft.space) == nil {
+            try control.name(SpaceID(drawnFrom: entropy), draft.space, at: Self.now)
+        }
         return try control.makeToken(
             draft,
             replacing: old,
@@ -164,6 +167,43 @@ struct ControlFileTests {
         }
     }
 
+    @Test func aSpaceKeepsWhatItHasUnderANewName() throws {
+        let (key, token) = try make("hme") { $0.actor = "alice" }
+        let replica = try #require(ReplicaID(rawValue: 5))
+        let (old, new) = (try name("hme"), try name("home"))
+        _ = try control.bind(replica, in: old, to: token.holder, at: Self.now)
+        try control.setQuota(of: old, SpaceQuota(eventsMax: 7))
+        let before = try #require(try control.space(old))
+        _ = try make("work")
+        #expect(throws: ControlError.self) { try control.rename(old, to: try name("work")) }
+        #expect(throws: ControlError.unknownSpace("home")) { try control.rename(new, to: old) }
+        try control.rename(old, to: new)
+        #expect(try control.space(old) == nil)
+        let after = try #require(try control.space(new))
+        #expect((after.id, after.created) == (before.id, before.created))
+        #expect(after.quota == before.quota)
+        let bearer = try #require(try control.bearer(of: key.text, at: Self.now))
+        #expect(bearer.token.space == new)
+        #expect(bearer.space == after)
+        #expect(try control.holder(of: replica, in: new) == .actor("alice"))
+        #expect(try control.replicas(of: old) == [])
+    }
+
+    @Test func aSpaceIsForgottenWithItsTokens() throws {
+        let (key, token) = try make()
+        let (other, _) = try make("work")
+        let home = try name("home")
+        let replica = try #require(ReplicaID(rawValue: 5))
+        _ = try control.bind(replica, in: home, to: token.holder, at: Self.now)
+        try control.note([Contact(space: home, replica: replica, seen: Self.now)])
+        #expect(try control.removeSpace(home) == [])
+        #expect(try control.spaces().map(\.name.text) == ["work"])
+        #expect(try control.bearer(of: key.text, at: Self.now) == nil)
+        #expect(try control.bearer(of: other.text, at: Self.now) != nil)
+        #expect(try control.replicas(of: home) == [])
+        #expect(throws: ControlError.unknownSpace("home")) { try control.removeSpace(home) }
+    }
+
     @Test func aTokenThatTakesThePlaceOfAnother() throws {
         let replica = try #require(ReplicaID(rawValue: 5))
         let (key, old) = try make()
@@ -180,7 +220,6 @@ struct ControlFileTests {
             try make("work", replacing: new.id) { $0.actor = "alice" }
         }
         #expect(try control.tokens().count == 2)
-        #expect(try control.space(try name("work")) == nil)
     }
 
     @Test func aReplicaBelongsToWhoBoundItFirst() throws {
@@ -204,7 +243,13 @@ struct ControlFileTests {
             try make { $0.label = String(repeating: "x", count: Limits.tokenLabelSizeMax + 1) }
         }
         #expect(throws: ControlError.self) { try make { $0.eventsPerSecond = 0 } }
-        #expect(try control.spaces() == [])
+        #expect(throws: ControlError.self) { try make { $0.expires = Self.now } }
+        #expect(throws: ControlError.unknownSpace("typo")) {
+            let draft = TokenDraft(space: try name("typo"), rights: [.read])
+            _ = try control.makeToken(draft, drawnFrom: entropy, at: Self.now)
+        }
+        #expect(try control.tokens() == [])
+        #expect(try control.space(try name("typo")) == nil)
         #expect(Caller.Rights(text: "read,append")?.words == ["read", "append"])
         for text in ["", "read,", "write", "read append", "READ"] {
             #expect(Caller.Rights(text: text) == nil)

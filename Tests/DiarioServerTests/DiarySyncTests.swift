@@ -151,7 +151,7 @@ struct DiarySyncTests {
         let store = try Space.openStore(directory, access: .readWrite)
         let control = try ControlFile(folder: folder.path + "/served", .create)
         let home = try #require(SpaceName("home"))
-        let key = try control.makeToken(
+        let key = try control.makeTokenAndSpace(
             TokenDraft(space: home, rights: .all),
             drawnFrom: SystemEntropy(),
             at: SystemClock().now

@@ -48,7 +48,7 @@ final class PublishWorld {
         space = try device.makeSpace(isAuthority: true).space
         var draft = TokenDraft(space: try Self.home(), rights: rights)
         draft.actor = "alice"
-        key = try control.makeToken(draft, drawnFrom: entropy, at: clock.now).key
+        key = try control.makeTokenAndSpace(draft, drawnFrom: entropy, at: clock.now).key
         try Pair.adopt(in: device, space)
         for _ in 0..<events { try record() }
     }
@@ -71,7 +71,7 @@ final class PublishWorld {
 
     func token(_ rights: Caller.Rights) throws -> TokenKey {
         let draft = TokenDraft(space: try Self.home(), rights: rights)
-        return try control.makeToken(draft, drawnFrom: entropy, at: clock.now).key
+        return try control.makeTokenAndSpace(draft, drawnFrom: entropy, at: clock.now).key
     }
 
     func answer(_ request: [UInt8]) -> [UInt8] {
@@ -99,7 +99,7 @@ final class PublishWorld {
         control = try ControlFile(folder: folder.path, .create)
         var draft = TokenDraft(space: try Self.home(), rights: rights)
         draft.actor = "alice"
-        key = try control.makeToken(draft, drawnFrom: entropy, at: clock.now).key
+        key = try control.makeTokenAndSpace(draft, drawnFrom: entropy, at: clock.now).key
         try replaceServer(with: CrashDisk(machineID: "another server"))
     }
 

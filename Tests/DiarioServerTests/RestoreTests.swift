@@ -260,7 +260,7 @@ struct RestoreTests {
         let status = try world.device.status(of: world.space)
         let published = try #require(world.publishedAttempt)
         let other = try #require(SpaceName("other"))
-        let key = try world.control.makeToken(
+        let key = try world.control.makeTokenAndSpace(
             TokenDraft(space: other, rights: [.admin]),
             drawnFrom: world.entropy,
             at: world.clock.now

@@ -37,7 +37,7 @@ struct ServedSpacesTests {
             var draft = TokenDraft(space: try Self.name(space), rights: rights)
             draft.actor = actor
             change(&draft)
-            return try control.makeToken(draft, drawnFrom: entropy, at: pair.now)
+            return try control.makeTokenAndSpace(draft, drawnFrom: entropy, at: pair.now)
         }
 
         func answer(

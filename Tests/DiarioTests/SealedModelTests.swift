@@ -176,7 +176,8 @@ import Testing
     /// Queries of the same diary are answered while it rebuilds, from what is live.
     @Test func queriesAreAnsweredDuringARebuild() async throws {
         let folder = try TemporaryFolder()
-        let diary = try Diary.create(at: folder.path + "/diary")
+        let meals = SchemaFolder.path + "/meals"
+        let diary = try Diary.create(at: folder.path + "/diary", schemas: [meals])
         var batch = diary.makeBatch()
         for day in 1...28 {
             try batch.add(

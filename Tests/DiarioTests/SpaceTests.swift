@@ -96,9 +96,19 @@ import Testing
         #expect(error?.kind == .corrupt)
     }
 
+    @Test func aDiaryGetsNoPackThatNobodyAskedFor() async throws {
+        let folder = try TemporaryFolder()
+        try await Diary.create(at: folder.path).close()
+        let space = try Space.open(at: folder.path, access: .readOnly)
+        #expect(space.packs.isEmpty)
+        #expect(try space.stats().status.head == 0)
+        try space.close()
+    }
+
     @Test func theFirstAppendOfADiaryIsDurableAndFound() async throws {
         let folder = try TemporaryFolder()
-        let diary = try Diary.create(at: folder.path + "/diary")
+        let meals = SchemaFolder.path + "/meals"
+        let diary = try Diary.create(at: folder.path + "/diary", schemas: [meals])
         var batch = diary.makeBatch()
         try batch.add("meals.weight.recorded", json: #"{"day":"2026-11-20","source":"manual"}"#)
         let origins = try await diary.append(batch)

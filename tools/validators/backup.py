@@ -182,10 +182,10 @@ def check_control(checks, diario, folder):
         for path in file.parent.glob("control.sqlite*"):
             path.unlink()
         if is_new:
-            told = diario.good("token", "create", "--data", str(data), "--space", "another")
+            told = diario.good("space", "create", "another", "--data", str(data))
             checks.true("1 space without a name" in told.message, f"a nameless space: {told}")
             diario.good("space", "name", space, "home", "--data", str(data))
-            told = diario.good("token", "create", "--data", str(data), "--space", "another")
+            told = diario.good("space", "create", "third", "--data", str(data))
             checks.true("without a name" not in told.message, f"none is nameless: {told}")
         else:
             shutil.copy(target / ".diario" / "control.sqlite", file)
@@ -227,7 +227,8 @@ def check_one_damaged(checks, diario, folder):
 def check_new(checks, diario, folder):
     """A server's folder in which nothing was recorded yet."""
     data, target = str(folder / "new"), str(folder / "new-backup")
-    diario.good("token", "create", "--data", data, "--space", "home")
+    with Server(diario, data) as server:
+        server.stop()
     made = diario.good("backup", "--data", data, target, "--json").json
     checks.equal(made["spaces"], [], "no space")
     for place in (data, target):

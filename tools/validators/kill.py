@@ -74,7 +74,7 @@ def check(program, folder):
     chance = random.Random(SEED)
     diario = Diario(program, folder)
     space = str(folder / "space")
-    diario.good("init", space)
+    diario.good("init", space, "--pack", "meals")
     acknowledged = []
     seen = 0
     for number in range(ROUNDS):

@@ -118,7 +118,7 @@ def check(program, folder):
     chance = random.Random(SEED)
     diario = Diario(program, folder)
     path = str(folder / "space")
-    diario.good("init", path)
+    diario.good("init", path, "--pack", "meals")
     lane = Lane(diario, path)
     accepted_at = 4_000_000_000_000
     try:

@@ -89,7 +89,7 @@ def compare(lines, exported):
 
 def import_lines(runner, lines, space):
     """Makes a space of the lines; gives its numbers, all sealed and verified."""
-    runner.run("init", "init", space)
+    runner.run("init", "init", space, "--pack", "all")
     runner.run("import", "-C", space, "import", lines)
     runner.run("seal", "-C", space, "seal")
     stats = runner.json("stats", "-C", space, "stats")

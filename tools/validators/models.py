@@ -25,7 +25,7 @@ KILLS = 12
 
 
 def record(diario, space):
-    diario.good("init", space)
+    diario.good("init", space, "--pack", "all")
     folder = pathlib.Path(__file__).resolve().parents[2] / "schema"
     for path in sorted(folder.glob("*/examples/*.jsonl")):
         diario.good("-C", space, "record", "-", "--quiet", stdin=path.read_text(encoding="utf-8"))

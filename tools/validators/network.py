@@ -167,7 +167,7 @@ def check(path, folder):
             check_watch(checks, wire, here, replicas)
             token = server.token("large", "admin")
             large = str(folder / "large")
-            here.good("init", large)
+            here.good("init", large, "--pack", "meals")
             here.good("-C", large, "record", "-", "--quiet",
                       stdin="\n".join(weight(number * 7919) for number in range(EVENTS)))
             here.good("-C", large, "publish", server.url("large"),

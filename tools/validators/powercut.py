@@ -138,7 +138,7 @@ def check(program, folder):
     diario = Diario(program, folder)
     try:
         space = str(volume.place / "space")
-        diario.good("init", space)
+        diario.good("init", space, "--pack", "meals")
         acknowledged = []
         for number in range(ROUNDS):
             origins, problem = one_round(diario, volume, space, number, chance)

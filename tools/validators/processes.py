@@ -103,7 +103,7 @@ def check_copies(diario, folder, space):
 def check(program, folder):
     diario = Diario(program, folder)
     space = str(folder / "space")
-    diario.good("init", space)
+    diario.good("init", space, "--pack", "meals")
     total = check_writers(diario, space)
     check_copies(diario, folder, space)
     return (f"{WRITERS} processes recorded {total} events into one directory; "

@@ -222,7 +222,7 @@ def check(program, folder):
     for command in ("prove", "check"):
         text = diario.good(command, "--help").text
         checks.true(text.startswith(f"use: diario [-C DIR] {command}"), f"the help of {command}")
-    diario.good("init", "space")
+    diario.good("init", "space", "--pack", "all")
     examples = "".join(
         path.read_text() for path in sorted(ROOT.glob("schema/*/examples/*.jsonl")))
     checks.run("record", "-", "--quiet", stdin=examples)

@@ -87,7 +87,7 @@ def main():
     results = []
     with tempfile.TemporaryDirectory() as folder:
         space = f"{folder}/space"
-        run(program, "init", space)
+        run(program, "init", space, "--pack", "all")
         results.append(compare(program, space, "a new space"))
         run(program, "-C", space, "record", "-", "--quiet", text=examples)
         results.append(compare(program, space, "one run of record"))
@@ -96,13 +96,13 @@ def main():
                 run(program, "-C", space, "record", "-", "--quiet", text=line)
         results.append(compare(program, space, "a run of record for each line"))
         copy = f"{folder}/copy"
-        run(program, "init", copy)
+        run(program, "init", copy, "--pack", "all")
         run(program, "-C", copy, "import", "-", text=run(program, "-C", space, "export"))
         results.append(compare(program, copy, "an import of that"))
         run(program, "-C", copy, "import", "-", text=run(program, "-C", space, "export"))
         results.append(compare(program, copy, "the same import again"))
         sealed = f"{folder}/sealed"
-        run(program, "init", sealed)
+        run(program, "init", sealed, "--pack", "all")
         record_and_seal(program, sealed, seed=1)
         results.append(compare(program, sealed, "sealed events"))
         run(program, "-C", sealed, "record", "-", "--quiet", text=examples)

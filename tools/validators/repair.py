@@ -181,7 +181,7 @@ def check_import(diario, space, target):
     exported = target.with_suffix(".jsonl")
     said = diario.good("-C", space, "export", "--output", exported)
     require(b"--gaps" in said.err, "the export says what is missing", said)
-    diario.good("init", target)
+    diario.good("init", target, "--pack", "meals")
     refused = diario.run("-C", target, "import", exported)
     require(refused.code == 1 and b"import --gaps" in refused.err, "a gap is refused", refused)
     taken = diario.good("-C", target, "import", "--gaps", "--json", exported).json
@@ -239,7 +239,7 @@ def compare(diario, space):
 def check(program, folder):
     diario = Diario(program, folder)
     template = folder / "template"
-    diario.good("init", str(template))
+    diario.good("init", str(template), "--pack", "meals")
     record(diario, template, 0, EVENTS)
     diario.good("-C", template, "seal")
     record(diario, template, EVENTS, TAIL)
@@ -277,7 +277,7 @@ def files(template):
 
 def check_lane(diario, template, space):
     """The same for a space whose events are pending."""
-    diario.good("init", str(template))
+    diario.good("init", str(template), "--pack", "meals")
     lane = Lane(diario, str(template))
     lane.record(0, EVENTS)
     diario.good("-C", template, "seal")

@@ -151,7 +151,7 @@ def check(program, folder):
     diario = Diario(program, folder)
     space = str(folder / "space")
     data = folder / "space" / ".diario"
-    diario.good("init", space)
+    diario.good("init", space, "--pack", "meals")
     packs = read_packs(ROOT / "schema")
     try:
         record(diario, space, 0, 6_000)

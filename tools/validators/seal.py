@@ -122,7 +122,7 @@ def check(program, folder):
     chance = random.Random(SEED)
     diario = Diario(program, folder)
     space = str(folder / "space")
-    diario.good("init", space)
+    diario.good("init", space, "--pack", "all")
     try:
         record(diario, space, 0, EVENTS)
         read_back(diario, space)

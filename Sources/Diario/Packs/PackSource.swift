@@ -29,6 +29,30 @@ package enum PackSource {
         }
     }
 
+    /// The packs of these names that come with the program, all of them for `all`, and those in
+    /// these folders.
+    package static func load(
+        names: [String],
+        folders: [String]
+    ) throws(DiarioError) -> [Pack] {
+        let own = try builtIn()
+        for name in names where name != "all" && !own.contains(where: { $0.name == name }) {
+            throw DiarioError(
+                .notFound,
+                "No pack \(name) comes with the program. Those that do are "
+                    + builtInNames.joined(separator: ", ")
+                    + ". One of your own is named by its folder, with a slash: ./\(name)"
+            )
+        }
+        var packs = names.contains("all") ? own : own.filter { names.contains($0.name) }
+        if !folders.isEmpty { packs += try load(folders: folders) }
+        do throws(PackError) { _ = try TypeCatalog(packs) } catch { throw DiarioError(error) }
+        return packs
+    }
+
+    /// The names of the packs that come with the program.
+    package static let builtInNames = builtInGroups { $0 != engineName }.map(\.name)
+
     /// The packs in the folder at `path`: one pack, or a folder of packs.
     package static func load(folder path: String) throws(DiarioError) -> [Pack] {
         try load(folders: [path])

@@ -1,7 +1,7 @@
 import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
-import DiarioLog
+package import DiarioLog
 package import DiarioSchema
 import DiarioStorage
 
@@ -42,12 +42,27 @@ extension Space {
         }
         try logging { () throws(LogError) in try LogStore.create(in: directory) }
         let store = try openStore(directory, access: .readWrite, isDraft: true)
-        let manifest = try logging { () throws(LogError) in
-            try store.makeWholeSpace(store.drawSpaceID())
+        try make(in: store, packs: packs).close()
+    }
+
+    /// Makes a space with these packs in a log that is open.
+    ///
+    /// A crash may leave one with some of them, which nobody knows yet.
+    package static func make(
+        in store: LogStore,
+        packs: [Pack]
+    ) throws(DiarioError) -> Space {
+        let id = try logging { () throws(LogError) in
+            try store.makeWholeSpace(store.drawSpaceID()).space
         }
-        let space = try Space(store: store, id: manifest.space)
-        _ = try space.adopt(packs) { _, _ in }
-        try space.close()
+        do throws(DiarioError) {
+            let space = try Space(store: store, id: id)
+            _ = try space.adopt(packs) { _, _ in }
+            return space
+        } catch {
+            try? store.remove(id)
+            throw error
+        }
     }
 
     /// Lets the space use these packs from now on: records that they are adopted, and those rows of

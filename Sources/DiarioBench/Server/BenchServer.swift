@@ -25,6 +25,9 @@ struct BenchServer: Sendable {
         self.program = program
         if let id {
             try Child.runTool(program, ["space", "name", id.text, Self.space, "--data", data])
+        } else {
+            let words = ["space", "create", Self.space, "--data", data, "--pack", "all"]
+            try Child.runTool(program, words)
         }
         token = try Self.token(for: Self.space, program, data, in: scratch)
         process = try await ServingProcess(

@@ -16,8 +16,8 @@ extension Command {
         details: [
             "Serves the spaces of a folder that have names, to those who have tokens, and prints "
                 + "one line with its address as soon as it listens. The folder and what is "
-                + "needed in it are made if they are not there. Tokens and spaces are made beside "
-                + "a running server: diario token create.",
+                + "needed in it are made if they are not there. Spaces and tokens are made beside "
+                + "a running server: diario space create, diario token create.",
             "Programs without Diario record with POST /v1/spaces/NAME/events: each event once, "
                 + "however often it is sent, if it carries an `origin` of its own. "
                 + "/v1/openapi.yaml describes all paths, and schema/format/http.md has examples in "
@@ -35,8 +35,13 @@ extension Command {
                 "HOST:PORT",
                 "where it listens: 127.0.0.1:8080 if this is left out; port 0 for any free one"
             ),
-            .values("schema", "DIR", "packs to use instead of those of the program", .folder),
-            .flag("adopt", "let spaces use newer versions of their packs"),
+            .flag("adopt", "let spaces use newer versions of packs that they use; adds none"),
+            .values(
+                "schema",
+                "DIR",
+                "with --adopt: newer versions from there, not from the program; repeatable",
+                .folder
+            ),
             .value(
                 "tls-cert",
                 "FILE",
@@ -65,11 +70,12 @@ extension Command {
         name: "token create",
         operands: "",
         operandCount: 0...0,
-        summary: "make a token, and its space if there is none",
+        summary: "make a token for a space that is served",
         details: [
             "Makes a token for the space NAME and prints it, this once: only its hash is kept. "
-                + "If there is no space of that name, it is made, and the folder as well. Works "
-                + "beside a running server, which knows the token at the next request.",
+                + "With --output it is in FILE instead, which nobody else can read. Works beside a "
+                + "running server, which knows the token at the next request. A space is made by: "
+                + "diario space create.",
             "Rights, with commas between: read, append, relay (events of other actors and for "
                 + "replicas of others), admin (all of these, and publishing). With --actor, events "
                 + "that are pushed with it may name that actor only, unless it may relay.",
@@ -85,13 +91,14 @@ extension Command {
             .value("label", "TEXT", "what people call it"),
             .value("expires", "TIME", "when it ends: RFC 3339, a date, or milliseconds"),
             .value("replaces", "TOKEN", "the id of the token whose place it takes"),
+            .value("output", "FILE", "write the token to FILE, which must not be there yet", .file),
             .value("requests-per-second", "N", "how many requests may come with it"),
             .value("events-per-second", "N", "how many events may be pushed with it"),
             .json, .help,
         ],
         examples: [
             Example(
-                text: "diario token create --data ./served --space home --rights read,append",
+                text: "diario token create --data ./served --space home --output home.token",
                 meaning: "for a device"
             ),
             Example(
@@ -144,6 +151,69 @@ extension Command {
         ],
         options: [data, .json, .help],
         examples: [Example(text: "diario space list --data ./served", meaning: "all of them")]
+    )
+
+    static let spaceCreate = Command(
+        name: "space create",
+        operands: "NAME",
+        operandCount: 1...1,
+        summary: "make a space that is served",
+        details: [
+            "Makes the space NAME in the folder of the server's data, which is made if it is not "
+                + "there, with the packs of --pack and --schema. Without them its only types are "
+                + "the engine's own; `diario schema adopt` adds a pack later. Works beside a "
+                + "running server. Who may use the space is said by: diario token create.",
+            "NAME has 1 to 64 lower-case letters, digits, '-', '_' or '.', the first a letter or a "
+                + "digit.",
+        ],
+        options: [data, .pack, .schemaFolder, .json, .help],
+        examples: [
+            Example(
+                text: "diario space create home --data ./served --pack meals",
+                meaning: "with a pack that comes with the program"
+            ),
+            Example(
+                text: "diario space create garden --data ./served --schema ./plants",
+                meaning: "with a pack of your own"
+            ),
+        ]
+    )
+
+    static let spaceRename = Command(
+        name: "space rename",
+        operands: "NAME NEW",
+        operandCount: 2...2,
+        summary: "give a space that is served another name",
+        details: [
+            "The space NAME is called NEW from the next request on. Its tokens stay valid; the "
+                + "address is another one, so each replica has to be told: diario remote set. "
+                + "Works beside a running server."
+        ],
+        options: [data, .json, .help],
+        examples: [
+            Example(text: "diario space rename hme home --data ./served", meaning: "a typing error")
+        ]
+    )
+
+    static let spaceRemove = Command(
+        name: "space remove",
+        operands: "NAME",
+        operandCount: 1...1,
+        summary: "remove a space that is served, for good",
+        details: [
+            "Says what the space NAME holds, changes nothing and ends with 1; with --yes it "
+                + "removes the space with all its events and tokens, which only a backup or a "
+                + "replica has then. In the place of NAME may stand the id of a space that has no "
+                + "name. A running server does not serve it from the next request on."
+        ],
+        options: [data, .flag("yes", "remove it"), .json, .help],
+        examples: [
+            Example(
+                text: "diario space remove hme --data ./served",
+                meaning: "what would be lost?"
+            ),
+            Example(text: "diario space remove hme --data ./served --yes", meaning: "remove it"),
+        ]
     )
 
     static let spaceName = Command(

@@ -8,23 +8,17 @@ extension Command {
         operandKinds: [.folder],
         summary: "make a space in a folder",
         details: [
-            "Makes a space in the folder DIR, which is made if it is not there. The event types "
-                + "of its packs can then be recorded. Without --schema these are the packs that "
-                + "come with the program; the engine's own types are always there.",
+            "Makes a space in the folder DIR, which is made if it is not there, with the packs of "
+                + "--pack and --schema, whose event types can then be recorded. Without them its "
+                + "only types are the engine's own; `diario schema adopt` adds a pack later.",
             "A space is made whole or not at all.",
         ],
-        options: [
-            .values(
-                "schema",
-                "DIR",
-                "take the pack, or the folder of packs, in DIR; repeatable",
-                .folder
-            ),
-            .json,
-            .help,
-        ],
+        options: [.pack, .schemaFolder, .json, .help],
         examples: [
-            Example(text: "diario init notebook", meaning: "a space with the packs at hand"),
+            Example(
+                text: "diario init notebook --pack meals",
+                meaning: "a space with a pack that comes with the program"
+            ),
             Example(
                 text: "diario init garden --schema ./plants",
                 meaning: "a space with a pack of your own"
@@ -77,18 +71,23 @@ extension Command {
 
     static let schemaAdopt = Command(
         name: "schema adopt",
-        operands: "DIR",
-        operandCount: 1...1,
+        operands: "[DIR]",
+        operandCount: 0...1,
         operandKinds: [.folder],
         summary: "let the space use packs from now on",
         details: [
-            "Adopts the pack, or each of the packs, in the folder DIR: records that the space uses "
-                + "it, and those rows of its reference data that are new or changed. A type and "
-                + "version that the space knows already must have the same schema."
+            "Adopts the pack, or each of the packs, in the folder DIR, or those of --pack: records "
+                + "that the space uses it, and those rows of its reference data that are new or "
+                + "changed. A type and version that the space knows already must have the same "
+                + "schema. Works beside a running server, with --space in front of the command."
         ],
-        options: [.json, .noProgress, .help],
+        options: [.pack, .json, .noProgress, .help],
         examples: [
-            Example(text: "diario schema adopt ./plants", meaning: "a pack of your own")
+            Example(text: "diario schema adopt ./plants", meaning: "a pack of your own"),
+            Example(
+                text: "diario schema adopt --pack meals",
+                meaning: "a pack that comes with the program"
+            ),
         ]
     )
 }

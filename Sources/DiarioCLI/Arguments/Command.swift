@@ -1,3 +1,5 @@
+import Diario
+
 /// A command as its help tells it and as its parser takes it.
 ///
 /// One table for the parser, `--help`, the completion of shells and the manual page.
@@ -162,6 +164,18 @@ package struct CommandOption: Sendable {
         spellings: ["--help", "-h"]
     )
     static let json = CommandOption.flag("json", "print JSON, for programs")
+    static let pack = CommandOption.values(
+        "pack",
+        "NAME",
+        "a pack of the program, all of them for `all`, or a folder if it has a slash; repeatable",
+        .choice(PackSource.builtInNames + ["all"])
+    )
+    static let schemaFolder = CommandOption.values(
+        "schema",
+        "DIR",
+        "take the pack, or the folder of packs, in DIR; repeatable",
+        .folder
+    )
     static let noProgress = CommandOption.flag(
         "no-progress",
         "show no progress bar, as with DIARIO_NO_PROGRESS=1"

@@ -38,7 +38,10 @@ package enum CommandName: String, CaseIterable, Sendable {
     case tokenList = "token list"
     case tokenRevoke = "token revoke"
     case spaceList = "space list"
+    case spaceCreate = "space create"
     case spaceName = "space name"
+    case spaceRename = "space rename"
+    case spaceRemove = "space remove"
     case spaceQuota = "space quota"
     case replicas
     case authorityStatus = "authority status"
@@ -92,7 +95,10 @@ package enum CommandName: String, CaseIterable, Sendable {
         case .tokenList: .tokenList
         case .tokenRevoke: .tokenRevoke
         case .spaceList: .spaceList
+        case .spaceCreate: .spaceCreate
         case .spaceName: .spaceName
+        case .spaceRename: .spaceRename
+        case .spaceRemove: .spaceRemove
         case .spaceQuota: .spaceQuota
         case .replicas: .replicas
         case .authorityStatus: .authorityStatus
@@ -116,8 +122,9 @@ package enum CommandName: String, CaseIterable, Sendable {
             .remoteRestore, .status, .export, .importEvents, .schemaList, .schemaAdopt:
             true
         case .initialize, .repair, .check, .clone, .schemaCheck, .serve, .tokenCreate,
-            .tokenList, .tokenRevoke, .spaceList, .spaceName, .spaceQuota, .replicas,
-            .authorityStatus, .authorityResume, .authorityHold, .backup, .inspect, .harness,
+            .tokenList, .tokenRevoke, .spaceList, .spaceCreate, .spaceName, .spaceRename,
+            .spaceRemove, .spaceQuota, .replicas, .authorityStatus, .authorityResume,
+            .authorityHold, .backup, .inspect, .harness,
             .completion, .man, .help:
             false
         }

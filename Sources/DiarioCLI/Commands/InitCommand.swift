@@ -11,21 +11,17 @@ enum InitCommand {
         guard !folder.isEmpty else { throw .usage("the folder has no name. Try: diario help init") }
         try SpaceFolder.refuse(folder)
         try call.location.checkOwner(of: folder)
-        let schemas = call.arguments.all("schema")
-        let packs = try reporting { () throws(DiarioError) in
-            guard !schemas.isEmpty else { return try PackSource.builtIn() }
-            return try PackSource.load(folders: schemas)
-        }
+        let packs = try call.packs()
         let space = try reporting { () throws(DiarioError) in
             try Space.create(at: folder, packs: packs)
         }
         try reporting { () throws(DiarioError) in try space.close() }
-        let names = packs.map { "\($0.name) \($0.version)" }
         guard call.arguments.has("json") else {
-            let list = names.isEmpty ? "no packs" : names.joined(separator: ", ")
+            let shown = CellText.oneLine(folder)
             try call.output.line(
-                "made space \(space.id.text) in \(CellText.oneLine(folder)) with \(list)"
+                "made space \(space.id.text) in \(shown) with \(SchemaCommand.list(packs))"
             )
+            if packs.isEmpty { call.remarkPackless("diario -C \(shown)") }
             return
         }
         try call.output.json { json in
@@ -33,5 +29,28 @@ enum InitCommand {
             json.add("directory", folder)
             json.add("packs", list: packs.map { SchemaCommand.json($0) })
         }
+    }
+}
+
+extension Invocation {
+    /// The packs of `--pack` and `--schema`; nobody else adds one to a space.
+    ///
+    /// What has a slash is a folder: no pack has one in its name.
+    func packs(andFolders folders: [String] = []) throws(Failure) -> [Pack] {
+        let words = arguments.all("pack")
+        var folders = folders + words.filter { $0.contains("/") }
+        if arguments.command.option("schema") != nil { folders += arguments.all("schema") }
+        let (names, all) = (words.filter { !$0.contains("/") }, folders)
+        return try reporting { () throws(DiarioError) in
+            try PackSource.load(names: names, folders: all)
+        }
+    }
+
+    /// Says how a space gets a pack, without which nothing can be recorded in it.
+    func remarkPackless(_ program: String) {
+        remark(
+            "the space uses no pack yet, so nothing can be recorded. Let it use one: \(program) "
+                + "schema adopt --pack NAME"
+        )
     }
 }

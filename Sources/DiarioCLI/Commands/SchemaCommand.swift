@@ -35,11 +35,17 @@ enum SchemaCommand {
     }
 
     static func adopt(_ call: Invocation) throws(Failure) {
-        let folder = call.arguments.operands[0]
-        let packs = try reporting { () throws(DiarioError) in
-            try PackSource.load(folder: folder)
+        let packs = try call.packs(andFolders: call.arguments.operands)
+        guard !packs.isEmpty else {
+            throw .usage("schema adopt needs a pack: --pack NAME, or the folder DIR of one")
         }
         try call.withSpace(.readWrite) { (space) throws(Failure) in
+            guard try space.hasAuthority else {
+                throw .failed(
+                    "packs are adopted where events get their positions, so on the server: diario "
+                        + "--space NAME schema adopt. Replicas get them with the next sync"
+                )
+            }
             let used = space.packs
             let bar = call.progressBar("Adopting", unit: "rows of reference data")
             defer { bar.finish() }
@@ -158,6 +164,12 @@ enum SchemaCommand {
         do throws(PackError) { return try Pack(files: files) } catch {
             throw .failed(DiarioError(error).message)
         }
+    }
+
+    /// Packs on a line, with their versions.
+    static func list(_ packs: [Pack]) -> String {
+        packs.isEmpty
+            ? "no packs" : packs.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
     }
 
     static func json(_ pack: Pack) -> [UInt8] {

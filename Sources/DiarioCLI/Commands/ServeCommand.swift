@@ -10,7 +10,7 @@ import DiarioStorage
 enum ServeCommand {
     static func run(_ call: Invocation) throws(Failure) {
         var configuration = try configuration(call)
-        let packs = try packs(call)
+        let newerPacks = try newerPacks(call)
         // From here on a signal ends the server in good order.
         Interrupt.catchSignals()
         let folder = try ServedFolder(call)
@@ -20,13 +20,14 @@ enum ServeCommand {
         let directory = try folder.directory(.readWrite)
         let lock = try folder.lockForServing(directory)
         defer { lock.release() }
-        let store = try open(directory, folder, call)
+        let store = try call.openLog(of: folder, directory)
         try noteBroken(store, folder, call)
         folder.remarkUnnamed { note($0, call) }
         let log = requestLog(call)
         configuration.log = log
         do throws(Failure) {
-            try serve(configuration, ServedData(store, control, directory, packs), folder, call)
+            let data = ServedData(store, control, directory, newerPacks)
+            try serve(configuration, data, folder, call)
         } catch {
             // The first failure is the one to report.
             log?.close()
@@ -37,28 +38,6 @@ enum ServeCommand {
         store.sealBeforeClose()
         try reportingLog { () throws(LogError) in try store.close() }
         note("stopped", call)
-    }
-
-    /// Opens a log that can be written to; one that is damaged is not served.
-    private static func open(
-        _ directory: POSIXDirectory,
-        _ folder: ServedFolder,
-        _ call: Invocation
-    ) throws(Failure) -> LogStore {
-        let store = try reporting { () throws(DiarioError) in
-            try Space.openStore(directory, access: .readWrite)
-        }
-        call.remarkCut(store)
-        try reportingLog { () throws(LogError) in
-            for manifest in try store.readableManifests().manifests where !manifest.isStaging {
-                try store.checkTail(of: manifest.space)
-            }
-        }
-        var problem = store.report.fault.map { LogError.corrupt($0).message }
-        if problem == nil, store.access == .readOnly { problem = Invocation.refusal(folder.name) }
-        guard let problem else { return store }
-        try? store.close()
-        throw .failed(problem)
     }
 
     /// Names the spaces that cannot be served: whoever asks for one is told, and the others are
@@ -78,18 +57,18 @@ enum ServeCommand {
         let store: LogStore
         let control: ControlFile
         let directory: POSIXDirectory
-        let packs: [Pack]
+        let newerPacks: [Pack]
 
         init(
             _ store: LogStore,
             _ control: ControlFile,
             _ directory: POSIXDirectory,
-            _ packs: [Pack]
+            _ newerPacks: [Pack]
         ) {
             self.store = store
             self.control = control
             self.directory = directory
-            self.packs = packs
+            self.newerPacks = newerPacks
         }
     }
 
@@ -103,8 +82,7 @@ enum ServeCommand {
             store: data.store,
             control: data.control,
             directory: data.directory,
-            packs: data.packs,
-            adoptsNewer: call.arguments.has("adopt")
+            newerPacks: data.newerPacks
         )
         let server: HTTPServer
         do throws(ServerError) { server = try HTTPServer(configuration, handler) } catch {
@@ -205,8 +183,19 @@ enum ServeCommand {
 
     private static let certificateSizeMax = 1024 * 1024
 
-    private static func packs(_ call: Invocation) throws(Failure) -> [Pack] {
+    /// Packs of which spaces may get newer versions than they use.
+    private static func newerPacks(_ call: Invocation) throws(Failure) -> [Pack] {
         let schemas = call.arguments.all("schema")
+        guard call.arguments.has("adopt") else {
+            if !schemas.isEmpty {
+                note(
+                    "--schema does nothing without --adopt. To let a space use a pack: diario "
+                        + "--space NAME schema adopt DIR",
+                    call
+                )
+            }
+            return []
+        }
         return try reporting { () throws(DiarioError) in
             guard !schemas.isEmpty else { return try PackSource.builtIn() }
             return try PackSource.load(folders: schemas)

@@ -1,3 +1,4 @@
+import Diario
 import DiarioCore
 import DiarioLog
 import DiarioSQLite
@@ -160,7 +161,7 @@ struct ServedFolder {
             guard case .notFound = error else { throw .failed(LogError.storage(error).message) }
             throw .failed(
                 "there is no data of a server in \(CellText.oneLine(name)). Check the path, or "
-                    + "make some: diario token create"
+                    + "make some: diario space create NAME --data \(CellText.oneLine(name))"
             )
         }
     }
@@ -173,6 +174,27 @@ struct ServedFolder {
 }
 
 extension Invocation {
+    /// Opens the log of a server's folder, to write to it; one that is damaged is not opened.
+    func openLog(
+        of folder: ServedFolder,
+        _ directory: POSIXDirectory
+    ) throws(Failure) -> LogStore {
+        let store = try reporting { () throws(DiarioError) in
+            try Space.openStore(directory, access: .readWrite)
+        }
+        remarkCut(store)
+        try reportingLog { () throws(LogError) in
+            for manifest in try store.readableManifests().manifests where !manifest.isStaging {
+                try store.checkTail(of: manifest.space)
+            }
+        }
+        var problem = damage(of: store)
+        if problem == nil, store.access == .readOnly { problem = Self.refusal(folder.name) }
+        guard let problem else { return store }
+        try? store.close()
+        throw .failed(problem)
+    }
+
     /// A name of a space that was typed.
     func spaceName(_ text: String) throws(Failure) -> SpaceName {
         guard let name = SpaceName(text) else {

@@ -10,23 +10,35 @@ enum TokenCommand {
         var old: TokenID?
         if let text = call.arguments.value("replaces") { old = try id(text) }
         let folder = try ServedFolder(call)
-        let control = try folder.control(for: .making)
-        let (key, token) = try folder.reporting { () throws(ControlError) in
-            try control.makeToken(
-                draft,
-                replacing: old,
-                drawnFrom: SystemEntropy(),
-                at: SystemClock().now
-            )
+        let control = try folder.control(for: .writing)
+        // First: a token that nobody got to see would be valid all the same.
+        let file = try call.arguments.value("output").map { (path) throws(Failure) in
+            try SecretFile(path)
         }
-        // One of them may be the one that is meant, and this name that of a new one.
-        folder.remarkUnnamed { call.remark($0) }
+        let (key, token): (TokenKey, Token)
+        do throws(Failure) {
+            (key, token) = try folder.reporting { () throws(ControlError) in
+                try control.makeToken(
+                    draft,
+                    replacing: old,
+                    drawnFrom: SystemEntropy(),
+                    at: SystemClock().now
+                )
+            }
+            try file?.finish(key.text + "\n")
+        } catch {
+            file?.remove()
+            throw error
+        }
         guard call.arguments.has("json") else {
+            if let file {
+                return try call.output.line("the token \(token.id.text) is in \(file.shown)")
+            }
             try call.output.line(key.text)
             return call.remark("keep the token: it is not shown again")
         }
         try call.output.json { json in
-            json.add("token", key.text)
+            if file == nil { json.add("token", key.text) }
             describe(token, &json)
         }
     }

@@ -177,6 +177,12 @@ enum SystemCall {
         return .done(Int(descriptor))
     }
 
+    /// Makes a file of a name that nothing has, which nobody else may read.
+    static func makeSecretFile(_ path: String) -> Outcome {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        return outcome(systemOpen(path, flags, 0o600))
+    }
+
     /// Where a path leads, without links; nil if nothing is there.
     static func realPath(_ path: String) -> String? {
         // Safe: with nil the call makes the text itself, which is copied and given back.

@@ -13,10 +13,8 @@ package final class ServedDirectory: Sendable {
     let control: ControlFile
     let served: ServedSpaces
     let directory: POSIXDirectory
-    /// Packs that spaces without one of that name get.
-    private let packs: [Pack]
-    /// Whether spaces with an older version of a pack get the newer one.
-    private let adoptsNewer: Bool
+    /// Packs that spaces get which use an older version.
+    private let newerPacks: [Pack]
     let questionTimeMax: Duration
     private let spaces: Mutex<OpenSpaces>
     private let shelf = TypeShelf()
@@ -32,8 +30,7 @@ package final class ServedDirectory: Sendable {
         store: LogStore,
         control: ControlFile,
         directory: POSIXDirectory,
-        packs: [Pack],
-        adoptsNewer: Bool = false,
+        newerPacks: [Pack] = [],
         spaceCountMax: Int = Limits.servedSpaceCountMax,
         modelCountMax: Int = Limits.servedModelCountMax,
         questionTimeMax: Duration = .seconds(Limits.querySecondsMax)
@@ -42,8 +39,7 @@ package final class ServedDirectory: Sendable {
         self.store = store
         self.control = control
         self.directory = directory
-        self.packs = packs
-        self.adoptsNewer = adoptsNewer
+        self.newerPacks = newerPacks
         self.questionTimeMax = questionTimeMax
         served = ServedSpaces(store, control)
     }
@@ -73,7 +69,7 @@ package final class ServedDirectory: Sendable {
 
     // MARK: Spaces
 
-    /// The space with an id, opened when it is first asked for; it has its packs then.
+    /// The space with an id, opened when it is first asked for.
     func space(_ named: NamedSpace) throws(Problem) -> ServedSpace {
         if let known = spaces.withLock({ $0.find(named.id) }) { return known }
         let authority = try admitting { () throws(Refusal) in try served.authority(of: named) }
@@ -93,8 +89,12 @@ package final class ServedDirectory: Sendable {
                         directory: directory,
                         shelf: shelf
                     )
-                    let missing = missingPacks(of: space)
-                    if !missing.isEmpty { _ = try space.adopt(missing) { _, _ in } }
+                    let newer = newerPacks.filter { pack in
+                        space.packs.contains {
+                            $0.name == pack.name && $0.version < pack.version
+                        }
+                    }
+                    if !newer.isEmpty { _ = try space.adopt(newer) { _, _ in } }
                     return space
                 }
                 let made = ServedSpace(space)
@@ -118,15 +118,6 @@ package final class ServedDirectory: Sendable {
         let space = try space(named)
         spaces.withLock { $0.closeModels(but: named.id) }
         return try space.withModels(until: stop, following: follow, body)
-    }
-
-    private func missingPacks(of space: Space) -> [Pack] {
-        packs.filter { pack in
-            guard let known = space.packs.first(where: { $0.name == pack.name }) else {
-                return true
-            }
-            return adoptsNewer && known.version < pack.version
-        }
     }
 
     /// Forgets spaces that others took the place of.

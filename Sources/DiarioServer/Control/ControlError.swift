@@ -70,14 +70,17 @@ package enum ControlError: Error, Equatable, Sendable {
         switch self {
         case .sqlite(let error): "control.sqlite: \(error.message)."
         case .storage(let error): error.message
-        case .missing: "There is no control.sqlite here: no token was made yet."
+        case .missing:
+            "There is no control.sqlite here: no space has a name yet. Make one with `diario space "
+                + "create NAME`, or give one a name: diario space name ID NAME"
         case .foreign:
             "control.sqlite is not a control file. Move it away, and make the tokens again."
         case .newer(let version):
             "control.sqlite has version \(version), which a newer program wrote. Use that one."
         case .damaged(let what): "control.sqlite is damaged: \(what). Restore it from a backup."
         case .unknownSpace(let name):
-            "There is no space \(name). They are listed by: diario space list"
+            "There is no space \(name). They are listed by `diario space list`, and it is made by: "
+                + "diario space create \(name)"
         case .unknownToken(let id):
             "There is no token \(id). They are listed by: diario token list"
         case .taken(let what): "\(what) is taken."

@@ -34,14 +34,71 @@ extension ControlFile {
         at now: Timestamp
     ) throws(ControlError) {
         try writing { (connection) throws(ControlError) in
-            guard try Self.spaces(connection, "WHERE name = ?", [.text(name.text)]).isEmpty else {
-                throw .taken("The name \(name.text)")
-            }
+            try Self.checkFree(name, connection)
             let known = try Self.spaces(connection, "WHERE id = ?", [.text(id.text)])
             if let other = known.first {
                 throw .taken("The space \(id.text) has the name \(other.name.text), which")
             }
             try Self.insert(name, id, at: now, connection)
+        }
+    }
+
+    /// Gives a space another name; its tokens and replicas go with it.
+    package func rename(
+        _ old: SpaceName,
+        to new: SpaceName
+    ) throws(ControlError) {
+        try writing { (connection) throws(ControlError) in
+            _ = try Self.space(old, connection)
+            try Self.checkFree(new, connection)
+            // Tokens name the space, under one name and then the other.
+            try connection.run("PRAGMA defer_foreign_keys = ON", [])
+            try connection.run(
+                "UPDATE space SET name = ? WHERE name = ?",
+                [.text(new.text), .text(old.text)]
+            )
+            for table in Self.tablesOfSpaces {
+                try connection.run(
+                    "UPDATE \(table) SET space = ? WHERE space = ?",
+                    [.text(new.text), .text(old.text)]
+                )
+            }
+        }
+    }
+
+    /// Forgets a space with its tokens and replicas; gives the spaces that attempts to publish
+    /// under its name are filling.
+    package func removeSpace(_ name: SpaceName) throws(ControlError) -> [SpaceID] {
+        let stagings = try stagings(of: name)
+        try writing { (connection) throws(ControlError) in
+            _ = try Self.space(name, connection)
+            for table in Self.tablesOfSpaces {
+                try connection.run("DELETE FROM \(table) WHERE space = ?", [.text(name.text)])
+            }
+            try connection.run("DELETE FROM space WHERE name = ?", [.text(name.text)])
+        }
+        return stagings
+    }
+
+    /// Those whose column `space` is the name of one.
+    private static let tablesOfSpaces = ["token", "replica", "publication", "contact"]
+
+    /// The space that has a name.
+    static func space(
+        _ name: SpaceName,
+        _ connection: borrowing Connection
+    ) throws(ControlError) -> NamedSpace {
+        let found = try spaces(connection, "WHERE name = ?", [.text(name.text)])
+        guard let space = found.first else { throw .unknownSpace(name.text) }
+        return space
+    }
+
+    private static func checkFree(
+        _ name: SpaceName,
+        _ connection: borrowing Connection
+    ) throws(ControlError) {
+        guard try spaces(connection, "WHERE name = ?", [.text(name.text)]).isEmpty else {
+            throw .taken("The name \(name.text)")
         }
     }
 
@@ -51,9 +108,7 @@ extension ControlFile {
         _ quota: SpaceQuota
     ) throws(ControlError) {
         try writing { (connection) throws(ControlError) in
-            guard try !Self.spaces(connection, "WHERE name = ?", [.text(name.text)]).isEmpty else {
-                throw .unknownSpace(name.text)
-            }
+            _ = try Self.space(name, connection)
             try connection.run(
                 "UPDATE space SET eventsMax = ?, bytesMax = ? WHERE name = ?",
                 [Value(quota.eventsMax), Value(quota.bytesMax), .text(name.text)]

@@ -6,7 +6,7 @@ import DiarioSQLite
 // Tokens: schema/format/control.md, section 5.
 
 extension ControlFile {
-    /// Makes a token, and its space if there is none of that name; both are durable then.
+    /// Makes a token for a space that has a name; it is durable then.
     ///
     /// With `replacing`, that token is revoked, and what belonged to it belongs to the new one.
     package func makeToken(
@@ -15,13 +15,10 @@ extension ControlFile {
         drawnFrom entropy: any EntropySource,
         at now: Timestamp
     ) throws(ControlError) -> (key: TokenKey, token: Token) {
-        try Self.check(draft)
+        try Self.check(draft, at: now)
         let key = TokenKey(drawnFrom: entropy)
-        let space = SpaceID(drawnFrom: entropy)
         let token = try writing { (connection) throws(ControlError) in
-            if try Self.spaces(connection, "WHERE name = ?", [.text(draft.space.text)]).isEmpty {
-                try Self.insert(draft.space, space, at: now, connection)
-            }
+            _ = try Self.space(draft.space, connection)
             try Self.insert(draft, key, at: now, connection)
             let made = try Self.tokens(connection, "WHERE id = ?", [.text(key.id.text)])
             guard let token = made.first else { throw .damaged(what: "a new token is gone") }
@@ -31,8 +28,14 @@ extension ControlFile {
         return (key, token)
     }
 
-    private static func check(_ draft: TokenDraft) throws(ControlError) {
+    private static func check(
+        _ draft: TokenDraft,
+        at now: Timestamp
+    ) throws(ControlError) {
         guard !draft.rights.isEmpty else { throw .invalid("A token without rights is of no use.") }
+        if let expires = draft.expires, expires <= now {
+            throw .invalid("The token would end before it begins. Give a later time.")
+        }
         if let actor = draft.actor {
             guard 1...Limits.actorSizeMax ~= actor.utf8.count, !actor.utf8.contains(0) else {
                 throw .invalid("An actor has 1 to \(Limits.actorSizeMax) bytes, none of them 0.")

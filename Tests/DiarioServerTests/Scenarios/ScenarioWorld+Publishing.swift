@@ -25,7 +25,7 @@ extension ScenarioWorld {
             clock: own,
             store: store,
             session: ReplicaSession(store, space, seed: 1),
-            key: try server.control.makeToken(draft, drawnFrom: entropy, at: clock.now).key,
+            key: try server.control.makeTokenAndSpace(draft, drawnFrom: entropy, at: clock.now).key,
             home: Self.published
         )
     }

@@ -132,7 +132,7 @@ final class ScenarioWorld {
     func makeKey(_ actor: String?, _ rights: Caller.Rights) throws -> TokenKey {
         var draft = TokenDraft(space: try Self.spaceName(), rights: rights)
         draft.actor = actor
-        return try server.control.makeToken(draft, drawnFrom: entropy, at: clock.now).key
+        return try server.control.makeTokenAndSpace(draft, drawnFrom: entropy, at: clock.now).key
     }
 
     func answer(_ request: [UInt8], to device: Device) -> [UInt8] {

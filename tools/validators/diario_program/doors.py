@@ -72,7 +72,7 @@ FOREIGN = {
 
 def check(diario, folder):
     space = folder / "space"
-    diario.good("init", str(space))
+    diario.good("init", str(space), "--pack", "all")
     checks = Checks(diario, space)
     for examples in sorted(SCHEMA.glob("*/examples/*.jsonl")):
         checks.run("record", "-", "--quiet", stdin=examples.read_bytes())
@@ -156,14 +156,14 @@ def check_round_trips(checks, diario, folder):
         ("from-pipe", ["import", "-", "--cloudevents", "--json"], text),
         ("from-other-layout", ["import", "-"], spaced),
     ):
-        diario.good("init", name)
+        diario.good("init", name, "--pack", "all")
         diario.good("-C", name, *words, stdin=stdin)
         checks.equal(diario.good("-C", name, "export", "--cloudevents").out, text,
                      f"CloudEvents of {name}")
         checks.equal(diario.good("-C", name, "export").out, lines, f"lines of {name}")
         diario.verify(name)
     # A space that has these events already takes none of them again, in whatever form they come.
-    diario.good("init", "used")
+    diario.good("init", "used", "--pack", "all")
     used = Checks(diario, folder / "used")
     used.run("record", "meals.weight.recorded", json.dumps(FOREIGN["data"]))
     first = used.run("import", str(file), "--json").json
@@ -187,7 +187,7 @@ def derived_origin(source, identifier):
 def check_foreign(checks, diario, folder):
     checks.equal(derived_origin("https://example.org/scale", "a-1"),
                  ("7xnbrqn84h589", 729071754300589756), "the origin in the document")
-    diario.good("init", "foreign")
+    diario.good("init", "foreign", "--pack", "all")
     foreign = Checks(diario, folder / "foreign")
     more = FOREIGN | {"id": "reading-2", "diarioactor": "user-1", "diarioversion": 1,
                       "diarioifunchanged": True}
@@ -215,7 +215,7 @@ def check_foreign(checks, diario, folder):
 
 
 def check_refused(checks, diario):
-    diario.good("init", "empty")
+    diario.good("init", "empty", "--pack", "all")
     empty = Checks(diario, checks.space.replace("space", "empty"))
     good = json.dumps(FOREIGN)
     own = checks.run("export", "--cloudevents").out

@@ -14,7 +14,7 @@ RECORD = ("record", "meals.weight.recorded", PAYLOAD)
 
 def check(diario, folder):
     source = folder / "source"
-    diario.good("init", str(source))
+    diario.good("init", str(source), "--pack", "all")
     for start in range(0, 60, 20):
         lines = "".join(weight(number) + "\n" for number in range(start, start + 20))
         diario.good("-C", source, "record", "-", "--quiet", stdin=lines)

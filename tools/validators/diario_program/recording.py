@@ -12,7 +12,7 @@ GOOD = {"day": "2026-03-02", "weightG": 78400, "source": "manual"}
 
 def check(diario, folder):
     space = folder / "space"
-    diario.good("init", str(space))
+    diario.good("init", str(space), "--pack", "all")
     checks = Checks(diario, space)
     checks.run("record", TYPE, json.dumps(GOOD))
     checks.run("record", TYPE, "-", stdin=b"\xef\xbb\xbf" + json.dumps(GOOD).encode())

@@ -52,7 +52,7 @@ COMPLETIONS = (
 
 def check(diario, folder):
     (folder / "events.jsonl").write_text("".join(weight(n) + "\n" for n in range(6000)))
-    diario.good("init", "SPACE")
+    diario.good("init", "SPACE", "--pack", "all")
     checks = Checks(diario, folder / "SPACE")
     (folder / "bin").mkdir()
     (folder / "bin" / "diario").symlink_to(diario.program)

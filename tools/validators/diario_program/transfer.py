@@ -27,7 +27,7 @@ WATER = '{"plantId":"basil","amountMl":150}'
 
 def check(diario, folder):
     space = folder / "space"
-    diario.good("init", str(space))
+    diario.good("init", str(space), "--pack", "all")
     checks = Checks(diario, space)
     lines = "".join(weight(number, actor="\u00eb") + "\n" for number in range(50))
     checks.run("record", "-", "--quiet", stdin=lines)
@@ -52,7 +52,7 @@ def check_transfer(checks, diario, folder):
         ("copy", ["import", str(file)], b""),
         ("piped", ["import", "-", "--json"], exported),
     ):
-        diario.good("init", name)
+        diario.good("init", name, "--pack", "all")
         diario.good("-C", name, *words, stdin=stdin)
         checks.equal(diario.good("-C", name, "export").out, exported, f"the export of {name}")
         diario.verify(name)
@@ -61,7 +61,7 @@ def check_transfer(checks, diario, folder):
         checks.equal(len(diario.good("-C", name, "log", "--type", "meals.").lines),
                      len(checks.run("log", "--type", "meals.").lines), "nothing comes twice")
     # Into a space that has events of its own they come as new ones, each once.
-    diario.good("init", "other")
+    diario.good("init", "other", "--pack", "all")
     other = Checks(diario, folder / "other")
     other.run("record", "-", "--quiet", stdin=weight(1))
     events = [event for event in checks.run("log", "--json", "--type", "meals.").events
@@ -105,7 +105,7 @@ def check_output_files(checks, folder, exported):
 
 def check_many_small(checks, diario, folder):
     """Rows much smaller than what stands beside them in a frame once did not fit into one."""
-    diario.good("init", "many")
+    diario.good("init", "many", "--pack", "all")
     lines = "".join(
         weight(number, origin=f"7zk3m9q2c1f4a-{number + 1}", at=1_770_000_000_000 + number) + "\n"
         for number in range(60_000))
@@ -115,7 +115,7 @@ def check_many_small(checks, diario, folder):
 
 
 def check_bad_imports(checks, diario, folder):
-    diario.good("init", "empty")
+    diario.good("init", "empty", "--pack", "all")
     empty = Checks(diario, folder / "empty")
     good = checks.export().splitlines(keepends=True)
     cases = {
