@@ -487,8 +487,8 @@ extension Refusal {
                 .unavailable,
                 number: 3600,
                 "The server lost events that are asked for: \(lost.message). A backup of it may "
-                    + "have them; else go on in a new space: diario export on the server, and "
-                    + "import --gaps there"
+                    + "have them; else go on in a new space: diario export --all on the server, "
+                    + "and import --gaps there"
             )
         default:
             self.init(.unavailable, number: 5, "The server cannot do this now: \(error.message)")

@@ -71,6 +71,32 @@ struct ServedEventsTests {
         #expect(parts == 3)
     }
 
+    // The first thousand events that a reader got were species and classes of the packs.
+    @Test func whatTheAuthorityWroteIsLeftOutUnlessAskedFor() throws {
+        let world = try ServedWorld()
+        let token = try world.token()
+        #expect(try world.post(Self.path, token, ServedWorld.weight("2026-03-01")).status == 201)
+        func read(_ name: String, _ value: String) throws -> HTTPAnswer {
+            try world.get(
+                Self.path,
+                token,
+                query: offset("-1") + [HTTPRequest.Parameter(name, value)]
+            )
+        }
+        let people = try world.get(Self.path, token, query: offset("-1"))
+        #expect(try people.list().count == 1)
+        #expect(people.header("Stream-Up-To-Date") == "true")
+        let all = try read("all", "1")
+        let end = try #require(all.header("Stream-Next-Offset"))
+        #expect(try all.list().count == Int(end) ?? 0)
+        #expect(people.header("Stream-Next-Offset") == end)
+        #expect(try read("type", "engine.pack.adopted").list().count == 1)
+        let allergens = try read("type", "meals.allergen.defined").list().count
+        #expect(allergens > 1)
+        #expect(try read("type", "meals.").list().count == allergens + 1)
+        #expect(try read("all", "0").status == 400)
+    }
+
     @Test func aBadEventIsNamedAndNothingIsRecorded() throws {
         let world = try ServedWorld()
         let token = try world.token()

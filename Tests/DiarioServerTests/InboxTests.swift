@@ -44,7 +44,7 @@ struct InboxTests {
     }
 
     private func payloads(_ device: Device) throws -> [String] {
-        var reader = try EventReader(try world.space(of: device), EventFilter())
+        var reader = try EventReader(try world.space(of: device), .everything)
         var found: [String] = []
         while let line = try reader.next() {
             if let event = RecordedEvent(line), event.type.hasPrefix("shed.") {

@@ -277,7 +277,7 @@ struct TestReplica {
     }
 
     private func lines<Value>(_ body: (EventLine) -> Value?) throws -> [Value] {
-        var reader = try EventReader(Space(store: store, id: space), EventFilter())
+        var reader = try EventReader(Space(store: store, id: space), .everything)
         var values: [Value] = []
         while let line = try reader.next() {
             if line.type.name == "test.note.made", let value = body(line) { values.append(value) }

@@ -78,8 +78,9 @@ import Testing
     func whatIsRecordedMeanwhileStays(form: EventForm, isOtherProcess: Bool) throws {
         let source = try SampleSpace.make(folder.path + "/source")
         let count = try source.stats().status.events
-        let text = form == .lines ? SampleSpace.lines : SampleSpace.cloudEvents
-        let file = try SampleSpace.file(text(source), in: folder)
+        let text =
+            form == .lines ? try SampleSpace.lines(source) : try SampleSpace.cloudEvents(source)
+        let file = try SampleSpace.file(text, in: folder)
         let space = try Space.create(at: path, packs: PackSource.builtIn())
         let (id, path) = (space.id, path)
         let recorded = Mutex<[Origin]>([])

@@ -157,22 +157,53 @@ import Testing
     }
 
     /// It once said that another position came next, which no line of the export had.
-    @Test func aPartOfAnExportIsToldFromTheStart() throws {
+    @Test func aPartOfAnExportOfAllEventsIsTold() throws {
         let folder = try TemporaryFolder()
         let source = try SampleSpace.make(folder.path + "/source")
         let lines = String(decoding: try SampleSpace.lines(source), as: UTF8.self)
             .split(separator: "\n")
         let target = try Space.create(at: folder.path + "/target", packs: PackSource.builtIn())
+        let before = try target.stats().status.head
         let file = try SampleSpace.file(
-            Array(lines.dropFirst(60).map { $0 + "\n" }.joined().utf8),
+            Array(lines.dropFirst(3).map { $0 + "\n" }.joined().utf8),
             in: folder
         )
         let error = #expect(throws: DiarioError.self) {
             _ = try target.importLines(of: file) { _, _ in }
         }
         let message = try #require(error?.message)
-        #expect(message.contains("line 1: position 61 is not the first one, 1"), "\(message)")
+        #expect(message.contains("a part is missing"), "\(message)")
         #expect(message.contains("--gaps"), "\(message)")
+        #expect(try target.stats().status.head == before)
+    }
+
+    /// Positions of what an authority wrote are missing there, and the packs are those of the
+    /// space that takes the events.
+    @Test(arguments: [EventForm.lines, .cloudEvents])
+    func theEventsOfPeopleComeIntoAnEmptySpaceAsNewOnes(form: EventForm) throws {
+        let folder = try TemporaryFolder()
+        let source = try SampleSpace.make(folder.path + "/source")
+        let text =
+            form == .lines
+            ? try SampleSpace.lines(source, EventFilter())
+            : try SampleSpace.cloudEvents(source, EventFilter())
+        let target = try Space.create(at: folder.path + "/target", packs: PackSource.builtIn())
+        let file = try SampleSpace.file(text, in: folder)
+        let count = try source.stats().status.events
+        let first = try target.importEvents(of: file, as: form) { _, _ in }
+        #expect(first.space.id == target.id)
+        #expect(first.imported == count && first.unresolved == 0)
+        let second = try target.importEvents(of: file, as: form) { _, _ in }
+        #expect(second.imported == 0 && second.known == count)
+        #expect(try target.stats().status.events == count)
+        func types(_ space: Space) throws -> [String] {
+            var reader = try EventReader(space, EventFilter())
+            var types: [String] = []
+            while let line = try reader.next() { types.append(line.type.name) }
+            return types
+        }
+        #expect(try types(target) == types(source))
+        #expect(try target.verify { _ in }.isOK)
     }
 
     /// As editors of other systems save a file.

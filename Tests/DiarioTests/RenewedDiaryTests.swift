@@ -109,7 +109,7 @@ import Testing
     @Test(arguments: [nil, 0, 1] as [UInt64?])
     func whatIsFollowedGoesOnInTheNewSpace(after position: UInt64?) async throws {
         let diary = try Diary(path: path)
-        let followed = diary.follow(after: position)
+        let followed = diary.follow(after: position, .everything)
         try await withThrowingTaskGroup(of: [String?].self) { group in
             let (told, telling) = AsyncStream<Void>.makeStream()
             group.addTask {

@@ -23,9 +23,12 @@ enum SampleSpace {
         _ = try recorder.commit()
     }
 
-    static func lines(_ space: Space) throws -> [UInt8] {
+    static func lines(
+        _ space: Space,
+        _ filter: EventFilter = .everything
+    ) throws -> [UInt8] {
         var bytes: [UInt8] = []
-        var reader = try EventReader(space, EventFilter())
+        var reader = try EventReader(space, filter)
         while let line = try reader.next() {
             EventLineWriter.append(line, to: &bytes)
             bytes.append(UInt8(ascii: "\n"))
@@ -33,10 +36,13 @@ enum SampleSpace {
         return bytes
     }
 
-    static func cloudEvents(_ space: Space) throws -> [UInt8] {
+    static func cloudEvents(
+        _ space: Space,
+        _ filter: EventFilter = .everything
+    ) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var writer = CloudEventWriter()
-        var reader = try EventReader(space, EventFilter())
+        var reader = try EventReader(space, filter)
         while let line = try reader.next() { writer.append(line, to: &bytes) }
         writer.finish(&bytes)
         return bytes

@@ -78,7 +78,7 @@ import Testing
         let folder = try TemporaryFolder()
         let space = try SampleSpace.make(folder.path + "/space")
         func events(of subject: String) throws -> [UInt64?] {
-            var filter = EventFilter()
+            var filter = EventFilter.everything
             filter.subject = subject
             var reader = try EventReader(space, filter)
             var found: [UInt64?] = []

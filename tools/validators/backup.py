@@ -59,7 +59,7 @@ def check_beside(checks, diario, server, token, target):
 
 
 def events_of(diario, folder):
-    return diario.good("-C", folder, "export").lines
+    return diario.good("-C", folder, "export", "--all").lines
 
 
 def check_again(checks, diario, server, token, target):

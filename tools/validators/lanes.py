@@ -86,7 +86,7 @@ class Lane:
         """The export, on which both readers agree."""
         verified = self.diario.good("-C", self.path, "verify", "--json").json
         require(verified["ok"], f"a lane verifies: {verified}")
-        export = self.diario.good("-C", self.path, "export").out
+        export = self.diario.good("-C", self.path, "export", "--all").out
         command = [sys.executable, str(READER), "log", self.path, "--schema", str(ROOT / "schema")]
         summary = subprocess.run(command, capture_output=True, text=True)
         require(summary.returncode == 0, f"the second reader: {summary.stderr}{summary.stdout}")
@@ -98,12 +98,13 @@ class Lane:
 
     def check_limits(self):
         """`log --limit` shows the last events, however many of them are pending."""
-        everything = self.diario.good("-C", self.path, "export").events
+        everything = self.diario.good("-C", self.path, "export", "--all").events
         origins = [event["origin"] for event in everything]
         pending = sum("position" not in event for event in everything)
         require(0 < pending < len(origins), f"{pending} of {len(origins)} are pending")
         for limit in (1, pending - 1, pending, pending + 1):
-            shown = self.diario.good("-C", self.path, "log", "--limit", str(limit), "--json").events
+            shown = self.diario.good("-C", self.path, "log", "--all", "--limit", str(limit),
+                                     "--json").events
             require([event["origin"] for event in shown] == origins[-limit:],
                     f"log --limit {limit} with {pending} pending events")
 

@@ -108,14 +108,14 @@ def one_way(runner, bench, ids, count):
     space = folder / "space"
     stats = import_lines(runner, lines, space)
     require(stats["events"] == count, f"{count} events were imported: {stats}")
-    runner.run("export", "-C", space, "export").rename(copy)
+    runner.run("export", "-C", space, "export", "--all").rename(copy)
     require(compare(lines, copy) == count, f"{count} events were exported")
     runner.run("scan", "-C", space, "log")
     lines.unlink()
     shutil.rmtree(space)
     again = import_lines(runner, copy, space)
     require(again["head"] == stats["head"], f"the same positions: {again}")
-    require(digest(runner.run("export", "-C", space, "export")) == digest(copy),
+    require(digest(runner.run("export", "-C", space, "export", "--all")) == digest(copy),
             "an export that is imported is exported as the same bytes")
     copy.unlink()
     shutil.rmtree(space)

@@ -41,7 +41,7 @@ def digests(diario, space):
 def second_implementation(diario, space, expected):
     packs = [Pack(path) for path in
              sorted(pathlib.Path(diario.folder, space, ".diario", "packs").iterdir())]
-    lines = diario.good("-C", space, "export").events
+    lines = diario.good("-C", space, "export", "--all").events
     doors = [door for door in (Standard, newer()) if door is not None]
     for door in doors:
         for pack in packs:

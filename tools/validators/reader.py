@@ -36,7 +36,7 @@ def compare(program, space, what):
     schema = str(ROOT / "schema")
     theirs = json.loads(run(sys.executable, str(READER), "log", space, "--schema", schema))
     ours = json.loads(run(program, "-C", space, "verify", "--json"))
-    export = run(program, "-C", space, "export")
+    export = run(program, "-C", space, "export", "--all")
     export_of_reader = run(
         sys.executable, str(READER), "log", space, "--schema", schema, "--export")
     roots = [entry["root"] for entry in theirs["spaces"]]
@@ -97,9 +97,9 @@ def main():
         results.append(compare(program, space, "a run of record for each line"))
         copy = f"{folder}/copy"
         run(program, "init", copy, "--pack", "all")
-        run(program, "-C", copy, "import", "-", text=run(program, "-C", space, "export"))
+        run(program, "-C", copy, "import", "-", text=run(program, "-C", space, "export", "--all"))
         results.append(compare(program, copy, "an import of that"))
-        run(program, "-C", copy, "import", "-", text=run(program, "-C", space, "export"))
+        run(program, "-C", copy, "import", "-", text=run(program, "-C", space, "export", "--all"))
         results.append(compare(program, copy, "the same import again"))
         sealed = f"{folder}/sealed"
         run(program, "init", sealed, "--pack", "all")

@@ -66,7 +66,7 @@ def digest(folder):
 
 def events(diario, space):
     """All events by origin, as the export has them, with their positions."""
-    lines = diario.good("-C", space, "export").out.splitlines()
+    lines = diario.good("-C", space, "export", "--all").out.splitlines()
     found = {json.loads(line)["origin"]: (json.loads(line).get("position"), line)
              for line in lines}
     require(len(found) == len(lines), "an event is shown twice")
@@ -179,7 +179,7 @@ def check_parts(diario, template, space, path):
 def check_import(diario, space, target):
     """What is left of a space is taken up by another one, if that is meant."""
     exported = target.with_suffix(".jsonl")
-    said = diario.good("-C", space, "export", "--output", exported)
+    said = diario.good("-C", space, "export", "--all", "--output", exported)
     require(b"--gaps" in said.err, "the export says what is missing", said)
     diario.good("init", target, "--pack", "meals")
     refused = diario.run("-C", target, "import", exported)

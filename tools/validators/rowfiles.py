@@ -106,7 +106,7 @@ def compare(diario, space):
     """The export, on which both readers agree."""
     verified = diario.good("-C", space, "verify", "--json").json
     require(verified["ok"], f"a space with a row file verifies: {verified}")
-    export = diario.good("-C", space, "export").out
+    export = diario.good("-C", space, "export", "--all").out
     command = [sys.executable, str(READER), "log", space, "--schema", str(ROOT / "schema")]
     summary = subprocess.run(command, capture_output=True, text=True)
     require(summary.returncode == 0, f"the second reader: {summary.stderr}{summary.stdout}")
@@ -119,7 +119,7 @@ def compare(diario, space):
 
 def damage(diario, space, path, chance):
     good = path.read_bytes()
-    before = diario.good("-C", space, "export").out
+    before = diario.good("-C", space, "export", "--all").out
     for _ in range(DAMAGES):
         place = chance.randrange(len(good))
         bad = bytearray(good)
@@ -127,7 +127,8 @@ def damage(diario, space, path, chance):
         path.write_bytes(bad)
         result = diario.run("-C", space, "verify", "--json")
         if result.code == 0:
-            require(diario.good("-C", space, "export").out == before, f"byte {place} is not needed")
+            require(diario.good("-C", space, "export", "--all").out == before,
+                    f"byte {place} is not needed")
         else:
             require(path.name in result.text + result.message, f"byte {place} is named", result)
     path.unlink()

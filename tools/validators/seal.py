@@ -26,7 +26,7 @@ def record(diario, space, first, count):
 
 
 def state(diario, space):
-    return (diario.good("-C", space, "export").out,
+    return (diario.good("-C", space, "export", "--all").out,
             diario.good("-C", space, "stats", "--json").json["root"])
 
 
@@ -61,9 +61,10 @@ def short_runs(diario, space):
 def read_back(diario, space):
     """Every way to read over the edge of segments and tail gives the same events."""
     events = [(entry["position"], entry["origin"]) for entry in
-              diario.good("-C", space, "export").events]
+              diario.good("-C", space, "export", "--all").events]
     kept = [(entry["position"], entry["origin"]) for entry in
-            diario.good("-C", space, "log", "--reverse", "--limit", "100", "--json").events]
+            diario.good("-C", space, "log", "--all", "--reverse", "--limit", "100",
+                        "--json").events]
     require(kept == events[::-1][:100], "the log backwards, over the edge")
     for position, origin in (events[0], events[len(events) // 2], events[-1]):
         shown = diario.good("-C", space, "show", origin, "--json").json

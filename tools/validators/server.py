@@ -247,7 +247,7 @@ def check_restoring(checks, diario, server, folder):
         return positions(bob)
 
     def positions(space):
-        lines = diario.good("-C", space, "export").out.splitlines()
+        lines = diario.good("-C", space, "export", "--all").out.splitlines()
         return [(event.get("position"), event["origin"]) for event in map(json.loads, lines)]
 
     share(1)
@@ -304,7 +304,7 @@ def check_restoring(checks, diario, server, folder):
     refused = diario.run("-C", ann, "remote", "restore", server.url("other"), environment=ids)
     checks.true(refused.code == 1 and "remote set" in refused.message, f"taken: {refused}")
     export = folder / "ann.jsonl"
-    export.write_bytes(diario.good("-C", ann, "export").out)
+    export.write_bytes(diario.good("-C", ann, "export", "--all").out)
     made = str(folder / "anew")
     diario.good("clone", server.url("other"), made, environment=ids)
     diario.good("-C", made, "import", str(export))
@@ -343,6 +343,30 @@ def check_wrong(checks, diario, server, folder):
     checks.equal(second.code, 1, "a second server on the same port")
 
 
+def check_removing(checks, diario, server):
+    """A space gets another name and is removed, beside the server that has it open."""
+    token, data = server.token("gone"), ("--data", server.data)
+    path = "/v1/spaces/{}/events"
+    expect(server.ask("POST", path.format("gone"), token, weight(1)), 201, "record")
+    diario.good("space", "rename", "gone", "going", *data)
+    expect(server.ask("GET", path.format("gone"), token), 404, "under the old name")
+    expect(server.ask("GET", path.format("going"), token), 200, "under the new one")
+    live = http.client.HTTPConnection("127.0.0.1", server.port, timeout=90)
+    live.request("GET", path.format("going") + "?offset=now&live=sse",
+                 headers={"Authorization": f"Bearer {token}"})
+    stream = live.getresponse()
+    checks.equal(stream.status, 200, "a live stream")
+    gone = diario.good("space", "remove", "going", *data, "--yes", "--json").json
+    checks.equal((gone["events"], gone["tokens"]), (1, 1), "what is removed")
+    expect(server.ask("GET", path.format("going"), token), 401, "a removed space")
+    live.close()
+    again = server.token("going")
+    expect(server.ask("POST", path.format("going"), again, weight(2)), 201, "a new one")
+    events = expect(server.ask("GET", path.format("going"), again), 200, "its events").json
+    checks.equal([event["payload"]["weightG"] for event in events], [40_002], "nothing came back")
+    diario.verify(server.data)
+
+
 def check_sync_by_hand(checks, server):
     """The door of replicas, with what is no message."""
     token = server.token()
@@ -367,6 +391,7 @@ def check(path, folder):
         check_watch(checks, diario, server, spaces)
         check_publishing(checks, diario, server, folder)
         check_wrong(checks, diario, server, folder)
+        check_removing(checks, diario, server)
         checks.equal(server.stop(), 0, "a server that is asked to end ends with 0")
         server.start()
         report = diario.good("-C", str(spaces[0]), "sync", "--json").json

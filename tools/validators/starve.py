@@ -187,10 +187,10 @@ def check(program, folder):
         file = folder / "pack" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    with Server(diario, folder / "data", "--schema", str(folder / "pack"),
-                "--schema", str(Path(__file__).parents[2] / "schema" / "meals")) as server:
+    with Server(diario, folder / "data") as server:
         checks = Checks(diario, server.data)
-        busy, quiet = server.token("busy"), server.token("quiet")
+        packs = ("--pack", "meals", "--schema", str(folder / "pack"))
+        busy, quiet = server.token("busy", packs=packs), server.token("quiet", packs=packs)
         lines = "\n".join(weight(number) for number in range(5000))
         for _ in range(4):
             expect(server.ask("POST", "/v1/spaces/busy/events", busy, lines.encode(),

@@ -19,15 +19,35 @@ public struct EventFilter: Sendable {
     /// Of the canonical events those at these positions.
     public var positions: ClosedRange<UInt64>?
     package var part = LogPart.all
-    /// Events that an authority wrote alone: those of the engine, and reference data.
+    /// Whether events are wanted, too, that the authority wrote itself: those of the engine, as
+    /// that a pack was adopted, and reference data.
+    ///
+    /// From the start if types are named, because what is named is wanted.
+    public var includesAuthority: Bool
+    /// Events that an authority wrote alone.
     package var authorityOnly = false
 
-    /// A filter that wants events of these types, and of all if there are none.
-    public init(types: [String] = []) { self.types = types }
+    /// A filter that wants events of these types, and all that people recorded if there are none.
+    public init(types: [String] = []) {
+        self.types = types
+        includesAuthority = !types.isEmpty
+    }
 
     package init(types: [String], authorityOnly: Bool) {
-        self.types = types
+        self.init(types: types)
         self.authorityOnly = authorityOnly
+    }
+
+    /// Wants all events, whoever wrote them.
+    package static var everything: EventFilter {
+        var filter = EventFilter()
+        filter.includesAuthority = true
+        return filter
+    }
+
+    /// Whether events are wanted that were written by the authority, or by others.
+    func wants(fromAuthority: Bool) -> Bool {
+        fromAuthority ? includesAuthority : !authorityOnly
     }
 
     /// What lets the log skip segments and blocks without a wanted event.
@@ -134,7 +154,9 @@ package struct EventReader: Sendable {
         types: [String]
     ) {
         catalog = space.catalog
-        filter = EventFilter(types: types)
+        var filter = EventFilter.everything
+        filter.types = types
+        self.filter = filter
         purpose = .use
         self.cursor = cursor
     }
@@ -233,7 +255,9 @@ package struct EventReader: Sendable {
     mutating func begin(_ next: StoredEvents) throws(DiarioError) {
         nextRow = 0
         events = nil
-        guard !filter.authorityOnly || next.rows.contains(where: \.isAuthority) else { return }
+        guard next.rows.contains(where: { filter.wants(fromAuthority: $0.isAuthority) }) else {
+            return
+        }
         plans = []
         for entry in next.types {
             // Rows of lost events are left out, but not their type.
@@ -261,7 +285,7 @@ package struct EventReader: Sendable {
     }
 
     private func wants(_ stored: StoredRow) -> Bool {
-        if filter.authorityOnly, !stored.isAuthority { return false }
+        guard filter.wants(fromAuthority: stored.isAuthority) else { return false }
         if let replica = filter.replica, stored.row.replica != replica { return false }
         if let since = filter.since {
             guard let acceptedAt = stored.acceptedAt, acceptedAt >= since else { return false }

@@ -15,6 +15,8 @@ struct ImportRecorder {
     private let own: [ReplicaID: UInt64]
     /// Who wrote events of the engine in the lines: what they wrote is not recorded again.
     private var authorities: Set<ReplicaID> = []
+    /// Whether there may be such events.
+    private var takesAuthority = true
     private var group = Group()
     private var grouping = BatchGrouping()
     /// Whether the next line that is recorded begins a batch.
@@ -55,7 +57,11 @@ struct ImportRecorder {
     private static let nowhere = InputPlace(line: 0)
 
     /// The caller holds the imports of the space.
-    init(_ space: Space, _ status: SpaceStatus) throws(DiarioError) {
+    init(
+        _ space: Space,
+        _ status: SpaceStatus,
+        takesAuthority: Bool
+    ) throws(DiarioError) {
         let isAuthority = status.manifest.authority != nil
         self.init(
             space,
@@ -66,6 +72,7 @@ struct ImportRecorder {
             ),
             by: nil
         )
+        self.takesAuthority = takesAuthority
     }
 
     init(
@@ -158,7 +165,16 @@ struct ImportRecorder {
                     + "\(LogNumber.max)"
             )
         }
-        if line.type.pack == "engine" { authorities.insert(origin.replica) }
+        guard line.type.pack == "engine" else { return }
+        guard takesAuthority else {
+            throw DiarioError.refused(
+                place,
+                "it is of an export of all events, whose first one is not the one at position 1: "
+                    + "a part is missing. Import all of it. If the events before were lost where "
+                    + "it was made: diario import --gaps"
+            )
+        }
+        authorities.insert(origin.replica)
     }
 
     /// Takes a line that was checked; many of them are recorded together.

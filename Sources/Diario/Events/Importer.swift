@@ -32,10 +32,11 @@ extension Space {
 
     /// Takes up events from a file as `export` writes it: all of them or none.
     ///
-    /// Into a space without events of its packs they come as they are, with origins, positions and
-    /// times, in a space of a new lineage that takes the place of this one. Into any other space
-    /// they are recorded as new events of this replica, each origin once; so are CloudEvents that
-    /// other programs recorded, into any space.
+    /// All events of a space come into a space without events of its packs as they are, with
+    /// origins, positions and times, in a space of a new lineage that takes the place of this one.
+    /// Into any other space they are recorded as new events of this replica, each origin once; so
+    /// are events without what the authority wrote, and CloudEvents that other programs recorded,
+    /// into any space.
     ///
     /// What others record into this space meanwhile stays: the events come as new ones then.
     ///
@@ -59,10 +60,14 @@ extension Space {
             let status = try logging { () throws(LogError) in try store.status(of: id) }
             // Others know a server's space by its id, so no other one takes its place.
             let isServed = try logging { () throws(LogError) in try store.isOfServer() }
-            guard status.manifest.authority != nil, status.events == 0, !isServed,
-                try !beginsForeign(file, form)
-            else {
-                var recorder = try ImportRecorder(self, status)
+            let isEmpty = status.manifest.authority != nil && status.events == 0 && !isServed
+            let beginning = try isEmpty ? beginning(of: file, form) : .foreign
+            guard beginning == .whole || beginning == .part && takesGaps else {
+                var recorder = try ImportRecorder(
+                    self,
+                    status,
+                    takesAuthority: beginning != .part
+                )
                 let input = { self.makeInput(file, form, takesForeign: true) }
                 return try recorder.record(input, size, progress)
             }
@@ -114,18 +119,39 @@ extension Space {
         }
     }
 
-    /// Whether the first event was recorded by another program than Diario.
-    private func beginsForeign(
-        _ file: any LogFile,
+    /// How a file of events begins.
+    private enum Beginning {
+        /// With the first event of a space, or one that does not say where it stood.
+        case whole
+        /// With a later one: what is before it is left out, as what an authority wrote is.
+        case part
+        /// With an event of another program than Diario.
+        case foreign
+    }
+
+    private func beginning(
+        of file: any LogFile,
         _ form: EventForm
-    ) throws(DiarioError) -> Bool {
+    ) throws(DiarioError) -> Beginning {
+        var first: [UInt8] = []
+        func keep(_ text: Span<UInt8>) { first = text.indices.map { text[$0] } }
         switch form {
-        case .lines: return false
+        case .lines:
+            var lines = FileLines(file)
+            while first.isEmpty,
+                try lines.next({ (text, _) throws(DiarioError) in if !text.isBlank { keep(text) } })
+            {}
         case .cloudEvents:
             var batch = CloudEventBatch(file, CloudEventReader(catalog, takesForeign: true))
-            _ = try batch.next { (_, _) throws(DiarioError) in }
-            return batch.isForeign
+            _ = try batch.next { (text, _) throws(DiarioError) in keep(text) }
+            if batch.isForeign { return .foreign }
         }
+        // What is no JSON is told by whoever takes it in.
+        guard
+            case .integer(let position)? = try? JSON.parse(first).value.member("position")?.item
+                .value
+        else { return .whole }
+        return position == 1 ? .whole : .part
     }
 
     /// Makes a space of the events that takes the place of this one; nil if this one is not what it

@@ -181,9 +181,9 @@ struct Restorer {
         else {
             throw DiarioError.refused(
                 place,
-                "the pack\(packName) with fingerprint \(text) is not here. Make the space with it, "
-                    + "diario init DIR --schema FOLDER; of several editions of a pack, adopt the "
-                    + "later ones before the import: diario schema adopt FOLDER."
+                "the pack\(packName) with fingerprint \(text) is not here. Let the space use it "
+                    + "before the import, and each edition that the lines name: diario schema adopt "
+                    + "--pack NAME, or diario schema adopt DIR with its folder."
             )
         }
     }

@@ -16,10 +16,16 @@ package struct SpaceStats: Sendable {
     package let tailCount: Int
     /// Own events that the authority refused.
     package let inboxCount: Int
+    /// Whether events that the authority wrote itself are counted.
+    package var includesAuthority = false
 
-    package var bytesPerEvent: Double {
-        status.events == 0 ? 0 : Double(bytes) / Double(status.events)
+    package var events: Int {
+        guard includesAuthority else { return status.events }
+        let lost = status.manifest.lost.reduce(0) { $0 + $1.count }
+        return Int(clamping: status.head - min(lost, status.head)) + status.pending
     }
+
+    package var bytesPerEvent: Double { events == 0 ? 0 : Double(bytes) / Double(events) }
 }
 
 extension Space {

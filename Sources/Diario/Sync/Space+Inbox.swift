@@ -56,7 +56,7 @@ extension Space {
         let end = batch.refusal.map { $0.position - 1 } ?? store.standing(of: id).head
         let subjects = Set(batch.events.compactMap(\.subject))
         guard base < end, !subjects.isEmpty else { return [] }
-        var filter = EventFilter()
+        var filter = EventFilter.everything
         filter.positions = base + 1...end
         filter.part = .canonical
         if subjects.count == 1 { filter.subject = subjects.first }

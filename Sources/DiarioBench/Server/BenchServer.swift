@@ -19,26 +19,35 @@ struct BenchServer: Sendable {
         _ program: String,
         _ data: String,
         serving id: SpaceID? = nil,
-        with options: [String] = [],
         in scratch: Scratch
     ) async throws(BenchError) {
         self.program = program
         if let id {
             try Child.runTool(program, ["space", "name", id.text, Self.space, "--data", data])
+            token = try Self.token(for: Self.space, program, data, in: scratch)
         } else {
-            let words = ["space", "create", Self.space, "--data", data, "--pack", "all"]
-            try Child.runTool(program, words)
+            token = try Self.space(Self.space, with: ["--pack", "all"], program, data, in: scratch)
         }
-        token = try Self.token(for: Self.space, program, data, in: scratch)
         process = try await ServingProcess(
             program,
-            ["serve", "--data", data, "--listen", "127.0.0.1:0", "--log", "quiet"] + options,
+            ["serve", "--data", data, "--listen", "127.0.0.1:0", "--log", "quiet"],
             in: scratch
         )
     }
 
-    /// A token for a space of the folder at `data`, which is made if need be.
-    static func token(
+    /// Makes a space with packs in the folder at `data`; gives a token for it.
+    static func space(
+        _ name: String,
+        with packs: [String],
+        _ program: String,
+        _ data: String,
+        in scratch: Scratch
+    ) throws(BenchError) -> String {
+        try Child.runTool(program, ["space", "create", name, "--data", data] + packs)
+        return try token(for: name, program, data, in: scratch)
+    }
+
+    private static func token(
         for space: String,
         _ program: String,
         _ data: String,

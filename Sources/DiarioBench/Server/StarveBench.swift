@@ -80,16 +80,15 @@ struct StarveBench {
         try await scratch.withFolder("starve") { (path) throws(BenchError) in
             let data = path + "/server"
             try makePack(at: path + "/pack")
-            let busy = Client(
-                space: "busy",
-                token: try BenchServer.token(for: "busy", program, data, in: scratch)
-            )
-            let quiet = Client(
-                space: "quiet",
-                token: try BenchServer.token(for: "quiet", program, data, in: scratch)
-            )
-            let options = ["--schema", path + "/pack"]
-            let server = try await BenchServer(program, data, with: options, in: scratch)
+            func client(_ space: String) throws(BenchError) -> Client {
+                let packs = ["--schema", path + "/pack"]
+                return Client(
+                    space: space,
+                    token: try BenchServer.space(space, with: packs, program, data, in: scratch)
+                )
+            }
+            let (busy, quiet) = (try client("busy"), try client("quiet"))
+            let server = try await BenchServer(program, data, in: scratch)
             let port = server.process.port
             try fill(busy, port)
             // The first ones warm up.

@@ -18,16 +18,25 @@ extension CommandOption {
         .value("from", "POSITION", "only events at this position or behind it"),
         .value("to", "POSITION", "only events up to this position"),
         .flag("pending", "only events that have no position yet"),
+        .all,
     ]
+    /// For `stats` as well.
+    static let all = CommandOption.flag(
+        "all",
+        "also what the authority wrote itself: adoptions of packs, refusals, reference data"
+    )
 }
 
 extension Arguments {
     /// Whether any of the options is there that choose events.
-    package var choosesEvents: Bool { CommandOption.filters.contains { has($0.name) } }
+    package var choosesEvents: Bool {
+        CommandOption.filters.contains { $0.name != "all" && has($0.name) }
+    }
 
     /// The events that the options choose.
     package func filter() throws(UsageError) -> EventFilter {
         var filter = EventFilter(types: all("type"))
+        if has("all") { filter.includesAuthority = true }
         filter.subject = value("subject")
         filter.actor = value("actor")
         filter.replica = try replica("replica")

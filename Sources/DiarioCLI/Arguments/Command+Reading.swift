@@ -11,6 +11,8 @@ extension Command {
                 + "a table. In a pipe each is a line with tabs between position, origin, "
                 + "acceptedAt, at, type, version, subject, actor and payload; - stands for what "
                 + "is not there.",
+            "What the authority wrote itself is left out, unless --type names it or with --all: "
+                + "events of the engine, as that a pack was adopted, and reference data.",
             "A TIME is RFC 3339 as 2026-05-04T07:30:00Z, a date, or milliseconds since 1970.",
         ],
         options: CommandOption.filters + [
@@ -44,7 +46,12 @@ extension Command {
                 + "position, with its hash."
         ],
         options: [.json, .help],
-        examples: [Example(text: "diario show 1", meaning: "the first event of the space")]
+        examples: [
+            Example(
+                text: "diario show 1",
+                meaning: "the first event, by which mostly a pack was adopted"
+            )
+        ]
     )
 
     static let stats = Command(
@@ -53,7 +60,8 @@ extension Command {
         operandCount: 0...0,
         summary: "show what the space holds and what it costs",
         details: [
-            "Events are counted without those of the authority; head is the last position of all. "
+            "Events are counted without what the authority wrote itself, unless with --all; head "
+                + "is the last position of all. "
                 + "Bytes are those that the space keeps alive, walBytes the files of the "
                 + "write-ahead log on disk.",
             "With --types it reads all sealed events and shows what they take: by type and field, "
@@ -63,6 +71,7 @@ extension Command {
                 + "or G for 1,000, a million or a thousand million of them.",
         ],
         options: [
+            .all,
             .flag("types", "also show sizes by type and column"),
             .value("warn-above", "SIZE", "end with 1 if the space takes more bytes"),
             .json, .help,

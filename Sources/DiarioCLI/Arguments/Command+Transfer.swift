@@ -9,6 +9,10 @@ extension Command {
         details: [
             "Prints every event with all that is known of it, one JSON object in each line, in "
                 + "order of position and then the pending ones. `diario import` reads it again.",
+            "What the authority wrote itself is left out, unless --type or --csv names it or with "
+                + "--all: events of the engine, as that a pack was adopted, and reference data. "
+                + "Of an export with --all and without other filters, an import into an empty "
+                + "space makes the same space; the events of others are recorded as new ones.",
             "With --cloudevents it is one JSON array of CloudEvents 1.0, which `diario import` "
                 + "reads as well. With --csv it is a table (RFC 4180) of the events of one type: "
                 + "the columns that begin with _ are those of every event, the others the fields "
@@ -17,7 +21,6 @@ extension Command {
             "Texts that a spreadsheet would take for formulas are written as they are. For a file "
                 + "that a person opens there, --spreadsheet puts an apostrophe before them: safer, "
                 + "and no longer the same text.",
-            "Only an export of all events can be imported into an empty space.",
         ],
         options: [
             .value("output", "FILE", "write to FILE, which appears when it is complete", .file),
@@ -35,7 +38,7 @@ extension Command {
         ] + CommandOption.filters + [.noProgress, .help],
         examples: [
             Example(
-                text: "diario export --output notebook.jsonl",
+                text: "diario export --all --output notebook.jsonl",
                 meaning: "a copy of all that happened"
             ),
             Example(
@@ -59,11 +62,12 @@ extension Command {
             "Takes over all events of FILE, or of the input, or none: lines as `diario export` "
                 + "writes them, or CloudEvents, if the file begins with [ or with an object that "
                 + "has a specversion: in an array, or one after the other. A byte order mark at "
-                + "the start, as some editors write one, is passed over. Into a "
-                + "space without events of its packs they come as they are, with origins, "
+                + "the start, as some editors write one, is passed over. From an export with "
+                + "--all into a space without events of its packs they come as they are, with "
+                + "origins, "
                 + "positions and times; the space is then another one, of a new lineage, so not in "
-                + "the folder of a server, where others know it. Into any "
-                + "other space they come as new events of this replica, each once, however often "
+                + "the folder of a server, where others know it. Else "
+                + "they come as new events of this replica, each once, however often "
                 + "it is repeated; they get new ids, and what names them follows. Where positions "
                 + "come from a server, this replica remembers what it took over, and other "
                 + "replicas do not know: import there from one of them. An import that was killed "
@@ -83,7 +87,7 @@ extension Command {
         examples: [
             Example(
                 text: "diario -C copy import notebook.jsonl",
-                meaning: "the events of a file into a space made with `diario init copy`"
+                meaning: "the events of a file into a space made with `diario init copy --pack all`"
             ),
             Example(
                 text: "diario import --cloudevents readings.json",

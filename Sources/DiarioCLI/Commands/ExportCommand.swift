@@ -5,20 +5,23 @@ import DiarioSchema
 /// The command `diario export`.
 enum ExportCommand {
     static func run(_ call: Invocation) throws(Failure) {
-        let (filter, version, limit) = try checkingUsage { () throws(UsageError) in
+        var (filter, version, limit) = try checkingUsage { () throws(UsageError) in
             try checkForms(call.arguments)
             return (
                 try call.arguments.filter(), try call.arguments.count("version", from: 1),
                 try call.arguments.count("limit", from: 0)
             )
         }
+        // What is named is wanted, whoever wrote it.
+        if call.arguments.has("csv") { filter.includesAuthority = true }
+        let wanted = filter
         try call.withSpace(.readOnly) { (space) throws(Failure) in
-            try space.checkTypes(of: filter)
-            let source = try ExportSource(space, filter, limit: limit, call)
+            try space.checkTypes(of: wanted)
+            let source = try ExportSource(space, wanted, limit: limit, call)
             if source.lost > 0 {
                 call.remark(
-                    "without \(Show.count(source.lost, "event")) that this space lost; such an "
-                        + "export is imported with --gaps"
+                    "without \(Show.count(source.lost, "event")) that this space lost; an export "
+                        + "with --all is imported with --gaps then"
                 )
             }
             if let folder = call.arguments.value("csv-dir") {
@@ -152,10 +155,12 @@ struct ExportSource {
         let status = try reportingLog { () throws(LogError) in
             try space.store.status(of: space.id)
         }
-        let isAll = !call.arguments.choosesEvents && !call.arguments.has("csv")
+        let isChosen = call.arguments.choosesEvents || call.arguments.has("csv")
         let all = status.head - status.released + UInt64(status.pending)
         lost = status.manifest.lost.reduce(0) { $0 + $1.count }
-        total = isAll ? min(all - min(lost, all), self.limit) : nil
+        let count =
+            filter.includesAuthority ? all - min(lost, all) : UInt64(clamping: status.events)
+        total = isChosen ? nil : min(count, self.limit)
     }
 
     /// Reads the events that are wanted, or those of them with these types, in order.

@@ -12,7 +12,7 @@ enum ImportCommand {
             let bar = call.progressBar("Importing", unit: "bytes")
             defer { bar.finish() }
             let name = path == "-" ? "the input" : CellText.oneLine(path)
-            let packs = space.packs.map(\.name)
+            let (packs, id) = (space.packs.map(\.name), space.id)
             let result: ImportSummary
             do throws(DiarioError) {
                 let form: EventForm =
@@ -29,7 +29,7 @@ enum ImportCommand {
                 throw .failed(error.line == nil ? error.message : "\(name), \(error.message)")
             }
             bar.finish()
-            try print(result, call)
+            try print(result, isCopy: result.space.id != id, call)
             remarkGone(packs, result.space, call)
         }
     }
@@ -48,6 +48,7 @@ enum ImportCommand {
 
     private static func print(
         _ result: ImportSummary,
+        isCopy: Bool,
         _ call: Invocation
     ) throws(Failure) {
         guard !call.arguments.has("json") else {
@@ -63,8 +64,9 @@ enum ImportCommand {
         func grouped(_ value: Int) -> String { ProgressLine.grouped(UInt64(max(0, value))) }
         let known =
             result.known == 0 ? "" : ", passed over \(grouped(result.known)) imported before"
+        let way = isCopy ? " as they were" : result.imported > 0 ? " as new ones" : ""
         try call.output.line(
-            "imported \(Show.count(UInt64(max(0, result.imported)), "event"))\(known)"
+            "imported \(Show.count(UInt64(max(0, result.imported)), "event"))\(way)\(known)"
         )
         if result.missing > 0 {
             call.remark(

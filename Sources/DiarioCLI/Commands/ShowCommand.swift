@@ -62,7 +62,7 @@ enum ShowCommand {
         in space: Space
     ) throws(Failure) -> (EventLine, Hash32)? {
         guard let place = try place(origin, position, in: space) else { return nil }
-        var filter = EventFilter()
+        var filter = EventFilter.everything
         filter.replica = place.replica
         if let position = place.position {
             filter.positions = position...position

@@ -117,9 +117,10 @@ extension SpaceCommand {
             ].joined(separator: " and ")
             let verb = isMeant ? "removed" : "would remove"
             try call.output.line("\(verb) \(loss.shown) with \(parts)")
-            let replicas = Show.count(UInt64(loss.replicas), "replica")
             if loss.replicas > 0 {
-                try call.output.line("\(replicas) of it keep what they have, and cannot sync it")
+                try call.output.line(
+                    "its replicas (\(loss.replicas)) keep what they have, and cannot sync any more"
+                )
             }
             if !isMeant {
                 let name = loss.name?.text ?? loss.id.text

@@ -10,7 +10,8 @@ enum StatsCommand {
             try checkingUsage { () throws(UsageError) in try bytes(text) }
         }
         try call.withSpace(.readOnly) { (space) throws(Failure) in
-            let stats = try reporting { () throws(DiarioError) in try space.stats() }
+            var stats = try reporting { () throws(DiarioError) in try space.stats() }
+            stats.includesAuthority = call.arguments.has("all")
             var sizes: SealedSizes?
             if call.arguments.has("types") {
                 sizes = try reporting { () throws(DiarioError) in try space.sealedSizes() }
@@ -54,7 +55,7 @@ enum StatsCommand {
         json.add("space", status.manifest.space.text)
         json.add("lineage", status.manifest.lineage.text)
         json.add("replica", status.replica.text)
-        json.add("events", status.events)
+        json.add("events", stats.events)
         json.add("lost", status.manifest.lost.reduce(0) { $0 + $1.count })
         json.add("head", status.head)
         json.add("pending", status.pending)
@@ -76,7 +77,7 @@ enum StatsCommand {
             ("space", status.manifest.space.text),
             ("lineage", status.manifest.lineage.text),
             ("replica", status.replica.text),
-            ("events", grouped(status.events)),
+            ("events", grouped(stats.events)),
             ("head", ProgressLine.grouped(status.head)),
             ("pending", grouped(status.pending)),
             ("inbox", grouped(stats.inboxCount)),

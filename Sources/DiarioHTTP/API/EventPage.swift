@@ -13,7 +13,8 @@ struct EventPage: Sendable {
 
         /// Whether it is what readers ask for who say nothing.
         var isPlain: Bool {
-            !isFiltered && !isCloudEvents && countMax == Limits.answerCountMax
+            !isFiltered && !filter.includesAuthority && !isCloudEvents
+                && countMax == Limits.answerCountMax
         }
 
         var isFiltered: Bool {

@@ -181,8 +181,10 @@ extension ServedDirectory {
         if let limit = try question.number("limit", in: 1...UInt64(Limits.answerCountMax)) {
             wanted.countMax = Int(limit)
         }
-        wanted.filter.types = question.request.query.filter { $0.name == "type" }
-            .compactMap(\.value)
+        wanted.filter = EventFilter(
+            types: question.request.query.filter { $0.name == "type" }.compactMap(\.value)
+        )
+        if try question.number("all", in: 1...1) != nil { wanted.filter.includesAuthority = true }
         wanted.filter.subject = try question.text("subject")
         wanted.filter.actor = try question.text("actor")
         wanted.filter.since = try question.time("since")

@@ -101,7 +101,7 @@ extension ServedSpace {
         guard position <= head else { return nil }
         return try answering { () throws(DiarioError) in
             try space.takeUpAdoptions()
-            var filter = EventFilter()
+            var filter = EventFilter.everything
             filter.positions = position...position
             filter.part = .canonical
             var reader = try EventReader(space, filter)

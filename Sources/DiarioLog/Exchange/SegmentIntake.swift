@@ -57,7 +57,7 @@ package struct SegmentIntake: ~Copyable {
             throw .outOfOrder(
                 what: "events behind position \(end) were lost where the space is copied from, so "
                     + "no copy can be made. A backup there may have them; else go on in a new "
-                    + "space: diario export there, and import --gaps"
+                    + "space: diario export --all there, and import --gaps"
             )
         }
         if let damage = try pair.damage() { throw damage }

@@ -79,8 +79,8 @@ package enum ControlError: Error, Equatable, Sendable {
             "control.sqlite has version \(version), which a newer program wrote. Use that one."
         case .damaged(let what): "control.sqlite is damaged: \(what). Restore it from a backup."
         case .unknownSpace(let name):
-            "There is no space \(name). They are listed by `diario space list`, and it is made by: "
-                + "diario space create \(name)"
+            "There is no space \(name). Those there are: diario space list. To make it: diario "
+                + "space create \(name)"
         case .unknownToken(let id):
             "There is no token \(id). They are listed by: diario token list"
         case .taken(let what): "\(what) is taken."

@@ -171,7 +171,7 @@ extension ScenarioWorld {
     }
 
     func log(of space: Space) throws -> [String] {
-        var reader = try EventReader(space, EventFilter())
+        var reader = try EventReader(space, .everything)
         var lines: [String] = []
         while let line = try reader.next() {
             guard let event = RecordedEvent(line) else { continue }

@@ -96,7 +96,7 @@ class Diario:
     def origins(self, space):
         """The origins that the log of a space has, with how often each is there."""
         counts = {}
-        for line in self.good("-C", space, "export").out.splitlines():
+        for line in self.good("-C", space, "export", "--all").out.splitlines():
             origin = json.loads(line)["origin"]
             counts[origin] = counts.get(origin, 0) + 1
         return counts

@@ -26,7 +26,7 @@ class Checks:
         return self.diario.good("-C", self.space, *words, **options)
 
     def export(self):
-        return self.diario.good("-C", self.space, "export").out
+        return self.diario.good("-C", self.space, "export", "--all").out
 
     def bad(self, *words, code=1, has=(), is_unchanged=True, **options):
         """A command about the space that must fail with all of these words in its message."""

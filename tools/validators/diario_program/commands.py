@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 
 from . import require, weight
@@ -95,9 +96,10 @@ def check_places(checks, diario, folder):
     wanted = checks.export()
     inside = folder / "notebook" / "a" / "b"
     inside.mkdir(parents=True)
-    checks.equal(diario.good("export", folder=inside).out, wanted, "the space above is found")
+    found = diario.good("export", "--all", folder=inside).out
+    checks.equal(found, wanted, "the space above is found")
     named = {"DIARIO_DIR": str(folder / "notebook")}
-    checks.equal(diario.good("export", environment=named).out, wanted, "DIARIO_DIR")
+    checks.equal(diario.good("export", "--all", environment=named).out, wanted, "DIARIO_DIR")
     checks.failing("log", has=["no space", "diario init"])
     checks.failing("-C", "nowhere", "log", has=["nowhere", "is no folder", "diario init"])
     checks.failing("-C", str(inside), "log", has=["holds no space"])
@@ -109,28 +111,38 @@ def check_places(checks, diario, folder):
 
 
 def check_log(checks):
-    everything = checks.run("log", "--json")
-    checks.equal(everything.out, checks.export(), "log --json and export")
+    everything = checks.run("log", "--all", "--json")
+    checks.equal(everything.out, checks.export(), "log --all --json and export --all")
+    authority = everything.events[0]["origin"].split("-")[0]
+    people = [event for event in everything.events if not event["origin"].startswith(authority)]
+    for command in (["log", "--json"], ["export"]):
+        checks.equal(checks.run(*command).events, people, f"{command[0]} of what people recorded")
+    checks.equal((checks.run("stats", "--json").json["events"],
+                  checks.run("stats", "--all", "--json").json["events"]),
+                 (len(people), len(everything.events)), "events of stats")
+    checks.equal(checks.run("show", "1", "--json").json["type"], "engine.pack.adopted", "show 1")
+    checks.equal(checks.run("log", "--json", "--limit", "2").events, people[-2:], "the last two")
     events = everything.events
     positions = [event["position"] for event in events]
     checks.equal(positions, list(range(1, len(events) + 1)), "positions without gaps")
-    checks.equal([event["position"] for event in checks.run("log", "--json", "--reverse").events],
-                 positions[::-1], "log --reverse")
+    backwards = checks.run("log", "--all", "--json", "--reverse").events
+    checks.equal([event["position"] for event in backwards], positions[::-1], "log --reverse")
 
     def found(*words):
-        return [event["position"] for event in checks.run("log", "--json", *words).events]
+        return [event["position"] for event in
+                checks.run("log", "--all", "--json", *words).events]
 
     def having(condition):
         return [event["position"] for event in events if condition(event)]
 
     checks.equal(found("--limit", "3"), positions[-3:], "the last three")
     checks.equal(found("--limit", "0"), [], "none")
-    whole = checks.run("export").events
+    whole = checks.run("export", "--all").events
     for words, expected in (
         (["--limit", "3"], whole[:3]), (["--limit", "0"], []), (["--limit", "9999"], whole),
         (["--from", "5", "--limit", "2"], [e for e in whole if e.get("position", 0) >= 5][:2]),
     ):
-        checks.equal(checks.run("export", *words).events, expected, f"export {words}")
+        checks.equal(checks.run("export", "--all", *words).events, expected, f"export {words}")
     checks.equal(len(checks.run("export", "--csv", "meals.weight.recorded", "--limit", "2").out
                      .splitlines()), 3, "a table of two events")
     checks.equal(len(json.loads(checks.run("export", "--cloudevents", "--limit", "2").out)), 2,
@@ -163,7 +175,7 @@ def check_log(checks):
                  "until a time")
     checks.equal(found("--since", "2001-01-01", "--until", "2001-01-02"), [], "a day long ago")
     checks.equal(found("--pending"), [], "nothing is pending")
-    rows = [line.split("\t") for line in checks.run("log").lines]
+    rows = [line.split("\t") for line in checks.run("log", "--all").lines]
     checks.equal([(row[0], row[1], row[4]) for row in rows],
                  [(str(event["position"]), event["origin"], event["type"]) for event in events],
                  "lines with tabs")
@@ -474,6 +486,14 @@ def check_spaces(checks, diario, folder, data):
     checks.true(not (folder / "served" / ".diario" / "spaces" / gone["id"]).exists(),
                 "its folder is gone")
     checks.failing("space", "remove", "bare", *data, "--yes", has=["no space bare"])
+    # As after a crash before the space got its name, or after it lost it.
+    orphan = diario.good("space", "create", "orphan", *data, "--json").json["id"]
+    with sqlite3.connect(folder / "served" / ".diario" / "control.sqlite") as control:
+        control.execute("DELETE FROM space WHERE id = ?", (orphan,))
+    control.close()
+    diario.good("space", "remove", orphan, *data, "--yes")
+    checks.equal([space["space"] for space in diario.good("space", "list", *data, "--json").json],
+                 ["home"], "a space without a name is gone")
     checks.equal(diario.good("token", "list", *data, "--json").json, [], "its tokens are gone")
 
 

@@ -101,9 +101,9 @@ def check_rules(checks):
 
 
 def check_written(checks):
-    text = checks.run("export", "--cloudevents").out
+    text = checks.run("export", "--all", "--cloudevents").out
     events = json.loads(text)
-    lines = checks.run("export").events
+    lines = checks.run("export", "--all").events
     validator = jsonschema.Draft202012Validator(
         BATCH, format_checker=jsonschema.FormatChecker())
     errors = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(events)]
@@ -143,10 +143,10 @@ def check_written(checks):
 
 
 def check_round_trips(checks, diario, folder):
-    text = checks.run("export", "--cloudevents").out
+    text = checks.run("export", "--all", "--cloudevents").out
     lines = checks.export()
     file = folder / "all.json"
-    checks.run("export", "--cloudevents", "--output", str(file))
+    checks.run("export", "--all", "--cloudevents", "--output", str(file))
     checks.equal(file.read_bytes(), text, "export --cloudevents --output")
     # However the array is laid out, and read from a file or a pipe.
     spaced = (b"\r\n\t [" + b" ,\n".join(
@@ -158,9 +158,9 @@ def check_round_trips(checks, diario, folder):
     ):
         diario.good("init", name, "--pack", "all")
         diario.good("-C", name, *words, stdin=stdin)
-        checks.equal(diario.good("-C", name, "export", "--cloudevents").out, text,
+        checks.equal(diario.good("-C", name, "export", "--all", "--cloudevents").out, text,
                      f"CloudEvents of {name}")
-        checks.equal(diario.good("-C", name, "export").out, lines, f"lines of {name}")
+        checks.equal(diario.good("-C", name, "export", "--all").out, lines, f"lines of {name}")
         diario.verify(name)
     # A space that has these events already takes none of them again, in whatever form they come.
     diario.good("init", "used", "--pack", "all")
@@ -199,7 +199,7 @@ def check_foreign(checks, diario, folder):
     checks.equal([event["payload"]["weightG"] for event in events], [78400, 78400], "payloads")
     checks.equal(events[0]["at"], "2026-03-02T05:30:00.123Z", "the time of the other program")
     checks.equal((events[1]["actor"], events[1]["ifUnchanged"]), ("user-1", True), "its actor")
-    runs = [run for event in foreign.run("export").events
+    runs = [run for event in foreign.run("export", "--all").events
             if event["type"] == "engine.events.imported" for run in event["payload"]["runs"]]
     checks.equal([(run["replica"], run["first"]) for run in runs],
                  [derived_origin(FOREIGN["source"], event["id"]) for event in (FOREIGN, more)],
@@ -218,7 +218,7 @@ def check_refused(checks, diario):
     diario.good("init", "empty", "--pack", "all")
     empty = Checks(diario, checks.space.replace("space", "empty"))
     good = json.dumps(FOREIGN)
-    own = checks.run("export", "--cloudevents").out
+    own = checks.run("export", "--all", "--cloudevents").out
     cases = [(json.dumps([FOREIGN, FOREIGN | change]), [
         f"element 2 (line 1, byte {len(good) + 4})", *has])
         for change, has in (
@@ -264,7 +264,7 @@ def check_refused(checks, diario):
 
 
 def check_tables(checks, diario, folder):
-    lines = checks.run("export").events
+    lines = checks.run("export", "--all").events
     for words, has in (
         (["--csv", "meals.weight.recorded", "--cloudevents"], ["--cloudevents and --csv"]),
         (["--csv", "a.b", "--type", "a.b"], ["--type"]), (["--version", "1"], ["--csv"]),
@@ -274,7 +274,7 @@ def check_tables(checks, diario, folder):
         checks.bad("export", *words, code=2, has=has, is_unchanged=False)
     checks.bad("export", "--csv", "meals.weight.recordde", has=["did you mean", "recorded?"])
     checks.bad("export", "--csv", "meals.weight.recorded", "--version", "7", has=["version 7"])
-    checks.run("export", "--csv-dir", str(folder / "tables"))
+    checks.run("export", "--all", "--csv-dir", str(folder / "tables"))
     types = {line["type"] for line in lines}
     checks.equal({path.name for path in (folder / "tables").iterdir()},
                  {f"{name}.csv" for name in types}, "a file for each type that has events")

@@ -60,9 +60,9 @@ class Server:
         self.process.kill()
         self.process.wait()
 
-    def token(self, space="home", rights="read,append", *words):
-        """A token for a space, which is made with the pack meals if it is not there."""
-        made = self.diario.run("space", "create", space, "--data", self.data, "--pack", "meals")
+    def token(self, space="home", rights="read,append", *words, packs=("--pack", "meals")):
+        """A token for a space, which is made with these packs if it is not there."""
+        made = self.diario.run("space", "create", space, "--data", self.data, *packs)
         require(made.code == 0 or "is taken" in made.message, "a space is made", made)
         made = self.diario.good("token", "create", "--data", self.data, "--space", space,
                                 "--rights", rights, "--json", *words)

@@ -43,7 +43,7 @@ def check(diario, folder):
 def check_transfer(checks, diario, folder):
     exported = checks.export()
     file = folder / "all.jsonl"
-    checks.run("export", "--output", str(file))
+    checks.run("export", "--all", "--output", str(file))
     checks.equal(file.read_bytes(), exported, "export --output")
     checks.equal(sorted(os.listdir(folder)), ["all.jsonl", "space"], "no other file is left")
     check_output_files(checks, folder, exported)
@@ -54,12 +54,22 @@ def check_transfer(checks, diario, folder):
     ):
         diario.good("init", name, "--pack", "all")
         diario.good("-C", name, *words, stdin=stdin)
-        checks.equal(diario.good("-C", name, "export").out, exported, f"the export of {name}")
+        checks.equal(diario.good("-C", name, "export", "--all").out, exported,
+                     f"the export of {name}")
         diario.verify(name)
         again = diario.good("-C", name, *words, stdin=stdin)
         checks.true(again.code == 0, "an import may be repeated", again)
         checks.equal(len(diario.good("-C", name, "log", "--type", "meals.").lines),
                      len(checks.run("log", "--type", "meals.").lines), "nothing comes twice")
+    # What people recorded comes into an empty space with its packs as new events.
+    people = checks.run("export").out
+    diario.good("init", "people", "--pack", "all")
+    for count in (len(people.splitlines()), 0):
+        taken = diario.good("-C", "people", "import", "-", "--json", stdin=people).json
+        checks.equal(taken["imported"], count, "events of people")
+    checks.equal([event["type"] for event in diario.good("-C", "people", "export").events],
+                 [event["type"] for event in checks.run("export").events], "in their order")
+    diario.verify("people")
     # Into a space that has events of its own they come as new ones, each once.
     diario.good("init", "other", "--pack", "all")
     other = Checks(diario, folder / "other")
@@ -87,7 +97,7 @@ def check_output_files(checks, folder, exported):
     (place / "real").write_text("old")
     (place / "link").symlink_to("real")
     for name in ("x", "secret", "link"):
-        checks.run("export", "--output", str(place / name))
+        checks.run("export", "--all", "--output", str(place / name))
         checks.equal((place / name).read_bytes(), exported, f"export --output {name}")
     checks.equal((place / "x.new").read_text(), "precious", "a file named like a temporary one")
     checks.equal((place / "secret").stat().st_mode & 0o777, 0o600, "who may read the file")
