@@ -182,8 +182,8 @@ struct Restorer {
             throw DiarioError.refused(
                 place,
                 "the pack\(packName) with fingerprint \(text) is not here. Let the space use it "
-                    + "before the import, and each edition that the lines name: diario schema adopt "
-                    + "--pack NAME, or diario schema adopt DIR with its folder."
+                    + "before the import, and each edition that the lines name: diario schema "
+                    + "adopt --pack NAME, or diario schema adopt DIR with its folder."
             )
         }
     }
