@@ -240,7 +240,7 @@ public enum Limits {
     ///
     /// Above: the answer ends early, and the next goes on.
     public static let scanEventCountMax = 65_536
-    /// Questions and scans of one space that run at once, on more than three processors.
+    /// Questions and scans of one space that run at once; in all there are more.
     ///
     /// Above: they wait for their turn.
     package static let spaceReadCountMax = 2

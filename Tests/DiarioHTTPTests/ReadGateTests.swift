@@ -62,11 +62,11 @@ struct ReadGateTests {
     }
 
     /// On two processors a question without an end would else keep all other spaces out.
-    @Test(arguments: [(1, 2, 1), (2, 2, 1), (3, 2, 1), (4, 3, 2), (16, 15, 2)])
-    func aSpaceNeverTakesTheLastPlace(processors: Int, total: Int, ofSpace: Int) {
+    @Test(arguments: [(1, 3), (2, 3), (4, 3), (5, 4), (16, 15)])
+    func aSpaceNeverTakesTheLastPlace(processors: Int, total: Int) {
         let bounds = ReadGate.Bounds(processorCount: processors)
         #expect(bounds.total == total)
-        #expect(bounds.ofSpace == ofSpace)
+        #expect(bounds.ofSpace < total)
     }
 
     @Test func aTokenHasABoundOfItsOwn() {

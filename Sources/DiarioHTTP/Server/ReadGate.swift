@@ -12,11 +12,8 @@ package struct ReadGate: Sendable {
         package init(total: Int) { self.total = total }
 
         /// A processor is left for those who push, pull and wait for news, where there are more
-        /// than two; and a place for other spaces than the one that asks most.
-        package init(processorCount: Int) {
-            total = max(2, processorCount - 1)
-            ofSpace = min(ofSpace, total - 1)
-        }
+        /// than three; and always a place for other spaces than the one that asks most.
+        package init(processorCount: Int) { total = max(ofSpace + 1, processorCount - 1) }
     }
 
     /// Those of a token that wait, in the order in which they came.
