@@ -119,5 +119,6 @@ package enum FormatPart: String, Sendable {
     case verdict
     case news
     case inbox
+    case kept = "file of kept events"
     case imports = "note of an import"
 }

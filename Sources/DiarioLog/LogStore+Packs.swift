@@ -47,6 +47,14 @@ extension LogStore {
         }
     }
 
+    /// All packs that were kept, whichever spaces adopted them.
+    package func packs() throws(LogError) -> [Hash32] {
+        let directory = shared.directory
+        return try storing { () throws(StorageError) in
+            try directory.list(LogPaths.packs).compactMap { Hash32(text: $0) }
+        }
+    }
+
     /// The files of a pack that was kept, sorted by path, checked against the fingerprint.
     package func packFiles(_ fingerprint: Hash32) throws(LogError) -> [PackFile] {
         try Self.packFiles(fingerprint, in: shared.directory)

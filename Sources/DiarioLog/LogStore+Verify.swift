@@ -45,6 +45,7 @@ extension LogStore {
         var result = try verifyEvents(of: space, visit)
         // The root does not depend on it.
         result.faults += try inboxFaults(of: space)
+        result.faults += try keptFaults(of: space)
         result.faults += try importFaults(of: space)
         result.faults += try remoteFaults(of: space)
         if let fault = try publishingFault(of: space, root: result.root) {

@@ -7,11 +7,21 @@ package struct Caller: Hashable, Sendable {
 
         package static let read = Rights(rawValue: 1)
         package static let append = Rights(rawValue: 2)
-        /// Append events of other actors.
+        /// Append events of other actors, and of replicas that belong to others.
         package static let relay = Rights(rawValue: 4)
         package static let admin = Rights(rawValue: 8)
 
         package static let all: Rights = [.read, .append, .relay, .admin]
+
+        /// What one right is called.
+        var word: String {
+            switch self {
+            case .read: "read"
+            case .append: "append"
+            case .relay: "relay"
+            default: "admin"
+            }
+        }
     }
 
     package var rights: Rights

@@ -6,6 +6,8 @@ package struct PushFacts: Sendable {
     package let replica: ReplicaID
     /// Whether the space has seen events of the replica, accepted or refused.
     package let isSeen: Bool
+    /// Whether somebody else than the replica sends them.
+    package let isRelayed: Bool
     package let eventCount: Int
     /// Of these, events that the space has not seen.
     package let newCount: Int
@@ -17,7 +19,11 @@ package struct PushFacts: Sendable {
 
 extension PushedEvents {
     /// What a gate is told, if `space` has seen the sequences of the replica up to `last`.
-    func facts(seenThrough last: UInt64, of space: SpaceOutline) -> PushFacts {
+    func facts(
+        seenThrough last: UInt64,
+        of space: SpaceOutline,
+        isRelayed: Bool
+    ) -> PushFacts {
         let count = batches.reduce(0) { $0 + $1.count }
         let seen = batches.reduce(0) { sum, batch in
             guard batch.firstSequence <= last else { return sum }
@@ -26,6 +32,7 @@ extension PushedEvents {
         return PushFacts(
             replica: replica,
             isSeen: last > 0,
+            isRelayed: isRelayed,
             eventCount: count,
             newCount: count - seen,
             size: blocks.reduce(0) { $0 + $1.bytes.count },

@@ -287,14 +287,21 @@ package final class ServedSpaces: Sendable {
         if push.newCount > 0 {
             try Self.checkQuota(of: space, push.space, push.newCount, size: push.size)
         }
-        try checkHolder(
-            of: push.replica,
-            isSeen: push.isSeen,
-            isNamed: false,
-            with: token,
-            in: space,
-            at: now
-        )
+        guard push.isRelayed else {
+            return try checkHolder(
+                of: push.replica,
+                isSeen: push.isSeen,
+                isNamed: false,
+                with: token,
+                in: space,
+                at: now
+            )
+        }
+        guard !push.isSeen else { return }
+        // Its author may come later, and must not find it taken.
+        try reading { () throws(ControlError) in
+            try control.leaveOpen([push.replica], in: space.name, at: now)
+        }
     }
 
     private static func checkQuota(

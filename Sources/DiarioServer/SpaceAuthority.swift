@@ -78,6 +78,13 @@ package final class SpaceAuthority: Sendable {
             try require(.append, of: caller)
             let outline = try check(push.standing)
             return .verdicts(try take(push, from: caller, outline.manifest, gate))
+        case .relay(let relay):
+            try require(.relay, of: caller)
+            let outline = try check(relay.push.standing)
+            if let pack = relay.pack { try take(pack, from: caller) }
+            return .verdicts(
+                try take(relay.push, from: caller, outline.manifest, isRelayed: true, gate)
+            )
         case .pull(let pull):
             try require(.read, of: caller)
             let outline = try check(pull.standing)
@@ -98,8 +105,7 @@ package final class SpaceAuthority: Sendable {
 
     private func require(_ right: Caller.Rights, of caller: Caller) throws(Refusal) {
         guard caller.rights.contains(right) || caller.rights.contains(.admin) else {
-            let word = right == .read ? "read" : "append"
-            throw Refusal(.forbidden, "The token does not give the right \(word).")
+            throw Refusal(.forbidden, "The token does not give the right \(right.word).")
         }
     }
 
@@ -157,8 +163,9 @@ package final class SpaceAuthority: Sendable {
                 .ahead,
                 number: outline.head,
                 "The authority has \(outline.head) events and the replica \(standing.size). "
-                    + "`diario sync --rejoin` goes back to what it has; its operator may rather "
-                    + "hold it and let a replica give back what it lost: diario remote restore"
+                    + "`diario remote restore` gives it back what it lost, once its operator holds "
+                    + "it: diario authority hold. Or `diario sync --rejoin` goes back to what it "
+                    + "has, and keeps the rest."
             )
         }
         if standing.size == outline.head {
@@ -170,8 +177,8 @@ package final class SpaceAuthority: Sendable {
                     .diverged,
                     number: outline.head,
                     "The first \(outline.head) events are others here than there. "
-                        + "`diario sync --rejoin` goes back to what both have; what the replica "
-                        + "recorded behind that is sent again."
+                        + "`diario sync --rejoin` goes back to what both have; own events behind "
+                        + "that are sent again, and those of others are kept."
                 )
             }
         }
@@ -190,6 +197,7 @@ package final class SpaceAuthority: Sendable {
         _ push: Push,
         from caller: Caller,
         _ manifest: Manifest,
+        isRelayed: Bool = false,
         _ gate: (PushFacts) throws(Refusal) -> Void
     ) throws(Refusal) -> Verdicts {
         let events: PushedEvents
@@ -203,7 +211,7 @@ package final class SpaceAuthority: Sendable {
                 guard !state.isRetired else { throw Self.retired }
                 let last = store.lastSequence(of: events.replica, in: space)
                 let outline = store.outline(of: space, manifest)
-                try gate(events.facts(seenThrough: last, of: outline))
+                try gate(events.facts(seenThrough: last, of: outline, isRelayed: isRelayed))
                 outcome = .success(try judge(events, from: caller, &state))
             } catch {
                 outcome = .failure(error)
@@ -252,9 +260,10 @@ package final class SpaceAuthority: Sendable {
             number: Self.waitSeconds,
             lineage: manifest.lineage,
             epoch: manifest.epoch,
-            "The authority was restored from a backup, or held, and waits for its operator: "
-                + "`diario authority resume` lets it go on, or a replica that has more gives it "
-                + "what it lacks: diario remote restore"
+            "The authority was restored from a backup, or held, and waits. A replica that has "
+                + "more gives it what it lacks: diario remote restore. Or its operator lets it go "
+                + "on without that: diario authority resume. Then events that it lacks lose their "
+                + "positions, and come back only from replicas that send them again."
         )
     }
 
@@ -356,11 +365,14 @@ package final class SpaceAuthority: Sendable {
         events.seeds.contains { store.contradicts($0, in: space) }
     }
 
+    /// The types of the space by now.
+    func sharedTypes() throws(LogError) -> SpaceTypes { try shared.types(of: space, in: store) }
+
     private func types(_ state: inout State) throws(Refusal) -> SpaceTypes {
         if let known = state.types, known.adoptionCount == store.adoptionCount(of: space) {
             return known
         }
-        let types = try logging { () throws(LogError) in try shared.types(of: space, in: store) }
+        let types = try logging { () throws(LogError) in try sharedTypes() }
         state.types = types
         return types
     }
@@ -472,26 +484,5 @@ package final class SpaceAuthority: Sendable {
             }
         }
         decided.finish()
-    }
-}
-
-extension Refusal {
-    /// What a replica is told when the log of the authority fails.
-    init(_ error: LogError) {
-        switch error {
-        case .unknownSpace: self.init(.unknownSpace, "There is no such space.")
-        case .storage(.full): self.init(.full, "The disk of the server is full.")
-        case .tooManyReplicas, .tooLarge: self.init(.full, error.message)
-        case .lost(let lost):
-            self.init(
-                .unavailable,
-                number: 3600,
-                "The server lost events that are asked for: \(lost.message). A backup of it may "
-                    + "have them; else go on in a new space: diario export --all on the server, "
-                    + "and import --gaps there"
-            )
-        default:
-            self.init(.unavailable, number: 5, "The server cannot do this now: \(error.message)")
-        }
     }
 }

@@ -75,6 +75,11 @@ struct SpaceTypes: Sendable {
         types[Key(name: entry.name, version: entry.version)]
     }
 
+    /// What the space knows under the name and version of a type.
+    subscript(type: EventType) -> Known? {
+        types[Key(name: type.nameBytes, version: type.version)]
+    }
+
     /// The event that says that a batch was refused.
     func refusalDraft(
         _ replica: ReplicaID,

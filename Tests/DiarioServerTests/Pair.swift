@@ -24,7 +24,7 @@ struct Pair {
     private let lineage: Lineage
     private let entropy: SeededEntropy
 
-    private static let schema = """
+    static let schema = """
         { "title": "test.note.made", "x-diario-version": 1, "type": "object",
           "additionalProperties": false, "required": ["text"],
           "properties": {
@@ -349,7 +349,8 @@ extension LogStore {
         actor: String = "alice",
         subject: String? = nil,
         ifUnchanged: Bool = false,
-        durability: Durability = .synced
+        durability: Durability = .synced,
+        type: String = "test.note.made"
     ) throws -> Origin {
         try recordNotes(
             [text],
@@ -357,7 +358,8 @@ extension LogStore {
             actor: actor,
             subject: subject,
             ifUnchanged: ifUnchanged,
-            durability: durability
+            durability: durability,
+            type: type
         )
     }
 
@@ -370,10 +372,11 @@ extension LogStore {
         subject: String? = nil,
         ifUnchanged: Bool = false,
         isPersonal: Bool = true,
-        durability: Durability = .synced
+        durability: Durability = .synced,
+        type name: String = "test.note.made"
     ) throws -> Origin {
         let catalog = try Space(store: self, id: space).catalog
-        guard let type = catalog.newest("test.note.made") else {
+        guard let type = catalog.newest(name) else {
             preconditionFailure("the replica has the pack")
         }
         var batch = DraftBatch()

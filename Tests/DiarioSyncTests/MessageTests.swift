@@ -83,7 +83,14 @@ struct MessageTests {
                 )
             ),
             .common(Common(epoch: 3, head: 400, size: 300)),
-        ] + publishing
+        ] + relays(replica, block) + publishing
+    }
+
+    private static func relays(_ replica: ReplicaID, _ block: [UInt8]) -> [SyncMessage] {
+        let push = Push(standing: standing, replica: replica, blocks: [block])
+        let files = PackFiles(files: [PackFiles.File(path: "pack.json", content: [1])])
+        let pack = NamedPack(fingerprint: standing.root, pack: files)
+        return [.relay(Relay(push)), .relay(Relay(push, pack: pack))]
     }
 
     private static var publishing: [SyncMessage] {
@@ -109,7 +116,7 @@ struct MessageTests {
                     acceptedAt: Timestamp(milliseconds: 1_700_000_000_000),
                     before: 200,
                     blocks: [block, block],
-                    pack: Publish.NamedPack(fingerprint: standing.root, pack: pack)
+                    pack: NamedPack(fingerprint: standing.root, pack: pack)
                 )
             ),
             .abandon(Abandon(attempt: attempt, standing: standing)),

@@ -22,7 +22,7 @@ struct MessageVectorTests {
         // Of the protocol version that is spoken; later kinds are in files of their own.
         let files: [(name: String, kinds: ClosedRange<UInt8>)] = [
             ("messages-1.json", 1...9), ("messages-2.json", 10...12),
-            ("messages-3.json", 13...13),
+            ("messages-3.json", 13...13), ("messages-4.json", 14...14),
         ]
         for (file, kinds) in files {
             try check(file, kinds)
@@ -91,10 +91,10 @@ private struct MessageFields: Codable, Equatable {
     init(_ message: SyncMessage) {
         kind = Int(message.kind.rawValue)
         switch message {
-        case .push(let push):
-            take(push.standing)
-            replica = push.replica.text
-            blocks = push.blocks.map { Hex.text($0) }
+        case .push(let push): take(push)
+        case .relay(let relay):
+            take(relay.push)
+            take(relay.pack)
         case .verdicts(let answer):
             (epoch, head) = ("\(answer.epoch)", "\(answer.head)")
             verdicts = answer.list.map { Self.texts($0) }
@@ -134,7 +134,17 @@ private struct MessageFields: Codable, Equatable {
         acceptedAt = "\(publish.acceptedAt.milliseconds)"
         before = "\(publish.before)"
         blocks = publish.blocks.map { Hex.text($0) }
-        pack = publish.pack.map { named in
+        take(publish.pack)
+    }
+
+    private mutating func take(_ push: Push) {
+        take(push.standing)
+        replica = push.replica.text
+        blocks = push.blocks.map { Hex.text($0) }
+    }
+
+    private mutating func take(_ named: NamedPack?) {
+        pack = named.map { named in
             [[named.fingerprint.text]] + named.pack.files.map { [$0.path, Hex.text($0.content)] }
         }
     }

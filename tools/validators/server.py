@@ -319,6 +319,41 @@ def check_restoring(checks, diario, server, folder):
     checks.true("bob" in [row.get("actor") for row in rows], f"a replica has an owner: {rows}")
 
 
+def check_resuming(checks, diario, server, folder):
+    """A server that goes on without what its backup lacks, and whose replicas lose nothing."""
+    admin = {"DIARIO_TOKEN": server.token("resumed", "admin")}
+    user = {"DIARIO_TOKEN": server.token("resumed", "read,append")}
+    cat, dan = str(folder / "cat"), str(folder / "dan")
+    diario.good("clone", server.url("resumed"), cat, environment=admin)
+    diario.good("clone", server.url("resumed"), dan, environment=user)
+    backup = str(folder / "resumed.backup")
+    diario.good("-C", server.data, "backup", backup)
+    for number in range(3):
+        diario.good("-C", dan, "record", "-", stdin=weight(number))
+        diario.good("-C", dan, "sync", environment=user)
+    posted = server.ask("POST", "/v1/spaces/resumed/events", admin["DIARIO_TOKEN"],
+                        body=weight(3))
+    checks.equal(posted.status, 201, f"recorded at the server: {posted}")
+    diario.good("-C", cat, "sync", environment=admin)
+    before = set(diario.origins(cat))
+    checks.equal(server.stop(), 0, "the server ends")
+    shutil.rmtree(server.data)
+    shutil.copytree(backup, server.data)
+    diario.good("authority", "resume", "--data", server.data)
+    server.start()
+    kept = diario.run("-C", cat, "sync", environment=admin)
+    checks.true(kept.code == 1 and "4 events of 2 other replicas" in kept.message
+                and "remote restore" in kept.message, f"it says what is kept: {kept}")
+    checks.true(b"sent again" not in kept.out, f"what was not sent: {kept}")
+    status = diario.good("-C", cat, "status", "--json").json
+    checks.equal((status["kept"], status["keptReplicas"]), (4, 2), "status names them")
+    diario.good("-C", cat, "remote", "restore", environment=admin)
+    diario.good("-C", cat, "sync", environment=admin)
+    diario.good("-C", dan, "sync", environment=user)
+    checks.true(before <= set(diario.origins(cat)), "nothing is gone")
+    checks.equal(diario.verify(cat)["root"], diario.verify(dan)["root"], "roots after that")
+
+
 def check_wrong(checks, diario, server, folder):
     """What users do wrong, and what they are told."""
     token = server.token("wrong")
@@ -399,6 +434,7 @@ def check(path, folder):
         checks.equal(server.stop(), 0, "and ends again")
         server.start()
         check_restoring(checks, diario, server, folder)
+        check_resuming(checks, diario, server, folder)
     return f"{checks.count} checks"
 
 

@@ -36,7 +36,8 @@ extension Diary {
     /// lost the space with its disk. It gets the events that it confirmed, at the positions that
     /// they had, and gives positions again. What is pending here is sent by the next sync. The
     /// token needs the right admin. Of several diaries, the one that has most should do this:
-    /// events that only others have get new positions when these sync. When it throws, nothing has
+    /// events that only others have get new positions when these sync, or are kept there
+    /// (``sendKept(with:)``). When it throws, nothing has
     /// changed, and the next call goes on where this one was broken off. False if the server lacked
     /// nothing.
     ///
@@ -75,6 +76,14 @@ extension Diary {
             throw DiarioError(.busy, "This space is being synced already.")
         }
         defer { syncing.end(SyncStatus()) }
+        return try await exchange(with: transport, purpose)
+    }
+
+    /// The same, while a sync goes on that asked for it.
+    func exchange(
+        with transport: some Transport,
+        _ purpose: PublishSession.Purpose
+    ) async throws -> PublishSession.Result {
         var session = PublishSession(
             space.store,
             space.id,

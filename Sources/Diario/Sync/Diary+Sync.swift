@@ -10,9 +10,12 @@ extension Diary {
     /// all that it reports is on disk. When it throws, what was exchanged before is kept, nothing
     /// recorded here is lost, and the same call may be made again.
     ///
-    /// With `rejoining`, the diary first goes back to what the authority has as well: events of
-    /// others behind that go, and own ones wait to be sent again. It is what remains after
-    /// ``DiarioError/Kind-swift.enum/diverged``, and nothing that was recorded here is lost by it.
+    /// With `rejoining`, the diary first goes back to what the authority has as well: own events
+    /// behind that wait to be sent again, and those of others are kept. It is what remains after
+    /// ``DiarioError/Kind-swift.enum/diverged``, and nothing is lost by it.
+    ///
+    /// A server that was restored from an older backup and waits gets back what it lacks, if the
+    /// token has the right admin.
     ///
     /// - Throws: ``DiarioError`` if the authority cannot be reached or refuses, or the disk fails.
     @discardableResult
@@ -20,19 +23,80 @@ extension Diary {
         with transport: some Transport,
         rejoining: Bool = false
     ) async throws -> SyncReport {
+        try await sync(with: transport) { if rejoining { $0.rejoin() } }
+    }
+
+    /// Syncs, and sends the events of others that are kept here since the server lost them.
+    ///
+    /// They get new positions. The token needs the right relay, or admin. Those that the server
+    /// refuses are in the inbox then. What it cannot take stays: events of a replica of which it
+    /// lacks earlier ones, or has others under the same origins.
+    ///
+    /// - Throws: ``DiarioError`` if the authority cannot be reached or refuses, or the disk fails.
+    @discardableResult
+    public func sendKept(with transport: some Transport) async throws -> SyncReport {
+        try await sync(with: transport) { $0.relay() }
+    }
+
+    /// How many events of others are kept here, since the server lost them.
+    ///
+    /// - Throws: ``DiarioError`` if the disk fails.
+    public func keptCount() throws -> Int {
+        try refresh()
+        do throws(LogError) { return try space.store.keptCount(of: space.id).events } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    /// Gives up the events of others that are kept here; says how many there were.
+    ///
+    /// - Throws: ``DiarioError`` if the disk fails.
+    @discardableResult
+    public func dropKept() throws -> Int {
+        let count = try keptCount()
+        do throws(LogError) { try space.store.dropKept(of: space.id) } catch {
+            throw DiarioError(error)
+        }
+        return count
+    }
+
+    private func sync(
+        with transport: some Transport,
+        _ prepare: (inout ReplicaSession) -> Void
+    ) async throws -> SyncReport {
         var session = try beginSync()
         defer { endSync(session) }
-        if rejoining { session.rejoin() }
+        prepare(&session)
         let before = transport.traffic
+        var hasRestored = false
         while true {
             try Task.checkCancellation()
             switch try step(&session) {
             case .send(let request): try await carry(request, &session, transport)
-            case .rest: return report(session, transport.traffic, since: before)
+            case .rest:
+                var moved = try report(session, transport.traffic, since: before)
+                moved.hasRestored = hasRestored
+                return moved
             case .wait:
-                throw DiarioError(.offline, session.machine.failure ?? "There was no answer.")
+                guard session.serverWaits, !hasRestored, try await giveBack(with: transport) else {
+                    throw DiarioError(.offline, session.machine.failure ?? "There was no answer.")
+                }
+                hasRestored = true
+                session.goOn()
             case .stop(let refusal): throw DiarioError(refusal)
             }
+        }
+    }
+
+    /// Gives a server that waits what it lacks; false if the token does not allow that, or if
+    /// nothing here can be given.
+    private func giveBack(with transport: some Transport) async throws -> Bool {
+        do {
+            return try await exchange(with: transport, .restoring) == .published
+        } catch let error as DiarioError
+            where error.kind == .unauthorized || error.kind == .invalid
+        {
+            return false
         }
     }
 
@@ -84,6 +148,11 @@ extension Diary {
                 }
                 session.heardOfNews()
             case .wait(let until):
+                // What stands in the way is said by the next answer.
+                if session.serverWaits, (try? await giveBack(with: transport)) == true {
+                    session.goOn()
+                    continue
+                }
                 let rest = until.milliseconds - now.milliseconds
                 try await Task.sleep(for: .milliseconds(max(rest, 1)))
             case .stop(let refusal): throw DiarioError(refusal)
@@ -193,7 +262,7 @@ extension Diary {
         _ session: ReplicaSession,
         _ traffic: TransportTraffic?,
         since before: TransportTraffic?
-    ) -> SyncReport {
+    ) throws -> SyncReport {
         let standing = space.store.standing(of: space.id)
         var report = SyncReport(
             pushed: session.moved.pushed,
@@ -205,8 +274,15 @@ extension Diary {
             bytesSent: session.moved.bytesSent,
             bytesReceived: session.moved.bytesReceived,
             recordedAgain: session.moved.recordedAgain,
-            movedBack: session.moved.movedBack
+            pendingAgain: session.moved.pendingAgain,
+            relayed: session.moved.relayed,
+            relayRejected: session.moved.relayRefused
         )
+        do throws(LogError) {
+            (report.kept, report.keptReplicas) = try space.store.keptCount(of: space.id)
+        } catch {
+            throw DiarioError(error)
+        }
         if let traffic, let before {
             report.requests = traffic.requests - before.requests
             report.bytesSent = traffic.bytesSent - before.bytesSent

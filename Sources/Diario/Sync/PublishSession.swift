@@ -167,7 +167,7 @@ package struct PublishSession: Sendable {
         for case .block(let block) in pieces { publish.blocks.append(block) }
         guard let fingerprint = there.wanted.first else { return }
         let files = try store.packFiles(fingerprint)
-        publish.pack = Publish.NamedPack(
+        publish.pack = NamedPack(
             fingerprint: fingerprint,
             pack: PackFiles(
                 files: files.map { PackFiles.File(path: $0.path, content: $0.bytes) }

@@ -17,6 +17,7 @@ extension ReplicaSession {
     package mutating func receive(_ answer: [UInt8], at now: Timestamp) throws(LogError) {
         guard let asked = request else { return }
         request = nil
+        serverWaits = false
         moved.bytesReceived += answer.count
         let message: SyncMessage
         do throws(FormatError) { message = try SyncMessage(answer.span) } catch {
@@ -35,6 +36,10 @@ extension ReplicaSession {
             machine.worked()
             authorityHead = verdicts.head
             try take(verdicts, replica, sequences, isWhole: isWhole, at: now)
+        case (.relay(let run), .verdicts(let verdicts)):
+            machine.worked()
+            authorityHead = verdicts.head
+            try take(verdicts, of: run, at: now)
         case (.pull(let size), .news(let news)):
             machine.worked()
             guard store.standing(of: space).head == size else { return }

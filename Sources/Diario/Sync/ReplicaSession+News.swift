@@ -46,12 +46,13 @@ extension ReplicaSession {
                     .diverged,
                     number: standing.head,
                     "The first \(standing.head) events are others here than at the authority. "
-                        + "`diario sync --rejoin` goes back to what both have; what was recorded "
-                        + "here behind that is sent again."
+                        + "`diario sync --rejoin` goes back to what both have; own events behind "
+                        + "that are sent again, and those of others are kept."
                 ),
                 at: now
             )
         }
+        if standing.head > before, news.end >= news.head { try store.settleKept(of: space) }
         if news.end >= news.head, lacksVerdicts(standing, at: now) { return }
         let rest = unsent(standing).reduce(0) { $0 + $1.sequences.count }
         machine.pulled(through: news.end, of: news.head, unsent: rest)

@@ -9,6 +9,7 @@ import DiarioSync
 extension ReplicaSession {
     /// What the authority does nothing about.
     mutating func take(_ refusal: Refusal, at now: Timestamp) throws(LogError) {
+        serverWaits = refusal.reason == .waiting
         guard refusal.reason == .epoch else { return machine.refused(refusal, at: now) }
         let status = try store.status(of: space)
         guard refusal.epoch > status.manifest.epoch else {
@@ -193,7 +194,9 @@ extension ReplicaSession {
         }
         space = outcome.space
         moved.recordedAgain += outcome.recordedAgain
-        moved.movedBack += outcome.movedBack
+        moved.pendingAgain += outcome.pendingAgain
+        moved.kept += outcome.kept
+        if relaying != nil { relaying = Relaying() }
         forgetVerdicts()
         machine.compared()
     }

@@ -37,6 +37,10 @@ package struct ReplicaSession: Sendable {
     package var pushCountMax = Limits.exchangeCountMax
     /// True once news could not be read: their context may be another one there.
     package internal(set) var avoidsContext = false
+    /// The sending of events of others that are kept here; nil unless a person asked for it.
+    var relaying: Relaying?
+    /// True if the authority waits for its operator, as it said last.
+    package internal(set) var serverWaits = false
     /// Of the authority, when it last answered.
     package internal(set) var authorityHead: UInt64 = 0
 
@@ -59,8 +63,13 @@ package struct ReplicaSession: Sendable {
         package var refused: UInt64 = 0
         /// Events that were recorded again under a new id.
         package var recordedAgain: UInt64 = 0
-        /// Positions that were given back.
-        package var movedBack: UInt64 = 0
+        /// Own events that lost their positions, and were pending again.
+        package var pendingAgain: UInt64 = 0
+        /// Events of others that lost theirs, and are kept.
+        package var kept: UInt64 = 0
+        /// Kept events that the authority has again, and those that it refused.
+        package var relayed: UInt64 = 0
+        package var relayRefused: UInt64 = 0
         package var requests = 0
         package var bytesSent = 0
         package var bytesReceived = 0
@@ -71,6 +80,7 @@ package struct ReplicaSession: Sendable {
         case pull(after: UInt64)
         case pack(Hash32)
         case compare
+        case relay(KeptRun)
     }
 
     package init(_ store: LogStore, _ space: SpaceID, seed: UInt64) {
@@ -87,7 +97,8 @@ package struct ReplicaSession: Sendable {
 
     /// Goes back to what the authority has as well, whatever comes behind that here.
     ///
-    /// Own events from there on are pending again; for a person to ask, after the two diverged.
+    /// Own events from there on are pending again, and those of others are kept; for a person to
+    /// ask, after the two diverged.
     package mutating func rejoin() {
         search = CommonSearch(through: store.standing(of: space).head)
         machine.compare()
@@ -109,7 +120,12 @@ package struct ReplicaSession: Sendable {
             return try push(next, of: standing)
         case .compare: return try compare(standing)
         case .wait(let until): return .wait(until: until)
-        case .rest: return .rest
+        case .rest:
+            guard relaying != nil else { return .rest }
+            if let action = try nextRelay(of: standing) { return action }
+            // What was sent comes back with the news.
+            machine.heardOfNews()
+            return try next(at: now)
         case .stop(let refusal): return .stop(refusal)
         }
     }
@@ -158,7 +174,7 @@ package struct ReplicaSession: Sendable {
         request = new
         let own = try own(standing)
         switch new {
-        case .push, .compare: preconditionFailure("these have more to say")
+        case .push, .compare, .relay: preconditionFailure("these have more to say")
         case .pack(let fingerprint):
             return counted(.packWanted(PackWanted(standing: own, fingerprint: fingerprint)))
         case .pull:
@@ -181,7 +197,7 @@ package struct ReplicaSession: Sendable {
         return .send(bytes)
     }
 
-    private func own(_ standing: SpaceStanding) throws(LogError) -> Standing {
+    func own(_ standing: SpaceStanding) throws(LogError) -> Standing {
         let status = try store.status(of: space)
         return Standing(
             lineage: status.manifest.lineage,

@@ -54,6 +54,19 @@ public struct SyncReport: Hashable, Sendable {
     public var bytesReceived = 0
     /// Own events that were recorded again under a new id, because this device was copied.
     public var recordedAgain: UInt64 = 0
-    /// Positions that the authority does not know any more; own events there were sent again.
-    public var movedBack: UInt64 = 0
+    /// Own events that lost their positions with the server's log: they were pending again, and
+    /// were sent again unless they still are.
+    public var pendingAgain: UInt64 = 0
+    /// Events of others that lost their positions in the same way, and that are kept here.
+    ///
+    /// Until ``Diary/sendKept(with:)`` has sent them, or ``Diary/dropKept()`` gave them up.
+    public var kept = 0
+    /// Of how many replicas these are.
+    public var keptReplicas = 0
+    /// Kept events of others that the server has again, and those that it refused: these are in the
+    /// inbox.
+    public var relayed: UInt64 = 0
+    public var relayRejected: UInt64 = 0
+    /// Whether the server waited and got the events back that it lacked.
+    public var hasRestored = false
 }

@@ -299,10 +299,13 @@ extension Command {
         summary: "let a restored server give positions again",
         details: [
             "A folder that was restored from a backup, or copied, may lack events that others know "
-                + "already, so it gives no positions. This lets it go on with what it has: "
-                + "replicas go back to what they have in common with it, and send their own events "
-                + "behind that again. Events of replicas that never come back are lost then; a "
-                + "newer backup would have them, and so would a replica: diario remote restore.",
+                + "already, so it gives no positions. A replica that has them gives them back, at "
+                + "their positions: diario remote restore. Do that first, at the one that has "
+                + "most; `diario sync` does so too, where the token has the right admin.",
+            "This lets it go on without them, and gives up their positions: replicas go back to "
+                + "what they have in common with it, send their own events behind that again, and "
+                + "keep those of others until somebody there gives `diario remote restore`. What "
+                + "only replicas have that never come back is lost then.",
             "Works beside a running server, which goes on at the next request. Do not run it for a "
                 + "copy that is served beside the original: both would give the same positions to "
                 + "different events.",
@@ -326,9 +329,15 @@ extension Command {
                 + "pending. Reading goes on. A server that turns out to lack events, which it does "
                 + "not notice by itself if its disk was put back, can get them from a replica "
                 + "then: diario remote restore. Else diario authority resume lets it go on.",
+            "A space that waits also gets them from a replica that syncs with the right admin. "
+                + "--no-restore rules that out, for a server that shall go back to an older "
+                + "backup: give it before the server starts, and then diario authority resume.",
             "Works beside a running server, from the next request on.",
         ],
-        options: [data, .value("space", "NAME", "only this one"), .json, .help],
+        options: [
+            data, .value("space", "NAME", "only this one"),
+            .flag("no-restore", "take nothing back from replicas either"), .json, .help,
+        ],
         examples: [
             Example(
                 text: "diario authority hold --data ./served --space home",

@@ -21,8 +21,12 @@ extension Command {
             "Events that the server refuses are in the inbox afterwards; their first origins are "
                 + "named. With --watch it goes on until it is interrupted, prints a line for each "
                 + "change, and sends what other programs record here. --rejoin first goes back to "
-                + "what the server has as well, after the two have diverged: events of others "
-                + "behind that go, and own ones are sent again.",
+                + "what the server has as well, after the two have diverged: own events behind "
+                + "that are sent again, and those of others are kept.",
+            "A server that was restored from an older backup and waits gets back what it lacks, "
+                + "where the token has the right admin. One that goes on without it lost events: "
+                + "own ones are sent again, and those of others are kept here. Then it ends with "
+                + "1, until `diario remote restore` has sent them or, with --drop, given them up.",
         ],
         options: [
             .flag("watch", "go on until it is interrupted"),
@@ -133,14 +137,19 @@ extension Command {
                 + "positions that they had, and gives positions again. The token needs the right "
                 + "admin. If it is broken off, the same command goes on.",
             "Use the replica that has most. Replicas that have more go back to what the server has "
-                + "then, and send their own events behind that again. A server that has events "
-                + "which are not here refuses. So does one that goes on giving positions, which "
-                + "`diario authority hold` stops.",
+                + "then, send their own events behind that again, and keep those of others. A "
+                + "server that has events which are not here refuses. So does one that goes on "
+                + "giving positions, which `diario authority hold` stops.",
+            "Where events of others are kept, since the server went on without them, it syncs and "
+                + "sends them: under their old origins, with new positions, and with the right "
+                + "relay alone. Those that the server refuses are in the inbox then. With --drop "
+                + "they are given up, and no server is asked.",
             "A server that lost its tokens too needs new ones: diario token create makes the name "
                 + "of the space as well. Where another space has the name by now, and others use "
                 + "it, this one can be given back under a new name.",
         ],
-        options: access + [.json, .noProgress, .help],
+        options: [.flag("drop", "give up the events of others that are kept here")] + access
+            + [.json, .noProgress, .help],
         examples: [
             Example(
                 text: "diario remote restore --token-file admin.key",
@@ -156,8 +165,8 @@ extension Command {
         summary: "show where the sync of the space stands, and what to do next",
         details: [
             "Shows how many events are here and how many wait to be sent, the server, when the two "
-                + "were last in sync, and how many events are in the inbox and in quarantine. "
-                + "Asks no server."
+                + "were last in sync, how many events are in the inbox and in quarantine, and how "
+                + "many of others are kept because the server lost them. Asks no server."
         ],
         options: [.json, .help],
         examples: [Example(text: "diario status", meaning: "before a journey, for example")]

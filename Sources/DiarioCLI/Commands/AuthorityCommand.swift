@@ -28,7 +28,8 @@ enum AuthorityCommand {
             for entry in entries {
                 let state =
                     entry.isWaiting
-                    ? "restored from a backup, or held: waits for diario authority resume"
+                    ? "restored from a backup, or held: waits for diario remote restore at a "
+                        + "replica, or diario authority resume"
                     : "gives positions"
                 try call.output.line(
                     "\(name(of: entry))  \(Show.count(entry.head, "event")), epoch \(entry.epoch)"
@@ -40,7 +41,7 @@ enum AuthorityCommand {
     }
 
     static func resume(_ call: Invocation) throws(Failure) {
-        let changed = try change(call, whereWaiting: true)
+        let changed = try change(call, to: .resumed)
         if call.arguments.has("json") { return try call.output.jsonList(changed.map { json($0) }) }
         guard !changed.isEmpty else { return try call.output.line("nothing waits here") }
         for entry in changed {
@@ -48,24 +49,38 @@ enum AuthorityCommand {
                 "\(name(of: entry)) gives positions again, from \(entry.head + 1) on"
             )
         }
+        call.remark(
+            "events that replicas have and that are not here lost their positions. Their authors "
+                + "send them again when they sync; replicas keep those of others until somebody "
+                + "there gives: diario remote restore"
+        )
     }
 
     static func hold(_ call: Invocation) throws(Failure) {
-        let changed = try change(call, whereWaiting: false)
+        let isForGood = call.arguments.has("no-restore")
+        let changed = try change(call, to: isForGood ? .heldWithoutRestore : .held)
         if call.arguments.has("json") { return try call.output.jsonList(changed.map { json($0) }) }
         guard !changed.isEmpty else { return try call.output.line("nothing gives positions here") }
         for entry in changed {
             try call.output.line(
-                "\(name(of: entry)) gives no positions behind \(entry.head), until diario "
-                    + "authority resume"
+                "\(name(of: entry)) gives no positions behind \(entry.head)"
+                    + (isForGood ? " and takes nothing back from replicas" : "")
+                    + ", until diario authority resume"
             )
         }
+    }
+
+    /// What a space is to be.
+    private enum State {
+        case resumed
+        case held
+        case heldWithoutRestore
     }
 
     /// Resumes spaces that wait, or holds those that do not; gives them as they are then.
     private static func change(
         _ call: Invocation,
-        whereWaiting isWaiting: Bool
+        to state: State
     ) throws(Failure) -> [Entry] {
         let folder = try ServedFolder(call)
         let store = try open(folder, .readWrite)
@@ -83,23 +98,27 @@ enum AuthorityCommand {
             )
         }
         let chosen = known.filter { entry in
-            guard entry.isWaiting == isWaiting else { return false }
+            switch state {
+            case .resumed: guard entry.isWaiting else { return false }
+            case .held: guard !entry.isWaiting else { return false }
+            case .heldWithoutRestore: break
+            }
             guard let wanted else { return true }
             return entry.name == wanted
         }
         try reportingLog { () throws(LogError) in
             for entry in chosen {
-                if isWaiting {
+                if state == .resumed {
                     try store.resumeAuthority(of: entry.id)
                 } else {
-                    try store.holdAuthority(of: entry.id)
+                    try store.holdAuthority(of: entry.id, mayBeRestored: state == .held)
                 }
             }
             try store.close()
         }
         return chosen.map { entry in
             var entry = entry
-            entry.isWaiting.toggle()
+            entry.isWaiting = state != .resumed
             return entry
         }
     }

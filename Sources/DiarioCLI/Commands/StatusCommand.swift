@@ -14,12 +14,14 @@ enum StatusCommand {
         let isLastSyncDamaged: Bool
         let inboxCount: Int
         let quarantineCount: Int
+        let kept: (events: Int, replicas: Int)
 
         init(_ space: Space) throws(Failure) {
             let (store, id) = (space.store, space.id)
             status = try reportingLog { () throws(LogError) in try store.status(of: id) }
             publishing = try reportingLog { () throws(LogError) in try store.publishing(of: id) }
             remote = try reportingLog { () throws(LogError) in try store.remote(of: id) }
+            kept = try reportingLog { () throws(LogError) in try store.keptCount(of: id) }
             lastSync = try reportingLog { () throws(LogError) in try store.lastSync(of: id) }
             let faults = try reportingLog { () throws(LogError) in
                 try store.remoteFaults(of: id)
@@ -50,6 +52,7 @@ enum StatusCommand {
                 )
             }
             if inboxCount > 0 { hints.append("the server refused events: diario inbox list") }
+            if kept.events > 0 { hints.append(KeptText.text(kept.events, of: kept.replicas)) }
             if quarantineCount > 0 {
                 hints.append("read models could not take events: diario quarantine list")
             }
@@ -89,6 +92,8 @@ enum StatusCommand {
         json.add("pending", standing.status.pending)
         json.add("inbox", standing.inboxCount)
         json.add("quarantine", standing.quarantineCount)
+        json.add("kept", standing.kept.events)
+        json.add("keptReplicas", standing.kept.replicas)
         if let remote = standing.remote {
             json.add("remote", remote.address)
         } else {
@@ -116,6 +121,7 @@ enum StatusCommand {
             ("pending", ProgressLine.grouped(UInt64(standing.status.pending))),
             ("inbox", ProgressLine.grouped(UInt64(standing.inboxCount))),
             ("quarantine", ProgressLine.grouped(UInt64(standing.quarantineCount))),
+            ("kept", ProgressLine.grouped(UInt64(standing.kept.events))),
             ("remote", standing.remote?.address ?? "none"),
             ("last sync", standing.lastSyncText),
         ]

@@ -76,9 +76,14 @@ enum SyncCommand {
                 )
             }
         }
-        guard refused.isEmpty else {
-            throw .failed("the server refused events, which are in the inbox: diario inbox list")
+        var problems: [String] = []
+        if !refused.isEmpty {
+            problems.append("the server refused events, which are in the inbox: diario inbox list")
         }
+        if report.kept > 0 {
+            problems.append(KeptText.text(report.kept, of: report.keptReplicas))
+        }
+        guard problems.isEmpty else { throw .failed(problems.joined(separator: "; ")) }
     }
 
     private static func exchange(
@@ -124,8 +129,12 @@ enum SyncCommand {
         if report.recordedAgain > 0 {
             parts.append("\(ProgressLine.grouped(report.recordedAgain)) recorded again")
         }
-        if report.movedBack > 0 {
-            parts.append("\(ProgressLine.grouped(report.movedBack)) sent again")
+        if report.hasRestored { parts.append("gave the server back what it lacked") }
+        if report.pendingAgain > 0 {
+            parts.append("\(ProgressLine.grouped(report.pendingAgain)) own pending again")
+        }
+        if report.kept > 0 {
+            parts.append("\(ProgressLine.grouped(UInt64(report.kept))) of others kept")
         }
         if report.pending > 0 {
             parts.append("\(ProgressLine.grouped(UInt64(report.pending))) pending")
@@ -144,7 +153,9 @@ enum SyncCommand {
         json.add("head", report.head)
         json.add("rejected", report.rejected)
         json.add("recordedAgain", report.recordedAgain)
-        json.add("movedBack", report.movedBack)
+        json.add("pendingAgain", report.pendingAgain)
+        json.add("kept", UInt64(report.kept))
+        json.add("restored", report.hasRestored)
         json.add("requests", report.requests)
         json.add("bytesSent", report.bytesSent)
         json.add("bytesReceived", report.bytesReceived)
@@ -224,5 +235,14 @@ enum SyncCommand {
         case .upToDate: return "up to date, \(head)\(pending)"
         default: return "waiting, \(head)\(pending): \(CellText.oneLine(status.lastError ?? ""))"
         }
+    }
+}
+
+/// What is said of the events of others that are kept, because the server lost them.
+enum KeptText {
+    static func text(_ count: Int, of replicas: Int) -> String {
+        "kept here, since the server lost them: \(Show.count(UInt64(count), "event")) of "
+            + "\(Show.count(UInt64(replicas), "other replica")). To send them: diario remote "
+            + "restore; to give them up: diario remote restore --drop"
     }
 }

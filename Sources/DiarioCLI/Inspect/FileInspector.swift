@@ -41,6 +41,7 @@ package struct FileInspector {
         case "DTIL": return "mark of the tiles"
         case "DLST": return "list of lost positions"
         case "DBOX": return "refused batch"
+        case "DKEP": return "kept events"
         case "DNEW": return "note of a batch that is recorded again"
         case "DIMP": return "note of an import"
         default: break
@@ -50,6 +51,7 @@ package struct FileInspector {
         if name.hasSuffix(".dseg") { return "segment" }
         if name.hasSuffix(".dper") { return "sidecar of a segment" }
         if name.hasSuffix(".dbox") { return "refused batch" }
+        if name.hasSuffix(".dkep") { return "kept events" }
         if name.hasSuffix(".dnew") { return "note of a batch that is recorded again" }
         if name.hasSuffix(".dimp") { return "note of an import" }
         if let named = namedLines { return named.kind }
@@ -58,6 +60,7 @@ package struct FileInspector {
         case "format": return "format of the directory"
         case "lock": return "lock"
         case "reserve": return "reserve"
+        case "no-restore": return "mark of an authority that takes nothing back"
         case "manifest", "removed": return "manifest of a space"
         case "replica": return "replica file"
         case "publishing": return "attempt to publish"
@@ -100,6 +103,8 @@ package struct FileInspector {
         case "list of lost positions": try take(SmallFiles.lost(bytes))
         case "refused batch":
             try take(InboxInspector(bytes: bytes, name: name, showsRows: showsRows).batch())
+        case "kept events":
+            try take(InboxInspector(bytes: bytes, name: name, showsRows: showsRows).kept())
         case "note of a batch that is recorded again":
             try take(InboxInspector(bytes: bytes, name: name, showsRows: showsRows).note())
         case "note of an import":

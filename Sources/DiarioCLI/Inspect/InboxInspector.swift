@@ -2,8 +2,8 @@ import DiarioCore
 import DiarioFormat
 import DiarioLog
 
-/// Tells what the files of an inbox say, and notes of imports: schema/format/sync.md, sections 8
-/// and 12.
+/// Tells what the files of an inbox say, those of kept events, and notes of imports:
+/// schema/format/sync.md, sections 8, 9 and 12.
 struct InboxInspector {
     let bytes: [UInt8]
     /// The file's own name, which is made of the origin of the first event.
@@ -15,22 +15,45 @@ struct InboxInspector {
     /// A refused batch: a header, and a block as in a push.
     func batch() -> [InspectLine] {
         inspect("refused batch", "Y8") { (reader) throws(InspectStop) in
-            try reader.magic("DBOX")
-            try SmallFiles.version(&reader)
-            try reader.zeros(3)
-            try reader.number("written at", size: 8, show: Show.time)
-            let rest = bytes.count - Self.headerSize
-            try reader.number(
-                "size of the block",
-                size: 4,
-                problem: { $0 == UInt64(max(0, rest)) ? nil : "\(rest) bytes are there" }
-            )
-            try reader.checksum(of: 0..<20, min(Self.headerSize, bytes.count)..<bytes.count)
+            try header("DBOX", "size of the block", &reader)
             BlockInspector(showsRows: showsRows).inspect(&reader)
         } check: { () throws(FormatError) in
             let entry = try InboxEntry(bytes.span)
             return Self.events(entry.origin, UInt64(entry.sequences.count), ".dbox")
         }
+    }
+
+    /// Events of others: a header, and blocks with positions.
+    func kept() -> [InspectLine] {
+        inspect("kept events", "Y9") { (reader) throws(InspectStop) in
+            try header("DKEP", "size of the blocks", &reader)
+            try reader.raw("blocks", count: reader.remaining)
+        } check: { () throws(FormatError) in
+            let kept = try KeptEvents(bytes.span)
+            return (
+                name,
+                "\(Show.count(UInt64(kept.eventCount), "event")) of "
+                    + Show.count(UInt64(kept.replicas.count), "replica")
+            )
+        }
+    }
+
+    private func header(
+        _ magic: String,
+        _ size: String,
+        _ reader: inout FieldReader
+    ) throws(InspectStop) {
+        try reader.magic(magic)
+        try SmallFiles.version(&reader)
+        try reader.zeros(3)
+        try reader.number("written at", size: 8, show: Show.time)
+        let rest = bytes.count - Self.headerSize
+        try reader.number(
+            size,
+            size: 4,
+            problem: { $0 == UInt64(max(0, rest)) ? nil : "\(rest) bytes are there" }
+        )
+        try reader.checksum(of: 0..<20, min(Self.headerSize, bytes.count)..<bytes.count)
     }
 
     /// Where a batch is recorded again.

@@ -116,7 +116,9 @@ package struct Problem: Error, Sendable {
             case .version: "Install a program that speaks the version that Upgrade names."
             case .failed: "Try again; if it goes on, tell the server's operator."
             case .tooFast, .unavailable: "Try again after the time that Retry-After says."
-            case .waiting: "Ask its operator: diario authority resume"
+            case .waiting:
+                "Let a replica give it what it lacks: diario remote restore. Or let it go on "
+                    + "without that: diario authority resume"
             case .tooLong: "Ask for less, as by other parameters."
             case .full: "Ask the server's administrator for more space."
             }

@@ -75,6 +75,11 @@ struct BackupListing {
                 .map { inbox + "/" + $0 },
             .fixed
         )
+        let kept = LogPaths.kept(space)
+        add(
+            try names(kept).filter { LogPaths.keptNumber($0) != nil }.map { kept + "/" + $0 },
+            .fixed
+        )
         let imports = LogPaths.imports(space)
         add(
             try names(imports).filter { LogPaths.isImportNote($0) }.map { imports + "/" + $0 },

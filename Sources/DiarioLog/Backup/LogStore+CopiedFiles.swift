@@ -72,7 +72,7 @@ extension LogStore {
     private func smallFault(of space: SpaceID) throws(LogError) -> Fault? {
         if let fault = try TileStore.markFault(shared.directory, space: space) { return fault }
         if let fault = try publishingFault(of: space, root: nil) { return fault }
-        let faults = try inboxFaults(of: space) + importFaults(of: space)
+        let faults = try inboxFaults(of: space) + keptFaults(of: space) + importFaults(of: space)
         return try (faults + remoteFaults(of: space)).first
     }
 }

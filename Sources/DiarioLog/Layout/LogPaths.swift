@@ -111,6 +111,28 @@ package enum LogPaths {
     private static let inboxSuffix = ".dbox"
     private static let inboxNoteSuffix = ".dnew"
 
+    /// Events of others that the authority lost: schema/format/sync.md, section 9.
+    package static func kept(_ space: SpaceID) -> String { "spaces/\(space.text)/kept" }
+
+    static func keptFile(_ number: UInt64, of space: SpaceID) -> String {
+        "\(kept(space))/\(hexadecimal(number))\(keptSuffix)"
+    }
+
+    /// The number of a file of kept events; nil if that is not its name.
+    static func keptNumber(_ name: String) -> UInt64? {
+        guard name.hasSuffix(keptSuffix) else { return nil }
+        let digits = name.dropLast(keptSuffix.utf8.count)
+        guard let number = UInt64(digits, radix: 16), hexadecimal(number) == digits else {
+            return nil
+        }
+        return number
+    }
+
+    private static let keptSuffix = ".dkep"
+
+    /// There while an authority that waits takes nothing back from a replica.
+    static func noRestore(_ space: SpaceID) -> String { "spaces/\(space.text)/no-restore" }
+
     /// Which events of other spaces were recorded here: schema/format/sync.md, section 12.
     package static func imports(_ space: SpaceID) -> String { "spaces/\(space.text)/imports" }
 

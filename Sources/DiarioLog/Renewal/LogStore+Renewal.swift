@@ -94,11 +94,40 @@ extension LogStore {
     /// Lets an authority that was restored give positions again.
     package func resumeAuthority(of space: SpaceID) throws(LogError) {
         try changeManifest(of: space) { $0.isWaiting = false }
+        let directory = directory
+        try storing { () throws(StorageError) in
+            guard try directory.exists(LogPaths.noRestore(space)) else { return }
+            try directory.remove(LogPaths.noRestore(space))
+            try directory.syncDirectory(LogPaths.space(space))
+        }
     }
 
-    /// Lets an authority give no positions until it is resumed, or restored from a replica.
-    package func holdAuthority(of space: SpaceID) throws(LogError) {
+    /// Lets an authority give no positions until it is resumed, or restored from a replica, unless
+    /// that is ruled out.
+    package func holdAuthority(
+        of space: SpaceID,
+        mayBeRestored: Bool = true
+    ) throws(LogError) {
+        if !mayBeRestored {
+            // First, so that no replica comes in between.
+            try withWriter { (writer) throws(LogError) in
+                try writer.begin()
+                defer { writer.end() }
+                let directory = directory
+                try storing { () throws(StorageError) in
+                    try directory.replace(LogPaths.noRestore(space), with: [])
+                }
+            }
+        }
         try withWriter { (writer) throws(LogError) in try writer.holdAuthority(of: space) }
+    }
+
+    /// Whether an authority that waits may get events back from a replica.
+    package func mayBeRestored(_ space: SpaceID) throws(LogError) -> Bool {
+        let directory = directory
+        return try storing { () throws(StorageError) in
+            try !directory.exists(LogPaths.noRestore(space))
+        }
     }
 
     /// Begins an epoch that is later than another one.

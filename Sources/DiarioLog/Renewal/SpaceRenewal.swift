@@ -27,8 +27,10 @@ package struct SpaceRenewal: ~Copyable {
         package let space: SpaceID
         /// Events that were recorded again under a new id.
         package let recordedAgain: UInt64
-        /// Events that have no position any more.
-        package let movedBack: UInt64
+        /// Own events that lost their positions, and are pending again.
+        package let pendingAgain: UInt64
+        /// Events of others that the authority does not have, which are kept in files.
+        package let kept: UInt64
     }
 
     private let store: LogStore
@@ -50,6 +52,10 @@ package struct SpaceRenewal: ~Copyable {
     /// What the inbox has of each replica beyond the new space's history, in order.
     private var waiting: [ReplicaID: ArraySlice<InboxEntry>] = [:]
     private var kept: [InboxEntry] = []
+    /// Events of others beyond the size, and how many there were.
+    private var others = KeptBlocks()
+    private var otherCount: UInt64 = 0
+    private var pendingAgain: UInt64 = 0
     private var payload = Payload()
 
     /// How often somebody may record something meanwhile.
@@ -120,7 +126,8 @@ package struct SpaceRenewal: ~Copyable {
         let size = try wholeBatches(through: min(plan.size, standing.head))
         try copyCanonical(through: size)
         try sortInbox()
-        if size < standing.head { try copyOwn(size + 1...standing.head) }
+        try store.copyKept(of: old, to: new)
+        if size < standing.head { try takeBack(size + 1...standing.head) }
         for pending in standing.pending {
             var cursor = try store.cursor(old, allOf: pending)
             while let events = try cursor.next() { try take(events.rows, of: events) }
@@ -135,7 +142,8 @@ package struct SpaceRenewal: ~Copyable {
         return Outcome(
             space: new,
             recordedAgain: UInt64(newOrigins.count),
-            movedBack: standing.head - size
+            pendingAgain: pendingAgain,
+            kept: otherCount
         )
     }
 
@@ -238,13 +246,48 @@ package struct SpaceRenewal: ~Copyable {
         return runs
     }
 
-    /// Own events that have no position any more.
-    private mutating func copyOwn(_ positions: ClosedRange<UInt64>) throws(LogError) {
+    /// Events that have no position any more: own ones are pending again, others are kept.
+    private mutating func takeBack(_ positions: ClosedRange<UInt64>) throws(LogError) {
         var cursor = try store.cursor(old, positions: positions, .canonical)
         while let events = try cursor.next() {
-            let rows = events.rows.filter { own[$0.row.replica] != nil && !$0.isAuthority }
+            // What the authority wrote it writes again where that is due.
+            let rows = events.rows.filter { !$0.isAuthority }
             try take(rows, of: events, isCanonical: true)
         }
+        try keepOthers()
+    }
+
+    /// Keeps an event of somebody else: nobody but this replica may have it any more.
+    private mutating func keep(
+        _ stored: StoredRow,
+        of events: StoredEvents,
+        _ node: SaltNode?
+    ) throws(LogError) {
+        guard let position = stored.position, let acceptedAt = stored.acceptedAt else {
+            preconditionFailure("what others recorded has positions")
+        }
+        let row = stored.row
+        if others.isFull {
+            let begins: Bool
+            do throws(FormatError) { begins = try row.begunBatch(events.bytes.span) != nil } catch {
+                throw .format(error)
+            }
+            if begins { try keepOthers() }
+        }
+        let type = events.types[row.typeIndex]
+        try others.append(
+            row,
+            of: events.bytes.span,
+            type,
+            at: position,
+            acceptedAt,
+            node: node
+        )
+        otherCount += 1
+    }
+
+    private mutating func keepOthers() throws(LogError) {
+        if let file = others.take(at: store.now) { try store.keep(file, of: new) }
     }
 
     private mutating func takeWaiting(
@@ -282,21 +325,26 @@ package struct SpaceRenewal: ~Copyable {
         for stored in rows {
             let row = stored.row
             try takeWaiting(of: row.replica, before: row.sequence)
-            guard !isCanonical || isTaken(row) else { continue }
             var node: SaltNode?
             if case .present = row.personal {
                 node = seeds.node(of: row.replica, sequence: row.sequence)
             }
+            guard !isCanonical || isTaken(row) else {
+                try keep(stored, of: events, node)
+                continue
+            }
+            if isCanonical { pendingAgain += 1 }
             try takeRow(row, events.bytes.span, events.types[row.typeIndex], node)
         }
     }
 
-    /// Whether an event that had a position is pending again.
+    /// Whether an event that had a position is pending again: if it is an own one.
     ///
     /// What another device recorded under this id is for that one to push. If nothing is in the way
     /// it is pushed from here too, as it is, but it is never recorded again.
     private mutating func isTaken(_ row: BlockRow) -> Bool {
-        guard let last = own[row.replica], row.sequence > last else { return true }
+        guard let last = own[row.replica] else { return false }
+        guard row.sequence > last else { return true }
         return !isAgain && row.sequence == expectedSequence(of: row.replica)
     }
 

@@ -389,7 +389,7 @@ package struct LogRepair {
         try store.close()
     }
 
-    /// Takes files out of an inbox that cannot be read.
+    /// Takes files out of an inbox that cannot be read, and those of kept events.
     private mutating func mendInbox(
         of space: SpaceID,
         in store: LogStore
@@ -400,6 +400,11 @@ package struct LogRepair {
                 report.remarks.append("refused events in \(fault.file)")
             }
             try take(fault, outOf: LogPaths.inbox(space))
+        }
+        for fault in try store.keptFaults(of: space) {
+            report.found(fault, "set aside; what it says may be known nowhere else")
+            report.remarks.append("events of others in \(fault.file)")
+            try take(fault, outOf: LogPaths.kept(space))
         }
     }
 

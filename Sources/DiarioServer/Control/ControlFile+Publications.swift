@@ -140,15 +140,7 @@ extension ControlFile {
             guard try Self.attempt(id, connection)?.outcome == .goesOn(space) else {
                 throw .invalid("This attempt to restore has come to its end.")
             }
-            for replica in replicas {
-                try connection.run(
-                    """
-                    INSERT INTO replica (space, replica, actor, token, bound)
-                    VALUES (?, ?, NULL, NULL, ?) ON CONFLICT DO NOTHING
-                    """,
-                    [.text(name.text), .text(replica.text), Value(now)]
-                )
-            }
+            try Self.leaveOpen(replicas, in: name, at: now, connection)
             try Self.rename(space, as: name, by: id, connection)
         }
     }

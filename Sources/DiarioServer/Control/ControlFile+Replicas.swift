@@ -78,6 +78,34 @@ extension ControlFile {
         }
     }
 
+    /// Lets replicas of which nothing is known belong to whoever pushes next under their ids.
+    package func leaveOpen(
+        _ replicas: [ReplicaID],
+        in space: SpaceName,
+        at now: Timestamp
+    ) throws(ControlError) {
+        try writing { (connection) throws(ControlError) in
+            try Self.leaveOpen(replicas, in: space, at: now, connection)
+        }
+    }
+
+    static func leaveOpen(
+        _ replicas: [ReplicaID],
+        in space: SpaceName,
+        at now: Timestamp,
+        _ connection: borrowing Connection
+    ) throws(ControlError) {
+        for replica in replicas {
+            try connection.run(
+                """
+                INSERT INTO replica (space, replica, actor, token, bound)
+                VALUES (?, ?, NULL, NULL, ?) ON CONFLICT DO NOTHING
+                """,
+                [.text(space.text), .text(replica.text), Value(now)]
+            )
+        }
+    }
+
     static func insert(
         _ replica: ReplicaID,
         _ space: SpaceName,

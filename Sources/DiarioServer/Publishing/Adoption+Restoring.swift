@@ -99,7 +99,24 @@ extension Adoption {
                     epoch: manifest.epoch,
                     "The server goes on with \(present.head) events, and this replica has "
                         + "\(publish.standing.size). Its operator can stop it from giving "
-                        + "positions: diario authority hold"
+                        + "positions: diario authority hold. Else `diario sync` goes back to what "
+                        + "both have, and keeps what `diario remote restore` sends then."
+                )
+            )
+        }
+        let mayBeRestored = try logging { () throws(LogError) in
+            try store.mayBeRestored(manifest.space)
+        }
+        guard mayBeRestored else {
+            throw .refused(
+                Refusal(
+                    .waiting,
+                    number: 60,
+                    lineage: manifest.lineage,
+                    epoch: manifest.epoch,
+                    "The operator of the server goes back to \(present.head) events on purpose "
+                        + "(diario authority hold --no-restore), and takes none of the "
+                        + "\(publish.standing.size) that this replica has."
                 )
             )
         }

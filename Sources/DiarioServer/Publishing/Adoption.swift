@@ -289,7 +289,7 @@ struct Adoption {
     }
 
     /// Keeps a pack that the space adopted; others are left.
-    func keep(_ named: Publish.NamedPack?, for staging: SpaceID) throws(Stop) {
+    func keep(_ named: NamedPack?, for staging: SpaceID) throws(Stop) {
         guard let named else { return }
         let adoptions = try logging { () throws(LogError) in try store.adoptions(of: staging) }
         guard adoptions.contains(where: { $0.fingerprint == named.fingerprint }) else { return }

@@ -216,6 +216,7 @@ extension SyncWorld {
         case .abandon: return "abandon"
         case .publication: return "publication"
         case .restore: return "restore"
+        case .relay: return "relay"
         case .refusal(let refusal): return "refusal \(refusal.reason): \(refusal.message)"
         }
     }

@@ -31,6 +31,17 @@ package struct PackFiles: Equatable, Sendable {
     package init(files: [File]) { self.files = files }
 }
 
+/// A pack with the name under which it was adopted.
+package struct NamedPack: Equatable, Sendable {
+    package var fingerprint: Hash32
+    package var pack: PackFiles
+
+    package init(fingerprint: Hash32, pack: PackFiles) {
+        self.fingerprint = fingerprint
+        self.pack = pack
+    }
+}
+
 extension PackWanted {
     init(_ reader: inout ByteReader) throws(FormatError) {
         standing = try Standing(&reader)
@@ -67,5 +78,29 @@ extension PackFiles {
             output.append(text: file.path)
             output.append(counted: file.content.span.raw)
         }
+    }
+}
+
+extension ByteReader {
+    /// A pack, or none: how many there are comes first.
+    @_lifetime(self: copy self)
+    mutating func nextNamedPack() throws(FormatError) -> NamedPack? {
+        let start = offset
+        switch try nextVarint() {
+        case 0: return nil
+        case 1:
+            let fingerprint = try nextHash()
+            return NamedPack(fingerprint: fingerprint, pack: try PackFiles(&self))
+        default: throw .malformed(.message, at: start)
+        }
+    }
+}
+
+extension [UInt8] {
+    mutating func append(_ named: NamedPack?) {
+        append(varint: named == nil ? 0 : 1)
+        guard let named else { return }
+        append(named.fingerprint)
+        named.pack.write(into: &self)
     }
 }

@@ -1,5 +1,5 @@
 package import DiarioCore
-package import DiarioCrypto
+import DiarioCrypto
 import DiarioFormat
 
 // Publishing a space, and restoring one: schema/format/sync.md, sections 10 and 11.
@@ -7,17 +7,6 @@ import DiarioFormat
 /// Brings a part of a space that is to get its authority elsewhere, or back, and asks what is
 /// missing.
 package struct Publish: Equatable, Sendable {
-    /// A pack with the name under which it was adopted.
-    package struct NamedPack: Equatable, Sendable {
-        package var fingerprint: Hash32
-        package var pack: PackFiles
-
-        package init(fingerprint: Hash32, pack: PackFiles) {
-            self.fingerprint = fingerprint
-            self.pack = pack
-        }
-    }
-
     package var attempt: AttemptID
     /// Of the whole space.
     package var standing: Standing
@@ -86,14 +75,7 @@ extension Publish {
         let count = try reader.nextCount(entrySizeMin: 1 + BlockHeader.size, .message)
         blocks = []
         for _ in 0..<count { blocks.append(try reader.nextBlob()) }
-        let place = reader.offset
-        switch try reader.nextVarint() {
-        case 0: pack = nil
-        case 1:
-            let fingerprint = try reader.nextHash()
-            pack = NamedPack(fingerprint: fingerprint, pack: try PackFiles(&reader))
-        default: throw .malformed(.message, at: place)
-        }
+        pack = try reader.nextNamedPack()
     }
 
     func write(into output: inout [UInt8]) {
@@ -103,10 +85,7 @@ extension Publish {
         output.append(varint: before)
         output.append(varint: UInt64(blocks.count))
         for block in blocks { output.append(counted: block.span.raw) }
-        output.append(varint: pack == nil ? 0 : 1)
-        guard let pack else { return }
-        output.append(pack.fingerprint)
-        pack.pack.write(into: &output)
+        output.append(pack)
     }
 }
 

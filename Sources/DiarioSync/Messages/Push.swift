@@ -15,6 +15,30 @@ package struct Push: Equatable, Sendable {
     }
 }
 
+/// Events of another replica, which the authority lost: whoever has them sends them on.
+package struct Relay: Equatable, Sendable {
+    package var push: Push
+    /// A pack that they need and that the space does not use.
+    package var pack: NamedPack?
+
+    package init(_ push: Push, pack: NamedPack? = nil) {
+        self.push = push
+        self.pack = pack
+    }
+}
+
+extension Relay {
+    init(_ reader: inout ByteReader) throws(FormatError) {
+        push = try Push(&reader)
+        pack = try reader.nextNamedPack()
+    }
+
+    func write(into output: inout [UInt8]) {
+        push.write(into: &output)
+        output.append(pack)
+    }
+}
+
 extension Push {
     init(_ reader: inout ByteReader) throws(FormatError) {
         standing = try Standing(&reader)

@@ -28,6 +28,7 @@ package enum SyncMessage: Equatable, Sendable {
     case abandon(Abandon)
     case publication(Publication)
     case restore(Publish)
+    case relay(Relay)
 
     package static let version: UInt8 = 2
     static let magic: UInt32 = 0x4753_4d44
@@ -47,6 +48,7 @@ package enum SyncMessage: Equatable, Sendable {
         case abandon = 11
         case publication = 12
         case restore = 13
+        case relay = 14
     }
 
     package var kind: Kind {
@@ -64,6 +66,7 @@ package enum SyncMessage: Equatable, Sendable {
         case .abandon: .abandon
         case .publication: .publication
         case .restore: .restore
+        case .relay: .relay
         }
     }
 
@@ -99,6 +102,7 @@ package enum SyncMessage: Equatable, Sendable {
         case .abandon(let abandon): abandon.write(into: &bytes)
         case .publication(let publication): publication.write(into: &bytes)
         case .restore(let publish): publish.write(into: &bytes)
+        case .relay(let relay): relay.write(into: &bytes)
         }
         let size = bytes.count - Self.headerSize
         precondition(bytes.count <= Limits.messageSizeMax, "who writes a message keeps its limits")
@@ -141,6 +145,7 @@ package enum SyncMessage: Equatable, Sendable {
         case .abandon: self = .abandon(try Abandon(&reader))
         case .publication: self = .publication(try Publication(&reader))
         case .restore: self = .restore(try Publish(&reader))
+        case .relay: self = .relay(try Relay(&reader))
         }
         guard reader.isAtEnd else { throw .trailingBytes(at: reader.offset) }
     }

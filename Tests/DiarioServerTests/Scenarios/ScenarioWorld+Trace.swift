@@ -17,6 +17,8 @@ extension ScenarioWorld {
         switch try SyncMessage(request.span) {
         case .push(let push):
             return "\(name) -> push \(try runs(in: push.blocks).joined(separator: ", "))"
+        case .relay(let relay):
+            return "\(name) -> relay \(try runs(in: relay.push.blocks).joined(separator: ", "))"
         case .pull(let pull):
             let own = pull.own.map {
                 range($0.replica, $0.firstSequence, $0.firstSequence + $0.count - 1)
@@ -46,8 +48,13 @@ extension ScenarioWorld {
         }
         switch message {
         case .verdicts(let verdicts):
-            guard case .push(let push) = try SyncMessage(request.span) else { return "?" }
-            let list = verdicts.list.map { told($0, of: push.replica) }
+            let replica: ReplicaID
+            switch try SyncMessage(request.span) {
+            case .push(let push): replica = push.replica
+            case .relay(let relay): replica = relay.push.replica
+            default: return "?"
+            }
+            let list = verdicts.list.map { told($0, of: replica) }
             return "\(name) <- \(list.joined(separator: ", ")); head \(verdicts.head)"
         case .news(let news):
             guard !news.pieces.isEmpty else { return "\(name) <- nothing behind \(news.end)" }
@@ -59,7 +66,7 @@ extension ScenarioWorld {
             return "\(name) <- refused: \(refusal.reason)\(number)"
         case .common(let common): return "\(name) <- the same up to \(common.size)"
         case .publication(let publication): return "\(name) <- \(told(publication))"
-        case .push, .pull, .packWanted, .compare, .publish, .abandon, .restore:
+        case .push, .relay, .pull, .packWanted, .compare, .publish, .abandon, .restore:
             return "\(name) <- ?"
         }
     }

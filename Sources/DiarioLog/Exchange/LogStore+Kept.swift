@@ -1,0 +1,373 @@
+package import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+import DiarioStorage
+
+// Events of others that the authority lost, as they are kept here: schema/format/sync.md,
+// section 9.
+
+extension LogStore {
+    /// How many events of others are kept, and of how many replicas.
+    ///
+    /// Files that are damaged do not count: `verify` names them.
+    package func keptCount(of space: SpaceID) throws(LogError) -> (events: Int, replicas: Int) {
+        var (events, replicas): (Int, Set<ReplicaID>) = (0, [])
+        for number in try keptNumbers(of: space) {
+            guard let kept = try wholeKeptFile(number, of: space) else { continue }
+            events += kept.eventCount
+            replicas.formUnion(kept.replicas)
+        }
+        return (events, replicas.count)
+    }
+
+    /// The numbers of the files of kept events, in order.
+    package func keptNumbers(of space: SpaceID) throws(LogError) -> [UInt64] {
+        try storing { () throws(StorageError) in
+            let folder = LogPaths.kept(space)
+            guard try directory.exists(folder) else { return [] }
+            return try directory.list(folder).compactMap { LogPaths.keptNumber($0) }.sorted()
+        }
+    }
+
+    /// A file of kept events; nil if somebody has removed it meanwhile.
+    package func keptFile(_ number: UInt64, of space: SpaceID) throws(LogError) -> KeptEvents? {
+        let path = LogPaths.keptFile(number, of: space)
+        let bytes: [UInt8]
+        do throws(StorageError) {
+            bytes = try directory.contents(of: path, sizeMax: KeptEvents.sizeMax)
+        } catch {
+            if case .notFound = error { return nil }
+            throw .storage(error)
+        }
+        do throws(FormatError) { return try KeptEvents(bytes.span) } catch {
+            throw .corrupt(Fault(file: path, offset: error.inboxOffset, what: error.message))
+        }
+    }
+
+    /// The same, and nil if it is damaged.
+    private func wholeKeptFile(
+        _ number: UInt64,
+        of space: SpaceID
+    ) throws(LogError) -> KeptEvents? {
+        do throws(LogError) { return try keptFile(number, of: space) } catch .corrupt(_) {
+            return nil
+        }
+    }
+
+    /// What is wrong with the files of kept events.
+    func keptFaults(of space: SpaceID) throws(LogError) -> [Fault] {
+        var faults: [Fault] = []
+        for number in try keptNumbers(of: space) {
+            do throws(LogError) { _ = try keptFile(number, of: space) } catch {
+                guard case .corrupt(let fault) = error else { throw error }
+                faults.append(fault)
+            }
+        }
+        return faults
+    }
+
+    // MARK: Keeping
+
+    /// Writes one file of kept events, durably, behind those that are there.
+    func keep(_ file: [UInt8], of space: SpaceID) throws(LogError) {
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            let number = (try keptNumbers(of: space).last ?? 0) + 1
+            try storing { () throws(StorageError) in
+                try directory.makeDirectoryDurably(
+                    LogPaths.kept(space),
+                    below: LogPaths.space(space)
+                )
+                try directory.replace(LogPaths.keptFile(number, of: space), with: file)
+            }
+        }
+    }
+
+    /// Copies what is kept of a space to the one that is to take its place.
+    func copyKept(of old: SpaceID, to new: SpaceID) throws(LogError) {
+        for number in try keptNumbers(of: old) {
+            let path = LogPaths.keptFile(number, of: old)
+            let bytes: [UInt8]
+            do throws(StorageError) {
+                bytes = try directory.contents(of: path, sizeMax: KeptEvents.sizeMax)
+            } catch {
+                if case .notFound = error { continue }
+                throw .storage(error)
+            }
+            try keep(bytes, of: new)
+        }
+    }
+
+    /// Forgets all kept events; durable when this returns.
+    package func dropKept(of space: SpaceID) throws(LogError) {
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            for number in try keptNumbers(of: space) { try removeKept(number, of: space) }
+        }
+    }
+
+    private func removeKept(_ number: UInt64, of space: SpaceID) throws(LogError) {
+        try storing { () throws(StorageError) in
+            try directory.remove(LogPaths.keptFile(number, of: space))
+            try directory.syncDirectory(LogPaths.kept(space))
+        }
+    }
+
+    /// Forgets those of kept events that are in the log of the space again, as they were.
+    package func settleKept(of space: SpaceID) throws(LogError) {
+        for number in try keptNumbers(of: space) {
+            guard let kept = try wholeKeptFile(number, of: space) else { continue }
+            let known = try knownHashes(of: kept, in: space)
+            guard !known.isEmpty else { continue }
+            var again: Set<Origin> = []
+            do throws(FormatError) {
+                var hasher = EventHasher()
+                for block in kept.blocks {
+                    for row in try block.rows() {
+                        guard let hash = known[row.origin],
+                            try block.hash(of: row, &hasher) == hash
+                        else { continue }
+                        again.insert(row.origin)
+                    }
+                }
+            } catch {
+                throw .format(error)
+            }
+            try leaveKept(again, in: number, of: space)
+        }
+    }
+
+    /// What the log has under the origins of kept events.
+    private func knownHashes(
+        of kept: KeptEvents,
+        in space: SpaceID
+    ) throws(LogError) -> [Origin: Hash32] {
+        var ranges: [ReplicaID: ClosedRange<UInt64>] = [:]
+        for run in kept.blocks.flatMap(\.head.runs) {
+            let (first, last) = (run.firstSequence, run.lastSequence)
+            let range = ranges[run.replica] ?? first...last
+            ranges[run.replica] = min(range.lowerBound, first)...max(range.upperBound, last)
+        }
+        var known: [Origin: Hash32] = [:]
+        for (replica, range) in ranges {
+            let last = lastSequence(of: replica, in: space)
+            guard range.lowerBound <= last else { continue }
+            let sequences = range.lowerBound...min(range.upperBound, last)
+            for event in try self.known(sequences, of: replica, in: space) {
+                known[event.origin] = event.eventHash
+            }
+        }
+        return known
+    }
+
+    /// Forgets kept events of one file, which are somewhere else by now; durable when this returns.
+    package func leaveKept(
+        _ origins: Set<Origin>,
+        in number: UInt64,
+        of space: SpaceID
+    ) throws(LogError) {
+        guard !origins.isEmpty else { return }
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            guard let kept = try keptFile(number, of: space) else { return }
+            var rest = KeptBlocks()
+            for block in kept.blocks {
+                for row in try formatted({ () throws(FormatError) in try block.rows() })
+                where !origins.contains(row.origin) {
+                    try rest.append(row, of: block)
+                }
+            }
+            guard let file = rest.take(at: kept.writtenAt) else {
+                return try removeKept(number, of: space)
+            }
+            try storing { () throws(StorageError) in
+                try directory.replace(LogPaths.keptFile(number, of: space), with: file)
+            }
+        }
+    }
+
+    // MARK: Sending
+
+    /// The kept events that are sent next: of one replica, behind a place, but none of some
+    /// replicas.
+    ///
+    /// They are in the order that they had, so that what is about another event comes behind it.
+    package func nextKept(
+        of space: SpaceID,
+        behind place: KeptPlace?,
+        without stuck: Set<ReplicaID>,
+        countMax: Int
+    ) throws(LogError) -> KeptRun? {
+        for number in try keptNumbers(of: space) where number >= place?.file ?? 0 {
+            guard let kept = try wholeKeptFile(number, of: space) else { continue }
+            let position = number == place?.file ? place?.position ?? 0 : 0
+            do throws(FormatError) {
+                for block in kept.blocks {
+                    let rows = try block.rows()
+                    let isNext = { (row: BlockRow) in
+                        row.position ?? 0 > position && !stuck.contains(row.replica)
+                    }
+                    guard let first = rows.firstIndex(where: isNext) else { continue }
+                    let run = try block.run(of: rows[first...], countMax: countMax)
+                    return try block.keptRun(run, in: number)
+                }
+            } catch {
+                throw .format(error)
+            }
+        }
+        return nil
+    }
+}
+
+/// Gives an error of a format as one of the log.
+private func formatted<Value>(
+    _ body: () throws(FormatError) -> Value
+) throws(LogError) -> Value {
+    do throws(FormatError) { return try body() } catch { throw .format(error) }
+}
+
+extension KeptRun {
+    /// Those of its batches that were refused, for the inbox.
+    package func entries(
+        _ refused: [ClosedRange<UInt64>],
+        at now: Timestamp
+    ) throws(LogError) -> [InboxEntry] {
+        do throws(FormatError) {
+            let all = ReceivedRows(block, try Block.check(block.span))
+            let rows = try all.rows()
+            var entries: [InboxEntry] = []
+            for sequences in refused {
+                let batch = rows.filter { sequences.contains($0.sequence) }
+                let entry = InboxEntry(
+                    replica: replica,
+                    sequences: sequences,
+                    writtenAt: now,
+                    block: try all.pending(batch[...]).block
+                )
+                if entry.isOneBatch { entries.append(entry) }
+            }
+            return entries
+        } catch {
+            throw .format(error)
+        }
+    }
+}
+
+extension KeptBlocks {
+    /// Takes a row of a block that was kept before.
+    fileprivate mutating func append(_ row: BlockRow, of block: ReceivedRows) throws(LogError) {
+        guard let position = row.position, let acceptedAt = row.acceptedAt else {
+            preconditionFailure("what is kept had a position")
+        }
+        try append(
+            row,
+            of: block.block.span,
+            block.head.types[row.typeIndex],
+            at: position,
+            acceptedAt,
+            node: block.node(of: row)
+        )
+    }
+}
+
+extension ReceivedRows {
+    fileprivate func rows() throws(FormatError) -> [BlockRow] {
+        var rows: [BlockRow] = []
+        var cursor = RowCursor(block.span, head.summary)
+        while let row = try cursor.next() { rows.append(row) }
+        return rows
+    }
+
+    /// The node that the salt of a row comes from; nil if it has no personal part.
+    fileprivate func node(of row: BlockRow) -> SaltNode? {
+        guard case .present = row.personal else { return nil }
+        let group = SaltSeed.group(of: row.sequence)
+        return head.saltNodes.first { $0.replica == row.replica && $0.group == group }
+    }
+
+    fileprivate func hash(
+        of row: BlockRow,
+        _ hasher: inout EventHasher
+    ) throws(FormatError) -> Hash32 {
+        let bytes = block.span
+        var commitment: Hash32?
+        switch row.personal {
+        case .absent: break
+        case .erased(let range): commitment = Hash32(bytes.extracting(range))
+        case .present(let range):
+            guard let node = node(of: row) else {
+                throw .malformed(.saltNode, at: range.lowerBound)
+            }
+            let salt = hasher.salt(node, index: SaltSeed.index(of: row.sequence))
+            commitment = hasher.commitment(bytes.raw.extracting(range), salt: salt)
+        }
+        let type = head.types[row.typeIndex]
+        let name = type.name
+        return hasher.eventHash(
+            typeName: name.span,
+            version: type.version,
+            replica: row.replica,
+            sequence: row.sequence,
+            publicPart: bytes.raw.extracting(row.publicPart),
+            commitment: commitment
+        )
+    }
+
+    /// The first of some rows, with those that follow it under its id: whole batches, as many as
+    /// one exchange may take.
+    fileprivate func run(
+        of rows: ArraySlice<BlockRow>,
+        countMax: Int
+    ) throws(FormatError) -> ArraySlice<BlockRow> {
+        var end = rows.startIndex
+        while end < rows.endIndex {
+            let row = rows[end]
+            if end > rows.startIndex {
+                let before = rows[end - 1]
+                guard row.replica == before.replica, row.sequence == before.sequence + 1 else {
+                    break
+                }
+                if end - rows.startIndex >= countMax, try row.begunBatch(block.span) != nil {
+                    break
+                }
+            }
+            end += 1
+        }
+        return rows[..<end]
+    }
+
+    fileprivate func keptRun(
+        _ rows: ArraySlice<BlockRow>,
+        in file: UInt64
+    ) throws(FormatError) -> KeptRun {
+        let (block, run, types) = try pending(rows)
+        return KeptRun(
+            end: KeptPlace(file: file, position: rows.last?.position ?? 0),
+            replica: run.replica,
+            sequences: run.firstSequence...run.lastSequence,
+            types: types,
+            block: block
+        )
+    }
+
+    /// Rows that follow one another as a block of a push.
+    fileprivate func pending(
+        _ rows: ArraySlice<BlockRow>
+    ) throws(FormatError) -> (block: [UInt8], run: BlockRun, types: [TypeEntry]) {
+        var builder = BlockBuilder()
+        var groups: Set<UInt64> = []
+        for row in rows {
+            try builder.append(row, of: block.span, type: head.types[row.typeIndex])
+            guard let node = node(of: row), groups.insert(node.group).inserted else { continue }
+            builder.append(node)
+        }
+        guard let run = builder.onlyRun else { throw .malformed(.runs, at: BlockHeader.size) }
+        let types = builder.types
+        var bytes: [UInt8] = []
+        builder.write(into: &bytes, position: nil, times: [], isAuthority: false)
+        return (bytes, run, types)
+    }
+}
