@@ -124,6 +124,9 @@ struct Book {
         pushed[origin, default: []].append(what)
     }
 
+    /// Whether a push brought an event under an origin before that had a verdict.
+    func isPushed(_ origin: Origin) -> Bool { pushed[origin] != nil }
+
     /// The batches that were pushed under these origins, the latest last; nil if none was.
     func pushedBatches(_ origins: [Origin]) -> [[Known]]? {
         guard let first = origins.first, let starts = pushed[first] else { return nil }

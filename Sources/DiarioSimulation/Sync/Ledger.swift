@@ -131,7 +131,13 @@ struct Ledger {
             )
         }
         let known = Book.Known(token: event.token, event: event, base: row.envelope.base)
-        if let rule = objection(to: known, entry, origin, before: position) {
+        if let rule = objection(
+            to: known,
+            entry,
+            origin,
+            isPushed: book.isPushed(origin),
+            before: position
+        ) {
             throw Broken(
                 .verdicts,
                 "event \(event.token) stands at \(position) against the rule \(rule)"
@@ -151,14 +157,16 @@ struct Ledger {
         }
     }
 
-    /// The rule that an event breaks, if it is judged just before a position.
+    /// The rule that an event breaks, if it is judged just before a position; those that the server
+    /// recorded itself are not, unless somebody sent them back.
     private func objection(
         to known: Book.Known,
         _ entry: Book.Entry,
         _ origin: Origin,
+        isPushed: Bool,
         before position: UInt64
     ) -> String? {
-        guard entry.device != nil else { return nil }
+        guard entry.device != nil || isPushed else { return nil }
         let event = known.event
         guard event.kind != .other else { return "schema" }
         guard let version = event.kind.packVersion,
@@ -203,7 +211,13 @@ struct Ledger {
         let broken = pushed.last { batch in
             zip(batch, origins).contains { known, origin in
                 guard let entry = book[known.token] else { return false }
-                return objection(to: known, entry, origin, before: position) == rule
+                return objection(
+                    to: known,
+                    entry,
+                    origin,
+                    isPushed: true,
+                    before: position
+                ) == rule
             }
         }
         for known in broken ?? latest { try place(known.token, at: position, book) }

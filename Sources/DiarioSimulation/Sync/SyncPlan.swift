@@ -86,7 +86,7 @@ package struct SyncStep: Hashable, Sendable {
         case partition, halfOpen, storm
         case planCut, crash, kill
         case failSyncs, failWrites, fillDisk
-        case clone, revert, restore, join
+        case clone, revert, restore, join, relay
 
         /// How often it happens in worlds with these traits.
         func weight(_ traits: SyncPlan.Traits) -> Int {
@@ -113,6 +113,7 @@ package struct SyncStep: Hashable, Sendable {
             case .clone: only(.clones, 3)
             case .revert: only(.clones, 6)
             case .restore: only(.restores, 7)
+            case .relay: only(.restores, 3)
             }
         }
 

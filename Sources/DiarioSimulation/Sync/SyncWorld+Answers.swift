@@ -48,6 +48,9 @@ extension SyncWorld {
         case (.push(let push), .verdicts(let verdicts)):
             counts.pushes += 1
             try checkVerdicts(verdicts, push)
+        case (.relay(let relay), .verdicts(let verdicts)):
+            counts.relays += 1
+            try checkVerdicts(verdicts, relay.push)
         case (.pull(let pull), .news(let news)): try checkNews(news, pull)
         case (.packWanted, .pack), (.compare, .common): break
         default: throw Broken(.answered, "the answer is of another kind than the request")
@@ -58,6 +61,7 @@ extension SyncWorld {
     private static func epoch(_ request: [UInt8]) -> UInt64? {
         switch try? SyncMessage(request.span) {
         case .push(let push): push.standing.epoch
+        case .relay(let relay): relay.push.standing.epoch
         case .pull(let pull): pull.standing.epoch
         case .packWanted(let wanted): wanted.standing.epoch
         default: nil
@@ -179,7 +183,7 @@ extension SyncWorld {
         trace.add("\(now) \(device.name) pushes from \(sequences.lowerBound) on")
         let request = SyncMessage.push(push).encoded()
         notePushed(request)
-        let answer = authority.answer(request, from: device.caller)
+        let answer = authority.answer(request, from: device.caller(of: request))
         guard try !takeCut(of: nil) else { return }
         try readLedger()
         try checkAnswer(answer, to: request, of: device, isDamaged: false)

@@ -1,3 +1,4 @@
+import Diario
 import DiarioCore
 import DiarioLog
 import DiarioStorage
@@ -38,6 +39,7 @@ extension SyncWorld {
         )
         copy.things = device.things
         copy.kept = device.kept
+        copy.others = device.others
         copy.replicas = device.replicas
         copy.recorded = device.recorded.subtracting(book.unsecured(on: device.number))
         copy.seen = device.seen
@@ -65,6 +67,7 @@ extension SyncWorld {
                 isSnapshot: isSnapshot,
                 holds: book.copiedHolds(of: device.number),
                 kept: device.kept,
+                others: device.others,
                 replicas: device.replicas,
                 recorded: device.recorded.subtracting(book.unsecured(on: device.number)),
                 seen: device.seen
@@ -82,6 +85,7 @@ extension SyncWorld {
         device.models = nil
         book.holds[device.number] = backup.holds
         device.kept = backup.kept
+        device.others = backup.others
         if backup.isSnapshot { sharedReplicas.formUnion(device.replicas) }
         device.replicas = backup.replicas
         device.recorded = backup.recorded
@@ -151,12 +155,19 @@ extension SyncWorld {
 
     private func resumeLater() { agenda.add(.resume, at: now + 2000) }
 
+    /// An administrator at a device sends the events of others that it keeps.
+    func relay(_ device: Device) {
+        guard device.session != nil else { return }
+        device.session?.relay()
+        schedule(device, .news, in: 1)
+    }
+
     // MARK: What may be lost
 
     /// Gives up events that no disk is sure to have any more, and that the authority does not have.
     ///
     /// Those are what was acknowledged to a device, and not sent before its disk was put back; or
-    /// sent to a server that was put back as well.
+    /// sent to a server that was put back as well, before another device heard of it.
     func abandonUnsecured() {
         var secured: Set<Int64> = []
         for device in devices {
@@ -164,8 +175,10 @@ extension SyncWorld {
             where hold.certainty == .synced {
                 secured.insert(token)
             }
+            secured.formUnion(device.others)
             guard device.seen.epoch != ledger.epoch else { continue }
             for (_, token) in heldByHistory(device) { secured.insert(token) }
+            secured.formUnion(othersByHistory(device))
         }
         for (token, entry) in book.entries
         where entry.fate == .synced && !secured.contains(token) && !ledger.hasVerdict(token) {
@@ -199,6 +212,21 @@ extension SyncWorld {
         return held
     }
 
+    /// Events of others that a replica of another epoch has with a position, and the authority not.
+    private func othersByHistory(_ device: Device) -> [Int64] {
+        guard let history = histories[device.seen.epoch] else { return [] }
+        let common = zip(history.entries, ledger.entries).prefix { $0 == $1 }.count
+        let end = min(Int(device.seen.head), history.entries.count)
+        guard common < end else { return [] }
+        return history.entries[common..<end].compactMap { entry in
+            guard case .event(let event) = entry.row.content,
+                !device.replicas.contains(entry.row.envelope.origin.replica)
+                    || !device.recorded.contains(event.token)
+            else { return nil }
+            return event.token
+        }
+    }
+
     /// A device took over the epoch of the authority: what it recorded, and what the authority does
     /// not have any more, is pending again.
     func takeBack(_ device: Device) {
@@ -206,5 +234,6 @@ extension SyncWorld {
             device.kept[origin] = nil
             book.hold(token, device.number, origin)
         }
+        device.others.formUnion(othersByHistory(device))
     }
 }

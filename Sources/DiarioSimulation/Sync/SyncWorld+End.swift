@@ -40,13 +40,53 @@ extension SyncWorld {
         try start(nil)
         try resume()
         let end = now + Self.healingTime
+        try settle(until: end)
+        try sendKept(until: end)
+        trace.add("\(now) settled")
+    }
+
+    private func settle(until end: Int64) throws {
         for _ in 0..<Self.healingCount where !isSettled {
             guard try advanceOnce(until: end) else { break }
         }
         guard isSettled else {
             throw Broken(.settled, "not settled after \(Self.healingTime / 60_000) min: \(rest)")
         }
-        trace.add("\(now) settled")
+    }
+
+    /// Administrators send the events of others that are kept, as long as that helps: one may have
+    /// what another one's come behind.
+    private func sendKept(until end: Int64) throws {
+        var before = Int.max
+        while true {
+            var count = 0
+            for device in devices {
+                guard let store = device.machine.store else { continue }
+                count += try readKept(of: device, store).count
+            }
+            guard count > 0, count < before else { return }
+            before = count
+            for device in devices {
+                relay(device)
+                try settle(until: end)
+            }
+        }
+    }
+
+    /// Events that cannot be sent: the server lacks earlier ones of their replicas, which nobody
+    /// has any more, or has others under their origins.
+    private func stuck() throws -> Set<Int64> {
+        var stuck: Set<Int64> = []
+        for device in devices {
+            guard let store = device.machine.store else { continue }
+            for (token, origin) in try readKept(of: device, store) {
+                let last = ledger.last[origin.replica, default: 0]
+                if origin.sequence > last + 1 || sharedReplicas.contains(origin.replica) {
+                    stuck.insert(token)
+                }
+            }
+        }
+        return stuck
     }
 
     private var isSettled: Bool {
@@ -58,7 +98,9 @@ extension SyncWorld {
                 device.seen.epoch == ledger.epoch
             else { return false }
             let standing = store.standing(of: device.space)
-            guard case .live = device.session?.machine.state else { return false }
+            guard case .live = device.session?.machine.state,
+                device.session?.isRelaying == false
+            else { return false }
             return standing.head == ledger.head && standing.pending.isEmpty
         }
     }
@@ -88,8 +130,9 @@ extension SyncWorld {
                 mistaken.insert(token)
             }
         }
+        let stuck = try stuck()
         for (token, entry) in book.entries.sorted(by: { $0.key < $1.key })
-        where entry.fate == .synced {
+        where entry.fate == .synced && !stuck.contains(token) {
             guard ledger.hasVerdict(token) || mistaken.contains(token) else {
                 throw Broken(.settled, "event \(token) has no verdict")
             }
@@ -130,7 +173,9 @@ extension SyncWorld {
     /// What is in the inbox was refused, and all that was refused is there.
     private func checkInbox(_ device: Device, _ store: LogStore) throws {
         let inbox = try readInbox(of: device, store)
-        for (origin, token) in inbox where ledger.refusal(of: origin) == nil {
+        // That of an event of others may be lost with a server that was put back.
+        for (origin, token) in inbox
+        where ledger.refusal(of: origin) == nil && device.replicas.contains(origin.replica) {
             throw Broken(.once, "event \(token) is in an inbox, and nobody refused it")
         }
         for (origin, token) in device.kept.sorted(by: { $0.key < $1.key })

@@ -110,6 +110,35 @@ extension SyncWorld {
         return found
     }
 
+    /// The events of others that a device keeps, and their origins.
+    func readKept(of device: Device, _ store: LogStore) throws -> [Int64: Origin] {
+        let rows = try attempt("what \(device.name) keeps") { () throws(LogError) in
+            var rows: [SyncKinds.Row] = []
+            for number in try store.keptNumbers(of: device.space) {
+                for block in try store.keptFile(number, of: device.space)?.blocks ?? [] {
+                    do throws(FormatError) {
+                        var unpacker = BlockUnpacker()
+                        rows += try readBlock(block.block, &unpacker)
+                    } catch {
+                        throw .format(error)
+                    }
+                }
+            }
+            return rows
+        }
+        var found: [Int64: Origin] = [:]
+        for row in rows {
+            guard case .event(let event) = row.content, book.isSame(event, as: event.token) else {
+                throw Broken(
+                    .content,
+                    "nobody recorded what \(device.name) keeps: \(row.content)"
+                )
+            }
+            found[event.token] = row.envelope.origin
+        }
+        return found
+    }
+
     // MARK: The server's
 
     /// Adds what the authority wrote since to the ledger, and checks it.
@@ -181,7 +210,8 @@ extension SyncWorld {
             guard server.isPutBack || book[event.token]?.fate != .synced else {
                 throw Broken(.kept, "event \(event.token) of the server is gone")
             }
-            book.lose(event.token)
+            // What a replica has of it is due, and what is still on its way may come to one.
+            if !server.isPutBack { book.lose(event.token) }
         }
         if server.isPutBack {
             server.isPutBack = false
@@ -271,6 +301,35 @@ extension SyncWorld {
         try checkKept(device)
     }
 
+    /// Looks for each event of others that a device has to keep since the server lost it.
+    private func checkOthers(
+        _ device: Device,
+        _ store: LogStore,
+        _ history: Ledger,
+        pending: Set<Int64>
+    ) throws {
+        guard !device.others.isEmpty else { return }
+        let kept = try readKept(of: device, store)
+        let head = Int(store.standing(of: device.space).head)
+        var inbox: Set<Int64>?
+        for token in device.others.sorted() where kept[token] == nil && !pending.contains(token) {
+            let isBack = history.entries.prefix(head).contains { entry in
+                if case .event(let event) = entry.row.content {
+                    event.token == token
+                } else {
+                    false
+                }
+            }
+            let known = try inbox ?? Set(readInbox(of: device, store).values)
+            inbox = known
+            guard isBack || known.contains(token) else {
+                throw Broken(.kept, "event \(token) of others is not on \(device.name) any more")
+            }
+            // As with an own event, it is looked after where it is now.
+            device.others.remove(token)
+        }
+    }
+
     /// Looks for each event of a device that has no verdict there: it is in the lane, or where its
     /// verdict says.
     func checkKept(_ device: Device) throws {
@@ -278,6 +337,7 @@ extension SyncWorld {
         let history = try history(of: device, store)
         let head = store.standing(of: device.space).head
         let pending = try checkLane(device, store, history)
+        try checkOthers(device, store, history, pending: pending)
         var inbox: [Origin: Int64]?
         for (token, hold) in book.holds[device.number, default: [:]]
             .sorted(by: { $0.key < $1.key }) where !pending.contains(token)

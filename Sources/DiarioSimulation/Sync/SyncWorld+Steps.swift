@@ -38,6 +38,7 @@ extension SyncWorld {
         case .revert: try revert(device, &draw)
         case .restore: try restore(&draw)
         case .join: try join(device, &draw)
+        case .relay: relay(device)
         }
     }
 

@@ -151,7 +151,7 @@ extension SyncWorld {
             return
         }
         notePushed(request)
-        let answer = authority.answer(request, from: device.caller)
+        let answer = authority.answer(request, from: device.caller(of: request))
         // Who died does not answer, whatever it would have said.
         guard try !takeCut(of: nil) else { return }
         try readLedger()
@@ -177,7 +177,12 @@ extension SyncWorld {
 
     /// Remembers what a push brings that has no verdict yet: a refusal names origins alone.
     func notePushed(_ request: [UInt8]) {
-        guard case .push(let push)? = try? SyncMessage(request.span) else { return }
+        let push: Push
+        switch try? SyncMessage(request.span) {
+        case .push(let asked): push = asked
+        case .relay(let relay): push = relay.push
+        default: return
+        }
         var unpacker = BlockUnpacker()
         for block in push.blocks {
             for row in (try? readBlock(block, &unpacker)) ?? [] {
@@ -216,7 +221,7 @@ extension SyncWorld {
         case .abandon: return "abandon"
         case .publication: return "publication"
         case .restore: return "restore"
-        case .relay: return "relay"
+        case .relay(let relay): return "relay of \(relay.push.replica.text.prefix(3))"
         case .refusal(let refusal): return "refusal \(refusal.reason): \(refusal.message)"
         }
     }

@@ -227,6 +227,8 @@ package struct SyncCounts: Equatable, Sendable {
     /// Devices that began with sealed files of the server.
     package var joins = 0
     package var restores = 0
+    /// Answers to who sent events of others.
+    package var relays = 0
     /// Spaces of devices that were made anew.
     package var renewals = 0
 }
