@@ -103,11 +103,10 @@ final class TestLog {
 
     /// The root as the plainest code computes it from the rows.
     func plainRoot(_ space: SpaceID, in store: LogStore) throws -> Hash32 {
-        var hasher = EventHasher()
         var leaves: [Hash32] = []
         for seen in try kinds.view(of: space, in: store).canonical {
-            leaves.append(hasher.leaf(seen.hash, acceptedAt: seen.acceptedAt ?? 0))
+            leaves.append(PlainHashes.leaf(seen.hash, acceptedAt: seen.acceptedAt ?? 0))
         }
-        return PlainTree.root(leaves[...], &hasher)
+        return PlainHashes.root(leaves[...])
     }
 }

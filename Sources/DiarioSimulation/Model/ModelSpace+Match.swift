@@ -1,6 +1,5 @@
 import DiarioCore
 package import DiarioCrypto
-import DiarioFormat
 
 extension ModelSpace {
     /// What differs between the model and what a log shows; nil if nothing does.
@@ -61,13 +60,12 @@ extension ModelSpace {
 
     /// The root of all canonical events; nil if one of them was never seen.
     package func root() -> Hash32? {
-        var hasher = EventHasher()
         var leaves: [Hash32] = []
         for event in canonical {
             guard let seen = event.seen, let acceptedAt = event.acceptedAt else { return nil }
-            leaves.append(hasher.leaf(seen.hash, acceptedAt: acceptedAt))
+            leaves.append(PlainHashes.leaf(seen.hash, acceptedAt: acceptedAt))
         }
-        return PlainTree.root(leaves[...], &hasher)
+        return PlainHashes.root(leaves[...])
     }
 }
 

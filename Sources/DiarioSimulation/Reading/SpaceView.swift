@@ -46,12 +46,11 @@ extension EventKinds {
         var view = SpaceView()
         view.released = try store.status(of: space).released
         let seeds = try RawLog(store.directory).seeds(of: space)
-        var hasher = EventHasher()
         var cursor = try store.cursor(space)
         while let events = try cursor.next() {
             do throws(FormatError) {
                 for row in events.rows {
-                    let seen = try seen(row, events, seeds, &hasher)
+                    let seen = try seen(row, events, seeds)
                     if seen.position == nil {
                         view.pending.append(seen)
                     } else {
@@ -68,24 +67,23 @@ extension EventKinds {
     private func seen(
         _ stored: StoredRow,
         _ events: StoredEvents,
-        _ seeds: [SeedKey: Salt],
-        _ hasher: inout EventHasher
+        _ seeds: [SeedKey: Salt]
     ) throws(FormatError) -> SeenEvent {
         let block = events.bytes.span
         let (row, type) = (stored.row, events.types[stored.row.typeIndex])
         let part = try PublicPart.parse(block, row)
         let envelope = part.envelope
-        var commitment: Hash32?
+        var rest = row.publicPart.map { block[$0] }
         if case .present(let range) = row.personal {
             let group = SaltSeed.group(of: row.sequence)
             guard let root = seeds[SeedKey(replica: row.replica, group: group)] else {
                 throw .malformed(.saltNode, at: range.lowerBound)
             }
-            let salt = hasher.salt(
-                SaltSeed(replica: row.replica, group: group, root: root),
-                index: SaltSeed.index(of: row.sequence)
+            rest += PlainHashes.commitment(
+                range.map { block[$0] },
+                seed: root,
+                sequence: row.sequence
             )
-            commitment = hasher.commitment(block.raw.extracting(range), salt: salt)
         }
         return SeenEvent(
             event: try event(row, part, of: block, type: type),
@@ -100,14 +98,7 @@ extension EventKinds {
             ),
             position: stored.position,
             acceptedAt: stored.acceptedAt?.milliseconds,
-            hash: hasher.eventHash(
-                typeName: type.name.span,
-                version: type.version,
-                replica: row.replica,
-                sequence: row.sequence,
-                publicPart: block.raw.extracting(row.publicPart),
-                commitment: commitment
-            )
+            hash: PlainHashes.event((type.name, type.version), row.origin, rest)
         )
     }
 }
