@@ -33,10 +33,17 @@ package struct RawLog: Sendable {
         package let length: Int
     }
 
+    /// With `looksBehind`, the number of a file of which something that was synced does not verify.
+    package private(set) var brokenFile: UInt64?
+    private let looksBehind: Bool
     package private(set) var files: [File] = []
     package private(set) var entries: [Entry] = []
 
-    package init(_ directory: any LogDirectory) throws(LogError) {
+    package init(
+        _ directory: any LogDirectory,
+        looksBehind: Bool = false
+    ) throws(LogError) {
+        self.looksBehind = looksBehind
         var contents: [(header: LogFileHeader, bytes: [UInt8])] = []
         do throws(StorageError) {
             for name in try directory.list(LogPaths.log) {
@@ -55,6 +62,7 @@ package struct RawLog: Sendable {
         // A newest file counts from its first frame on.
         if let (header, bytes) = contents.last, !Self.isBegun(header, bytes) {
             contents.removeLast()
+            noteFrames(header, bytes, from: LogFileHeader.size, above: header.firstFrame)
         }
         for (index, (header, bytes)) in contents.enumerated() {
             let end =
@@ -103,6 +111,31 @@ package struct RawLog: Sendable {
             offset += frame.frameSize
         }
         files.append(File(header: header, size: bytes.count, frames: frames, length: offset))
+        let next = header.firstFrame + UInt64(frames.count)
+        if end == bytes.count {
+            noteFrames(header, bytes, from: offset, above: next)
+        } else if looksBehind, offset < end {
+            brokenFile = header.number
+        }
+    }
+
+    /// Looks behind `start`, where a frame is missing, for whole ones with higher numbers.
+    private mutating func noteFrames(
+        _ header: LogFileHeader,
+        _ bytes: [UInt8],
+        from start: Int,
+        above number: UInt64
+    ) {
+        guard looksBehind else { return }
+        for offset in stride(from: start, through: bytes.count - FrameHeader.size, by: 8) {
+            if case .frame(let frame) = FrameHeader.read(
+                bytes.span,
+                at: offset,
+                generation: header.generation
+            ), frame.number > number {
+                brokenFile = header.number
+            }
+        }
     }
 
     /// The seeds of a space, the newest of each group.

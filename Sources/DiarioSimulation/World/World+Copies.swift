@@ -74,10 +74,43 @@ extension World {
         try open(0)
     }
 
-    private func drawByte(_ copy: CrashDisk) throws -> (String, Int) {
+    /// Spoils one bit of the log as a power cut left it, in a copy.
+    ///
+    /// A frame with whole ones behind it was never torn, so that is noticed as damage. Of others
+    /// nobody can tell which they are.
+    func flipAfterCrash(_ copy: CrashDisk) throws {
+        let (path, offset) = try drawByte(copy, inLog: true)
+        trace.add("flip after the power cut \(path) \(offset)")
+        try attempt("flip") { () throws(LogError) in
+            do throws(StorageError) {
+                try copy.flipBit(random.below(8), at: offset, of: path)
+            } catch {
+                throw .storage(error)
+            }
+        }
+        let broken = try attempt("a plain read") { () throws(LogError) in
+            try RawLog(copy, looksBehind: true).brokenFile
+        }
+        let store: LogStore
+        do throws(LogError) {
+            store = try makeStore(copy.process(0), access: .readWrite)
+        } catch {
+            guard case .corrupt = error else {
+                throw Violation("a flipped bit of \(path) gives \(error)")
+            }
+            return
+        }
+        defer { copy.kill(0) }
+        if let broken, store.report.fault == nil {
+            throw Violation("whole frames behind a damaged one in file \(broken) are let go of")
+        }
+        try readRest(store)
+    }
+
+    private func drawByte(_ copy: CrashDisk, inLog: Bool = false) throws -> (String, Int) {
         do throws(StorageError) {
-            var paths = [LogPaths.format, LogPaths.syncedMark]
-            for id in settled.ids {
+            var paths = inLog ? [] : [LogPaths.format, LogPaths.syncedMark]
+            for id in inLog ? [] : settled.ids {
                 paths += [LogPaths.manifest(id), LogPaths.replica(id)]
                 let folder = LogPaths.segments(id)
                 guard try copy.exists(folder) else { continue }
@@ -122,6 +155,11 @@ extension World {
             throw Violation("damage after a clean stop was cut at \(cut.file) \(cut.offset)")
         }
         guard store.report.fault != nil else { return try readUndamaged(store, path) }
+        try readRest(store)
+    }
+
+    /// What damage leaves is what was there.
+    private func readRest(_ store: LogStore) throws {
         for id in settled.ids {
             let view: SpaceView
             do throws(LogError) { view = try kinds.view(of: id, in: store) } catch {

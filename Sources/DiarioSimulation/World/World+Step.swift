@@ -186,6 +186,7 @@ extension World {
         stores = [:]
         clearFaults()
         let process = Int32(random.below(3))
+        let copy = random.oneIn(2) ? disk.copy() : nil
         do throws(LogError) {
             stores[process] = try makeStore(disk.process(process), access: .readWrite)
         } catch {
@@ -195,6 +196,7 @@ extension World {
         try checkReport(process)
         try resolve(process, isAfterPowerCut: true)
         try checkPacks(process: process)
+        if let copy { try flipAfterCrash(copy) }
     }
 
     /// A crash tears frames at most; it never damages what was acknowledged.
