@@ -91,6 +91,32 @@ struct KeptEventsTests {
         try world.expectOwners()
     }
 
+    /// An author that records over HTTP has no log: when it sends an event once more, the server
+    /// draws another clock for it. Nobody sends what others kept of it then.
+    @Test func whatAnAuthorSentOnceMoreOverHTTPIsKeptNoLonger() throws {
+        var world = try KeptWorld()
+        let origin = try world.recordOverHTTP("sent by HTTP")
+        try world.sync(1)
+        try world.putBack()
+        try world.resume()
+        try world.sync(1)
+        let bob = world.replicas[1]
+        #expect(try bob.store.keptCount(of: bob.space).events == 1)
+        #expect(try world.recordOverHTTP("sent by HTTP") == origin)
+        try world.sync(1)
+        let after = world.replicas[1]
+        #expect(try after.store.keptCount(of: after.space).events == 0)
+        #expect(try world.origins(of: after.store, after.space).contains(origin))
+        // Another event under that origin is none that was kept.
+        try world.putBack()
+        try world.resume()
+        try world.sync(1)
+        _ = try world.recordOverHTTP("another")
+        try world.sync(1)
+        let last = world.replicas[1]
+        #expect(try last.store.keptCount(of: last.space).events == 1)
+    }
+
     @Test func theRightRelayIsNeeded() throws {
         var world = try KeptWorld()
         try world.recordBehindTheBackup()

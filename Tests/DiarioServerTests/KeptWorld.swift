@@ -40,7 +40,7 @@ struct KeptWorld {
         keys = try Self.people.map { actor, rights in
             var draft = TokenDraft(space: try PublishWorld.home(), rights: rights)
             draft.actor = actor
-            return try control.makeToken(draft, drawnFrom: entropy, at: now).key
+            return try control.makeTokenAndSpace(draft, drawnFrom: entropy, at: now).key
         }
         let home = try #require(try control.space(try PublishWorld.home())).id
         let lineage = try server.makeWholeSpace(home).lineage
@@ -80,6 +80,27 @@ struct KeptWorld {
             }
         }
         try sync(1)
+    }
+
+    /// Records a note as the first event of a client without a log.
+    func recordOverHTTP(_ text: String) throws -> Origin {
+        clock.advance(milliseconds: 1000)
+        let replica = try #require(ReplicaID(rawValue: 77))
+        let origin = Origin(replica: replica, sequence: 1)
+        let json = """
+            {"type":"test.note.made","origin":"\(origin.text)",
+             "payload":{"text":"\(text)","secret":"s"}}
+            """
+        let body = try EventBody(
+            Array(json.utf8),
+            .json,
+            by: ActorPolicy(own: "carol", mayNameOthers: false),
+            to: try Space(store: server, id: try home)
+        )
+        var named = try #require(body.named)
+        let head = server.head(of: try home)
+        _ = try named.append(after: 0, behind: head, server.clock(of: try home))
+        return origin
     }
 
     /// Lets the space use a pack of which the backup knows nothing, with a row of reference data.
@@ -153,7 +174,9 @@ struct KeptWorld {
 
     /// Events of a log, with positions or pending.
     func origins(of store: LogStore, _ space: SpaceID) throws -> [Origin] {
-        var reader = try EventReader(Space(store: store, id: space), EventFilter())
+        var filter = EventFilter()
+        filter.includesAuthority = true
+        var reader = try EventReader(Space(store: store, id: space), filter)
         var origins: [Origin] = []
         while let line = try reader.next() {
             guard line.type.name.hasSuffix(".note.made"), let origin = line.origin else { continue }

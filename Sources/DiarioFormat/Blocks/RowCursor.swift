@@ -22,9 +22,37 @@ package struct BlockRow: Equatable, Sendable {
         /// The commitment of 32 bytes that stands in the place of an erased part.
         case erased(commitment: Range<Int>)
         case present(Range<Int>)
+
+        /// Bytes that count towards the size of the event; how long an erased part was is not known
+        /// any more.
+        var size: Int {
+            switch self {
+            case .absent: 0
+            case .erased: 1
+            case .present(let range): range.count
+            }
+        }
     }
 
     package var origin: Origin { Origin(replica: replica, sequence: sequence) }
+
+    /// What the event says, to be compared: not when and after what it was recorded, nor with which
+    /// others.
+    ///
+    /// `bytes` are those that it lies in.
+    package func content(of bytes: Span<UInt8>) throws(FormatError) -> [UInt8] {
+        let part = try PublicPart.parse(bytes, self)
+        var content: [UInt8] = []
+        // From the flags on: what stands before them is about its recording.
+        let size = part.size - personal.size
+        for index in publicPart.upperBound - size..<publicPart.upperBound {
+            content.append(bytes[index])
+        }
+        if case .present(let range) = personal {
+            for index in range { content.append(bytes[index]) }
+        }
+        return content
+    }
 
     /// The fewest bytes that a row takes in a block: three numbers and the least public part.
     static let sizeMin = 3 + PublicPart.sizeMin

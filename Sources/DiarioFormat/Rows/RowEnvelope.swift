@@ -92,18 +92,11 @@ package struct PublicPart: Equatable, Sendable {
         _ block: Span<UInt8>,
         _ row: BlockRow
     ) throws(FormatError) -> PublicPart {
-        let personalSize =
-            switch row.personal {
-            case .absent: 0
-            // How long it was is not known any more.
-            case .erased: 1
-            case .present(let range): range.count
-            }
-        return try parse(
+        try parse(
             block,
             row.publicPart,
             origin: row.origin,
-            personalSize: personalSize
+            personalSize: row.personal.size
         )
     }
 

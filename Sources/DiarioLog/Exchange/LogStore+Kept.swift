@@ -115,48 +115,80 @@ extension LogStore {
         }
     }
 
-    /// Forgets those of kept events that are in the log of the space again, as they were.
+    /// Forgets those of kept events that are in the log of the space again.
     package func settleKept(of space: SpaceID) throws(LogError) {
         for number in try keptNumbers(of: space) {
             guard let kept = try wholeKeptFile(number, of: space) else { continue }
-            let known = try knownHashes(of: kept, in: space)
+            let known = try knownEvents(of: kept, in: space)
             guard !known.isEmpty else { continue }
             var again: Set<Origin> = []
-            do throws(FormatError) {
-                var hasher = EventHasher()
-                for block in kept.blocks {
-                    for row in try block.rows() {
-                        guard let hash = known[row.origin],
-                            try block.hash(of: row, &hasher) == hash
-                        else { continue }
-                        again.insert(row.origin)
-                    }
+            for block in kept.blocks {
+                for batch in try formatted({ () throws(FormatError) in try block.batches() })
+                where try isKnown(batch, of: block, known, in: space) {
+                    again.formUnion(batch.map(\.origin))
                 }
-            } catch {
-                throw .format(error)
             }
             try leaveKept(again, in: number, of: space)
         }
     }
 
+    /// Whether all events of a batch are in the log.
+    private func isKnown(
+        _ batch: ArraySlice<BlockRow>,
+        of block: ReceivedRows,
+        _ known: [Origin: KnownEvent],
+        in space: SpaceID
+    ) throws(LogError) -> Bool {
+        var hasher = EventHasher()
+        for row in batch {
+            guard let event = known[row.origin] else { return false }
+            let hash = try formatted { () throws(FormatError) in try block.hash(of: row, &hasher) }
+            if hash == event.eventHash { continue }
+            guard try says(row, of: block, event, in: space) else { return false }
+        }
+        return true
+    }
+
+    /// Whether an event of the log says what a kept one does: an author without a log of its own
+    /// sent it once more, and the server gave it another clock and salt (http.md, section 7).
+    private func says(
+        _ row: BlockRow,
+        of block: ReceivedRows,
+        _ known: KnownEvent,
+        in space: SpaceID
+    ) throws(LogError) -> Bool {
+        let positions = known.position...known.position
+        var cursor = try cursor(space, positions: positions, .canonical)
+        guard let events = try cursor.next(), let other = events.rows.first?.row else {
+            return false
+        }
+        return try formatted { () throws(FormatError) in
+            guard block.head.types[row.typeIndex] == events.types[other.typeIndex] else {
+                return false
+            }
+            let content = try row.content(of: block.block.span)
+            return try content == other.content(of: events.bytes.span)
+        }
+    }
+
     /// What the log has under the origins of kept events.
-    private func knownHashes(
+    private func knownEvents(
         of kept: KeptEvents,
         in space: SpaceID
-    ) throws(LogError) -> [Origin: Hash32] {
+    ) throws(LogError) -> [Origin: KnownEvent] {
         var ranges: [ReplicaID: ClosedRange<UInt64>] = [:]
         for run in kept.blocks.flatMap(\.head.runs) {
             let (first, last) = (run.firstSequence, run.lastSequence)
             let range = ranges[run.replica] ?? first...last
             ranges[run.replica] = min(range.lowerBound, first)...max(range.upperBound, last)
         }
-        var known: [Origin: Hash32] = [:]
+        var known: [Origin: KnownEvent] = [:]
         for (replica, range) in ranges {
             let last = lastSequence(of: replica, in: space)
             guard range.lowerBound <= last else { continue }
             let sequences = range.lowerBound...min(range.upperBound, last)
             for event in try self.known(sequences, of: replica, in: space) {
-                known[event.origin] = event.eventHash
+                known[event.origin] = event
             }
         }
         return known
@@ -279,6 +311,18 @@ extension ReceivedRows {
         var cursor = RowCursor(block.span, head.summary)
         while let row = try cursor.next() { rows.append(row) }
         return rows
+    }
+
+    fileprivate func batches() throws(FormatError) -> [ArraySlice<BlockRow>] {
+        let rows = try rows()
+        var batches: [ArraySlice<BlockRow>] = []
+        var start = rows.startIndex
+        for index in rows.indices.dropFirst() where try rows[index].begunBatch(block.span) != nil {
+            batches.append(rows[start..<index])
+            start = index
+        }
+        if start < rows.endIndex { batches.append(rows[start...]) }
+        return batches
     }
 
     /// The node that the salt of a row comes from; nil if it has no personal part.

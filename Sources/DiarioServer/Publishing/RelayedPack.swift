@@ -25,7 +25,7 @@ extension SpaceAuthority {
                 "What came as the pack \(named.fingerprint.text) is not that one."
             )
         }
-        try whileAlone { (_: SpaceOutline) throws(Refusal) -> Void in
+        try whileAlone { (_, _) throws(Refusal) -> Void in
             let (adoptions, types) = try logging { () throws(LogError) in
                 (try store.adoptions(of: space), try sharedTypes())
             }
