@@ -80,6 +80,8 @@ extension World {
     /// nobody can tell which they are.
     func flipAfterCrash(_ copy: CrashDisk) throws {
         let (path, offset) = try drawByte(copy, inLog: true)
+        // There may be nothing in the log yet.
+        guard path != LogPaths.format else { return }
         trace.add("flip after the power cut \(path) \(offset)")
         try attempt("flip") { () throws(LogError) in
             do throws(StorageError) {
@@ -121,6 +123,7 @@ extension World {
                 paths += Array(repeating: LogPaths.logFile(last), count: 10)
             }
             paths += files.map { LogPaths.logFile($0) }
+            guard !paths.isEmpty else { return (LogPaths.format, 3) }
             let path = paths[random.below(paths.count)]
             var size = 0
             do throws(StorageError) {
