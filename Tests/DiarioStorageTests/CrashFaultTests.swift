@@ -147,6 +147,20 @@ import Testing
         for _ in 0..<5 { try file.write([1], at: 0) }
     }
 
+    @Test func everySoManyOfSomeOperationsFail() throws {
+        try disk.replace("file", with: [1])
+        disk.failing = CrashDisk.Failing([.rename, .remove, .syncDirectory], every: 2)
+        try disk.rename("file", to: "other")
+        #expect(failure { try disk.remove("other") } == "failed")
+        try disk.syncDirectory("")
+        #expect(failure { try disk.rename("other", to: "file") } == "failed")
+        disk.failing = CrashDisk.Failing([.open, .read], every: 2)
+        let file = try disk.open("other", .read)
+        #expect(failure { _ = try file.contents(at: "other", sizeMax: 1) } == "failed")
+        disk.failing = nil
+        #expect(try disk.contents(of: "other", sizeMax: 1) == [1])
+    }
+
     @Test func aFlippedBitStays() throws {
         try disk.replace("file", with: [0, 0, 0])
         try disk.flipBit(3, at: 1, of: "file")

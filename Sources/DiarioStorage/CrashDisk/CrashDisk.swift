@@ -17,6 +17,20 @@ package final class CrashDisk: LogDirectory {
         case after
     }
 
+    /// Operations of which every so many fail: `open`, `read`, `rename`, `remove` and
+    /// `syncDirectory`, of which nothing is done then.
+    package struct Failing: Sendable {
+        let operations: Set<StorageError.Operation>
+        let period: Int
+        var count = 0
+
+        package init(_ operations: Set<StorageError.Operation>, every period: Int) {
+            precondition(period > 0, "a period is at least one operation")
+            self.operations = operations
+            self.period = period
+        }
+    }
+
     /// What was done on the disk since it was made.
     package struct Counters: Hashable, Sendable {
         /// All that a planned cut counts: whatever changes the disk or makes a change durable.
@@ -131,6 +145,14 @@ extension CrashDisk {
             state.faults.writeFailurePeriod = period
             state.faults.writesSinceFailure = 0
         }
+    }
+
+    /// Which operations fail besides writes and syncs of files; nil for none.
+    ///
+    /// Who sets it to nil for a look at the disk and back again does not disturb the count.
+    package var failing: Failing? {
+        get { withState { $0.faults.failing } }
+        set { withState { $0.faults.failing = newValue } }
     }
 
     /// Bytes that the files may have together; nil for as many as memory holds.

@@ -1,3 +1,5 @@
+import CPlatform
+
 /// What shall go wrong on a `CrashDisk`, and how much was done on it.
 struct CrashFaults {
     /// The operation that will be the last one.
@@ -10,6 +12,7 @@ struct CrashFaults {
 
     var cut: Cut?
     var failingSyncCount = 0
+    var failing: CrashDisk.Failing?
     /// How many reads there are to the one that fails; nil if none does.
     var readsToFailure: Int?
     /// Every so many writes, one fails.
@@ -46,6 +49,18 @@ struct CrashFaults {
         guard let left = readsToFailure else { return false }
         readsToFailure = left > 1 ? left - 1 : nil
         return left <= 1
+    }
+
+    /// Fails if the operation is one of those of which every so many do.
+    mutating func check(
+        _ operation: StorageError.Operation,
+        _ path: String
+    ) throws(StorageError) {
+        guard var plan = failing, plan.operations.contains(operation) else { return }
+        plan.count += 1
+        failing = plan
+        guard plan.count.isMultiple(of: plan.period) else { return }
+        throw StorageError(operation, path, code: diario_error_io)
     }
 
     mutating func nextSyncFails() -> Bool {

@@ -52,6 +52,7 @@ final class CrashFile: LogFile {
             guard !state.faults.nextReadFails() else {
                 throw StorageError(.read, path, code: diario_error_io)
             }
+            try state.faults.check(.read, path)
             state.faults.counters.bytesRead += end - start
             return image.bytes[start..<end]
         }

@@ -13,6 +13,7 @@ extension CrashState {
     ) throws(StorageError) -> UInt64 {
         try check(session)
         if access != .read { try checkWritable(path) }
+        try faults.check(.open, path)
         let (folder, name) = try place(of: path)
         var node = folders[folder]?.nodes[name]
         if node != nil, access.isExclusive { throw .exists(path) }
@@ -72,6 +73,7 @@ extension CrashState {
             guard isReplaceable else { throw .exists(new) }
         }
         try perform(session) { (state, _) throws(StorageError) in
+            try state.faults.check(.rename, new)
             state.folders[folder]?.rename(oldName, to: newName)
         }
     }
@@ -85,6 +87,7 @@ extension CrashState {
             throw StorageError(.remove, path, code: diario_error_not_empty)
         }
         try perform(session) { (state, _) throws(StorageError) in
+            try state.faults.check(.remove, path)
             state.folders[folder]?.remove(name)
         }
     }
@@ -96,6 +99,7 @@ extension CrashState {
             state.faults.counters.directorySyncs += 1
             // Half a sync is what a power cut without one may leave as well.
             if isTorn { return }
+            try state.faults.check(.syncDirectory, path)
             state.folders[folder]?.sync()
             state.removeUnreachable()
         }
