@@ -45,6 +45,29 @@ import Testing
         #expect(try log.numbers(space, in: log.open()).count == 1)
     }
 
+    // MARK: Failed reads
+
+    /// It said that it failed, though the events had their positions.
+    @Test func aPromotionIsDoneThoughNothingCanBeReadBehindIt() throws {
+        let (log, store, space) = try make(isAuthority: false)
+        _ = try store.append(log.append(3, to: space))
+        try store.close()
+        let again = try log.open()
+        _ = try again.append(log.append(1, to: space))
+        let run = PromotedRun(
+            replica: try again.status(of: space).replica,
+            firstSequence: 1,
+            count: 4,
+            firstPosition: 1,
+            acceptedAt: Timestamp(milliseconds: 1)
+        )
+        log.disk.failing = CrashDisk.Failing([.open, .read], every: 1)
+        try again.promote([run], in: space)
+        #expect(throws: LogError.self) { try again.root(of: space) }
+        log.disk.failing = nil
+        #expect(try again.root(of: space) == log.plainRoot(space, in: again))
+    }
+
     // MARK: Failed syncs
 
     @Test(arguments: UInt64(0)..<20)
