@@ -159,6 +159,23 @@ final class Machine {
         disk.failWrites(every: period)
     }
 
+    /// Lets every so many of these operations fail.
+    func fail(_ operations: Set<StorageError.Operation>, every period: Int) {
+        hasFaults = true
+        mayOweFailures = true
+        disk.failing = CrashDisk.Failing(operations, every: period)
+    }
+
+    /// Does `body` while nothing of that fails, as a look of the world itself must not.
+    func withoutFailing<Result, Failure>(
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let failing = disk.failing
+        disk.failing = nil
+        defer { disk.failing = failing }
+        return try body()
+    }
+
     func fillDisk(_ capacity: Int) {
         hasFaults = true
         disk.setCapacity(capacity)
@@ -170,6 +187,7 @@ final class Machine {
     func clearFaults() {
         disk.failNextSyncs(0)
         disk.failWrites(every: nil)
+        disk.failing = nil
         disk.setCapacity(nil)
         hasFaults = false
     }

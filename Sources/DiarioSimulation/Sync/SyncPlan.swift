@@ -85,7 +85,7 @@ package struct SyncStep: Hashable, Sendable {
         case revoke, moveClock
         case partition, halfOpen, storm
         case planCut, crash, kill
-        case failSyncs, failWrites, fillDisk
+        case failSyncs, failWrites, failFiles, fillDisk
         case clone, revert, restore, join, relay
 
         /// How often it happens in worlds with these traits.
@@ -108,7 +108,7 @@ package struct SyncStep: Hashable, Sendable {
             case .planCut: only(.crashes, 14)
             case .crash: only(.crashes, 3)
             case .kill: only(.crashes, 4)
-            case .failSyncs: only(.badDisks, 5)
+            case .failSyncs, .failFiles: only(.badDisks, 5)
             case .failWrites, .fillDisk: only(.badDisks, 3)
             case .clone: only(.clones, 3)
             case .revert: only(.clones, 6)

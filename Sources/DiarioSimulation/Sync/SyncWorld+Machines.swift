@@ -9,11 +9,15 @@ import DiarioSync
 // Programs that start, end and fail.
 
 extension SyncWorld {
-    /// Does what must not fail here; a failure breaks a promise.
+    /// Does what must not fail here, nor is made to; a failure breaks a promise.
     func attempt<Result>(
         _ what: String,
         _ body: () throws(LogError) -> Result
     ) throws(Broken) -> Result {
+        let disks = ([server.machine] + devices.map(\.machine)).map(\.disk)
+        let failing = disks.map(\.failing)
+        for disk in disks { disk.failing = nil }
+        defer { for (disk, failing) in zip(disks, failing) { disk.failing = failing } }
         do throws(LogError) { return try body() } catch {
             throw Broken(.works, "\(what) fails: \(error)")
         }
@@ -98,7 +102,11 @@ extension SyncWorld {
     func findSpace(_ device: Device) throws -> Bool {
         guard let store = device.machine.store else { return false }
         let manifests: [Manifest]
-        do throws(LogError) { manifests = try store.manifests() } catch {
+        do throws(LogError) {
+            manifests = try device.machine.withoutFailing { () throws(LogError) in
+                try store.manifests()
+            }
+        } catch {
             try judge(error, of: device, "looking for its space")
             return false
         }

@@ -33,7 +33,8 @@ extension SyncWorld {
         case .moveClock: moveClock(machineOwner, &draw)
         case .partition, .halfOpen, .storm: disturb(device, step.kind, &draw)
         case .planCut, .crash, .kill: try cut(machineOwner, step.kind, &draw)
-        case .failSyncs, .failWrites, .fillDisk: harmDisk(machineOwner, step.kind, &draw)
+        case .failSyncs, .failWrites, .failFiles, .fillDisk:
+            try harmDisk(machineOwner, step.kind, &draw)
         case .clone: try clone(device, &draw)
         case .revert: try revert(device, &draw)
         case .restore: try restore(&draw)
@@ -59,7 +60,7 @@ extension SyncWorld {
         do throws(DiarioError) {
             batch = try Space(store: store, id: space).adoption(of: pack, fingerprint)
         } catch {
-            guard try !takeCut(of: nil) else { return }
+            guard try !takeCut(of: nil), !server.machine.hasFaults else { return }
             throw Broken(.works, "the server's space: \(error.message)")
         }
         do throws(LogError) {
@@ -115,8 +116,26 @@ extension SyncWorld {
             device.machine.setClock(now)
             try checkReplica(device)
             try checkKept(device)
+            if device.machine.hasFaults { try checkInboxReading(device, store) }
             guard device.machine.plannedCut == nil else { continue }
             try checkRoot(device, store)
+        }
+    }
+
+    /// Where a disk fails, the inbox is read whole or not at all.
+    private func checkInboxReading(_ device: Device, _ store: LogStore) throws {
+        let whole = try attempt("the inbox of \(device.name)") { () throws(LogError) in
+            try store.inbox(of: device.space)
+        }
+        let found: [InboxEntry]
+        do throws(LogError) { found = try store.inbox(of: device.space) } catch {
+            return try judge(error, of: device, "inbox")
+        }
+        guard found == whole else {
+            throw Broken(
+                .kept,
+                "\(found.count) of \(whole.count) batches in the inbox of \(device.name) are read"
+            )
         }
     }
 
@@ -193,13 +212,20 @@ extension SyncWorld {
         _ device: Device?,
         _ kind: SyncStep.Kind,
         _ draw: inout SeededRandom
-    ) {
+    ) throws {
         let machine = device?.machine ?? server.machine
         switch kind {
         case .failSyncs: machine.failSyncs(1 + draw.below(3))
         case .failWrites: machine.failWrites(every: 3 + draw.below(10))
+        case .failFiles:
+            let operations: [StorageError.Operation] = [
+                .open, .read, .rename, .remove, .syncDirectory,
+            ]
+            let some = draw.oneIn(3) ? operations : [operations[draw.below(5)]]
+            machine.fail(Set(some), every: 2 + draw.below(12))
         default: machine.fillDisk(60_000 + draw.below(200_000))
         }
         agenda.add(.mend(device: device?.number), at: now + Int64(draw.below(60_000)))
+        if let device, let store = device.machine.store { try checkInboxReading(device, store) }
     }
 }

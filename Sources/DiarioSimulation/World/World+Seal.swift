@@ -52,8 +52,8 @@ extension World {
 
     /// Files of segments are those that the manifest names, and no others.
     private func checkFiles(of id: SpaceID, in store: LogStore) throws {
-        // A planned cut may come here.
-        guard !hasPlannedCut else { return }
+        // A planned cut may come here, and what cannot be removed stays.
+        guard !hasPlannedCut, !hasFaults else { return }
         let manifest = try attempt("status") { () throws(LogError) in
             try store.status(of: id).manifest
         }

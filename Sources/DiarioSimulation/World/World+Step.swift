@@ -102,7 +102,15 @@ extension World {
     private func planFault() {
         hasFaults = true
         mayOweFailures = true
-        switch random.below(5) {
+        switch random.below(7) {
+        case 5...:
+            let operations: [StorageError.Operation] = [
+                .open, .read, .rename, .remove, .syncDirectory,
+            ]
+            let some = random.oneIn(3) ? operations : [operations[random.below(5)]]
+            let period = 2 + random.below(12)
+            disk.failing = CrashDisk.Failing(Set(some), every: period)
+            trace.add("plan failing \(some.map(\.rawValue)) \(period)")
         case 0:
             let period = 3 + random.below(10)
             disk.failWrites(every: period)
@@ -121,6 +129,7 @@ extension World {
     func clearFaults() {
         disk.failNextSyncs(0)
         disk.failWrites(every: nil)
+        disk.failing = nil
         disk.setCapacity(nil)
         hasFaults = false
     }
