@@ -115,6 +115,17 @@ enum SyncPacks {
         """
     }
 
+    /// Of some notes the second statement fails, and then there is nothing of the first.
+    private static let halves = """
+        -- readmodel halves version 1: notes twice, but for those that cannot be taken
+        CREATE TABLE first (token INTEGER PRIMARY KEY) STRICT;
+        CREATE TABLE second (token INTEGER PRIMARY KEY, CHECK (token % 5 <> 3)) STRICT;
+
+        -- on world.note.made
+        INSERT INTO first VALUES (:token);
+        INSERT INTO second VALUES (:token);
+        """
+
     private static let things = """
         -- readmodel things version 1: things, and who named them last
         CREATE TABLE thing (
@@ -151,6 +162,7 @@ enum SyncPacks {
             "events/note.made.1.json": note,
             "events/thing.made.1.json": thing,
             "events/thing.named.1.json": name,
+            "readmodel/halves.sql": halves,
             "readmodel/notes.sql": notes(version: 1, mood: "NULL"),
             "readmodel/things.sql": things,
         ]
