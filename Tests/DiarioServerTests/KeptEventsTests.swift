@@ -91,8 +91,8 @@ struct KeptEventsTests {
         try world.expectOwners()
     }
 
-    /// An author that records over HTTP has no log: when it sends an event once more, the server
-    /// draws another clock for it. Nobody sends what others kept of it then.
+    /// An author that records over HTTP has no log: the server draws another clock for an event
+    /// that it sends once more.
     @Test func whatAnAuthorSentOnceMoreOverHTTPIsKeptNoLonger() throws {
         var world = try KeptWorld()
         let origin = try world.recordOverHTTP("sent by HTTP")
