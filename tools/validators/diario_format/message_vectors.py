@@ -8,7 +8,7 @@ from .primitives import Writer, parse_id
 MAGIC = b"DMSG"
 VERSION = 2
 (PUSH, VERDICTS, PULL, NEWS, PACK_WANTED, PACK, REFUSAL, COMPARE, COMMON, PUBLISH, ABANDON,
- PUBLICATION, RESTORE) = range(1, 14)
+ PUBLICATION, RESTORE, RELAY) = range(1, 15)
 
 
 def compare_messages(compare, vectors):
@@ -138,11 +138,20 @@ def write_publish(body, fields):
     body.varint(len(fields["blocks"]))
     for block in fields["blocks"]:
         body.bytes(bytes.fromhex(block))
+    write_packs(body, fields)
+
+
+def write_packs(body, fields):
     pack = fields.get("pack")
     body.varint(1 if pack else 0)
     if pack:
         body.raw(bytes.fromhex(pack[0][0]))
         write_files(body, pack[1:])
+
+
+def write_relay(body, fields):
+    write_push(body, fields)
+    write_packs(body, fields)
 
 
 def write_restore(body, fields):
@@ -185,4 +194,5 @@ BODIES = {
     ABANDON: write_abandon,
     PUBLICATION: write_publication,
     RESTORE: write_restore,
+    RELAY: write_relay,
 }
