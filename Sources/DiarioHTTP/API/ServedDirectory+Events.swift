@@ -18,8 +18,9 @@ extension ServedDirectory {
         let live = try live(question)
         let cursor = StreamCursor(after: try cursor(question), at: now)
         let wanted = try wanted(question, live: live)
-        if let count = try question.number("last", in: 1...UInt64(Limits.answerCountMax)) {
-            return .reading(try last(Int(count), wanted, question, of: space))
+        let last = try question.number("last", in: 1...UInt64(Limits.answerCountMax))
+        if let last, live == nil {
+            return .reading(self.last(Int(last), wanted, question, of: space))
         }
         // What `now` stands for is decided when the request comes, not each time it is looked at.
         let tail = question.request.note ?? head

@@ -54,12 +54,8 @@ extension ServedDirectory {
         _ wanted: EventPage.Wanted,
         _ question: Question,
         of space: ServedSpace
-    ) throws(Problem) -> Reading<HTTPAnswer> {
-        for name in ["offset", "live", "limit"]
-        where question.request.query.contains(where: { $0.name == name }) {
-            throw Problem(.malformed, "`last` and `\(name)` exclude one another.")
-        }
-        return reading(for: question) { (stop) throws(Problem) in
+    ) -> Reading<HTTPAnswer> {
+        reading(for: question) { (stop) throws(Problem) in
             let head = space.head
             let start = try space.start(ofLast: count, through: head, wanted, until: stop)
             let page = try space.page(after: start, through: head, wanted, until: stop)
