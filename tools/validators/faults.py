@@ -293,7 +293,7 @@ def check(program, folder):
     chance = random.Random(SEED)
     faults = Faults(program, folder)
     template = folder / "template"
-    faults.diario.good("init", str(template), "--pack", "meals")
+    faults.diario.good("init", str(template), "--pack", "all")
     before = len(faults.diario.origins(str(template)))
     lines = [weight(number) for number in range(PIECES * PIECE_LINES)]
     totals = faults.counts(template, lines)

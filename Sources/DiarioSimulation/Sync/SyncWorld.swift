@@ -104,7 +104,8 @@ final class SyncWorld {
     private static func sizes(_ plan: SyncPlan, _ random: inout SeededRandom) -> LogSizes {
         var sizes = LogSizes()
         sizes.frameMax = 32 * 1024 << random.below(2)
-        if plan.traits.contains(.longBatches) { sizes.frameMax *= 8 }
+        // A frame takes a block of news: some batches, and then one that may be long.
+        if plan.traits.contains(.longBatches) { sizes.frameMax *= 32 }
         sizes.fileMax = 2 * sizes.frameMax + LogFileHeader.size
         sizes.growthMin = 1024 << random.below(4)
         sizes.growthMax = 16 * 1024
