@@ -25,17 +25,8 @@ import Synchronization
     /// Pieces; by default the library has 40.
     private static let asideCount: Int32 = 400
 
-    /// Whether transactions can be written in one piece; else they are written frame by frame.
-    private static let canGather = diario_sqlite_register_gathering() == SQLITE_OK
-
     /// Opens the file at `path`, which must not be a link; `:memory:` is a new database in memory.
-    ///
-    /// With `gathersWrites` each transaction goes to the write-ahead log in one piece.
-    package init(
-        path: String,
-        _ mode: Mode,
-        gathersWrites: Bool = false
-    ) throws(SQLiteError) {
+    package init(path: String, _ mode: Mode) throws(SQLiteError) {
         try SQLiteError.checkLibrary()
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         switch mode {
@@ -56,7 +47,7 @@ import Synchronization
             name,
             &opened,
             flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW,
-            gathersWrites && Self.canGather ? DIARIO_SQLITE_GATHERING : nil
+            nil
         )
         guard code == SQLITE_OK, let handle = unsafe opened else {
             let error = unsafe SQLiteError(code: code, of: opened)
@@ -335,14 +326,6 @@ import Synchronization
         _ body: @escaping ([Value]) throws(FunctionError) -> Value
     ) throws(SQLiteError) {
         try check(unsafe Function(body).add(to: handle, name: name, argumentCount: argumentCount))
-    }
-
-    /// Has `instr`, `replace` and the functions that trim take a time that grows with the lengths
-    /// of their texts.
-    ///
-    /// The library's own take the product of two lengths, in one step that nothing ends.
-    package func addTextFunctions() throws(SQLiteError) {
-        try check(unsafe diario_sqlite_add_text_functions(handle))
     }
 }
 

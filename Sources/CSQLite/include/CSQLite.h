@@ -39,15 +39,6 @@ int diario_sqlite_prepare(
     sqlite3_stmt **statement, const char **tail
 );
 
-// The name of a file system that writes each transaction to the write-ahead log in one piece; it is
-// there once it was registered.
-#define DIARIO_SQLITE_GATHERING "diario-gathering"
-int diario_sqlite_register_gathering(void);
-
-// Puts functions in the place of those of the library that search texts: they give the same, in a
-// time that grows with the lengths and not with their product. `trim` takes up to 256 characters.
-int diario_sqlite_add_text_functions(sqlite3 *database);
-
 static inline int diario_sqlite_bind_text(
     sqlite3_stmt *statement, int index, const void *bytes, int count
 ) {

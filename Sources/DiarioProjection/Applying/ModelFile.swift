@@ -83,8 +83,7 @@ package final class ModelFile {
         do throws(SQLiteError) {
             connection = try Connection(
                 path: path,
-                mode == .building ? .create : .readWrite,
-                gathersWrites: true
+                mode == .building ? .create : .readWrite
             )
             try PackConnection.prepare(connection)
             try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
@@ -134,8 +133,7 @@ package final class ModelFile {
     /// Keeps all changed pages in memory while savepoints may be taken back.
     ///
     /// SQLite 3.40 loses count of checksums in its log if that happens to a page that went there
-    /// before its transaction ended, and then does not find the transaction after a crash
-    /// (`GatheringTests` sees that with its own way to write files as well).
+    /// before its transaction ended, and then does not find the transaction after a crash.
     private func setSpilling(for care: Care) throws(ProjectionError) {
         let isWanted = if case .none = care { true } else { false }
         guard isWanted != spills else { return }

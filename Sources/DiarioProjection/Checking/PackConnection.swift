@@ -18,7 +18,6 @@ enum PackConnection {
                 argumentCount: function.argumentCount
             ) { (arguments) throws(FunctionError) in try function(arguments) }
         }
-        try connection.addTextFunctions()
         // A pack comes from others: what it asks for has bounds that no honest one comes near.
         connection.setLimit(.length, to: Limits.sqlValueSizeMax)
         connection.setLimit(.statementLength, to: Limits.sqlStatementSizeMax)
