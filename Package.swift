@@ -24,6 +24,14 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
     ),
     ("DiarioSync", ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat"]),
     (
+        "Diario",
+        [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+            "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioSync", "DiarioTransport",
+            "DiarioEngine",
+        ]
+    ),
+    (
         "DiarioServer",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioSQLite",
@@ -34,7 +42,7 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
         "DiarioSimulation",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioLog", "DiarioProjection", "DiarioSync", "DiarioServer", "Diario",
+            "DiarioLog", "DiarioProjection", "DiarioSync", "DiarioServer", "Diario", "DiarioEngine",
         ]
     ),
     (
@@ -42,7 +50,7 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
             "DiarioLog", "DiarioProjection", "DiarioSQLite", "DiarioSync", "DiarioServer",
-            "Diario", "CMicrohttpd",
+            "Diario", "DiarioEngine", "CMicrohttpd",
         ]
     ),
 ]
@@ -52,7 +60,8 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioCLI",
         [
-            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd", "DiarioCrypto",
+            "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd",
+            "DiarioCrypto",
             "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioTransport",
             "DiarioServer", "DiarioHTTP",
         ]
@@ -60,7 +69,7 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioBench",
         [
-            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto",
+            "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto",
             "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioSync",
             "DiarioTransport", "DiarioServer", "CBaseline",
         ]
@@ -91,7 +100,7 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioTests",
         [
-            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto",
+            "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto",
             "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection",
         ]
     ),
@@ -106,13 +115,14 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
             "DiarioSQLite", "DiarioLog", "DiarioSync", "DiarioTransport", "DiarioServer", "Diario",
+            "DiarioEngine",
         ]
     ),
     (
         "DiarioHTTPTests",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog",
-            "DiarioSQLite", "DiarioSync", "DiarioServer", "Diario", "DiarioHTTP",
+            "DiarioSQLite", "DiarioSync", "DiarioServer", "Diario", "DiarioEngine", "DiarioHTTP",
         ]
     ),
     ("DiarioSimulationTests", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),
@@ -120,6 +130,7 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         "DiarioCLITests",
         [
             "DiarioCore", "DiarioCrypto", "DiarioSchema", "DiarioFormat", "DiarioLog", "Diario",
+            "DiarioEngine",
             "DiarioCLI",
         ]
     ),
@@ -176,11 +187,10 @@ let package = Package(
             path: "Sources/DiarioEvents"
         ),
         .target(
-            name: "Diario",
+            name: "DiarioEngine",
             dependencies: [
                 "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
                 "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioSync",
-                "DiarioTransport",
             ],
             plugins: ["EmbedPacks"]
         ),
@@ -220,7 +230,8 @@ package.targets.append(
     .executableTarget(
         name: "DiarioFuzz",
         dependencies: [
-            "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd", "DiarioFormat",
+            "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd",
+            "DiarioFormat",
             "DiarioLog", "DiarioSQLite", "DiarioSync", "DiarioTransport", "DiarioServer",
             "DiarioSimulation", "DiarioHTTP",
         ],

@@ -104,7 +104,7 @@ public actor Diary {
     }
 
     /// An empty batch for events of the types that this diary knows.
-    public nonisolated func makeBatch() -> EventBatch { space.makeBatch() }
+    public nonisolated func makeBatch() -> EventBatch { EventBatch(space.batchStart) }
 
     /// Records the events of a batch, all or none, and gives their origins in the same order.
     ///
@@ -126,7 +126,7 @@ public actor Diary {
         }
         while true {
             let id = space.id
-            try space.check(batch, in: id)
+            try space.check(batch.draft, madeFor: batch.source, in: id)
             let append = Append(
                 space: id,
                 content: .batch(batch.draft),

@@ -12,7 +12,7 @@ public struct EventBatch: Sendable {
 
     struct Contents: Sendable {
         let catalog: TypeCatalog
-        let source: Source
+        let source: BatchSource
         /// Tells ids of this batch from those of others.
         let number: UInt64
         var reader = PayloadReader()
@@ -23,16 +23,14 @@ public struct EventBatch: Sendable {
         var draft: DraftBatch
     }
 
-    /// The space whose types a batch was made with.
-    struct Source: Hashable, Sendable {
-        let space: SpaceID
-        /// Copies of a space may have other types, so it matters which one was open.
-        let opening: UInt64
-    }
-
-    init(catalog: TypeCatalog, source: Source, draft: DraftBatch, number: UInt64) {
+    init(_ start: BatchStart) {
         contents = [
-            Contents(catalog: catalog, source: source, number: number, draft: draft)
+            Contents(
+                catalog: start.catalog,
+                source: start.source,
+                number: start.number,
+                draft: start.draft
+            )
         ]
     }
 
@@ -45,7 +43,7 @@ public struct EventBatch: Sendable {
     var draft: DraftBatch { contents[0].draft }
 
     /// The space that it was made for.
-    var source: Source { contents[0].source }
+    var source: BatchSource { contents[0].source }
 
     /// Adds an event of the type `name`, whose payload is given as JSON and checked here.
     ///

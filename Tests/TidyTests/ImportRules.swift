@@ -21,6 +21,11 @@ enum ImportRules {
         ],
         // Crypto: roots and fingerprints travel in messages.
         "DiarioSync": ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat"],
+        // The machines and below: no actor, no socket, no transport.
+        "DiarioEngine": [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioSQLite", "DiarioCrypto",
+            "DiarioFormat", "DiarioLog", "DiarioProjection", "DiarioSync",
+        ],
         "DiarioFish": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
         "DiarioMeals": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
         "DiarioMusic": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
@@ -39,7 +44,7 @@ enum ImportRules {
         "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioSQLite", "DiarioZstd",
         "DiarioCrypto", "DiarioFormat", "DiarioTransport", "DiarioLog", "DiarioProjection",
         "DiarioSync", "DiarioFish", "DiarioMeals", "DiarioMusic", "DiarioZones", "DiarioMaps",
-        "DiarioServer", "DiarioHTTP", "DiarioSimulation",
+        "DiarioEngine", "DiarioServer", "DiarioHTTP", "DiarioSimulation",
     ]
 
     /// What never appears, whoever is above whom: the engines know no socket and no simulator.

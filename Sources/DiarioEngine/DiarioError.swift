@@ -202,8 +202,15 @@ extension DiarioError.Kind {
 }
 
 /// Runs calls of the log and turns their errors into ours.
-func logging<Value: ~Copyable>(
+package func logging<Value: ~Copyable>(
     _ body: () throws(LogError) -> Value
+) throws(DiarioError) -> Value {
+    do { return try body() } catch { throw DiarioError(error) }
+}
+
+/// Runs calls of the projection and turns their errors into ours.
+package func projecting<Value: ~Copyable>(
+    _ body: () throws(ProjectionError) -> Value
 ) throws(DiarioError) -> Value {
     do { return try body() } catch { throw DiarioError(error) }
 }

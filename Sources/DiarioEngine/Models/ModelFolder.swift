@@ -136,10 +136,3 @@ struct ModelFolder: Sendable {
         do { return try body() } catch { throw DiarioError(error) }
     }
 }
-
-/// Runs calls of the projection and turns their errors into ours.
-func projecting<Value: ~Copyable>(
-    _ body: () throws(ProjectionError) -> Value
-) throws(DiarioError) -> Value {
-    do { return try body() } catch { throw DiarioError(error) }
-}

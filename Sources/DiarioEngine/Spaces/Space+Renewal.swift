@@ -19,7 +19,7 @@ extension Space {
     }
 
     /// Goes on with the space that took the place of `old`, if another process made one.
-    func followRenewal(of old: SpaceID) throws(DiarioError) -> Bool {
+    package func followRenewal(of old: SpaceID) throws(DiarioError) -> Bool {
         // Another thread may have done so.
         guard id == old else { return true }
         let manifests = try logging { () throws(LogError) in

@@ -80,12 +80,12 @@ package enum PackSource {
     }
 
     /// The packs that are part of a program.
-    static func load(embedded packs: [EmbeddedPack]) throws(DiarioError) -> [Pack] {
+    package static func load(embedded packs: [EmbeddedPack]) throws(DiarioError) -> [Pack] {
         try load(groups: packs.map { Group(name: "", files: $0.files) })
     }
 
     /// The same packs, once their SQL was tried.
-    static func tried(_ packs: [Pack]) throws(DiarioError) -> [Pack] {
+    package static func tried(_ packs: [Pack]) throws(DiarioError) -> [Pack] {
         let problems = packs.flatMap { offerProblems($0) + PackCheck.problems(of: $0) }
         guard problems.isEmpty else { throw DiarioError(PackError(problems)) }
         return packs

@@ -97,7 +97,7 @@ package struct EventReader: Sendable {
     private var plans: [PayloadPlan?] = []
     private var known: [TypeEntry: PayloadPlan] = [:]
     /// The event that was read last, as an export tells it.
-    private(set) var line = EventLine()
+    package private(set) var line = EventLine()
     /// Whether the personal part of that event was erased.
     private(set) var isErased = false
     /// What looking for events has come to: how many were looked at, a block counting as
@@ -109,7 +109,7 @@ package struct EventReader: Sendable {
     private static let blockCost = 64
 
     /// What events are read for.
-    enum Purpose: Sendable {
+    package enum Purpose: Sendable {
         /// Every type must be known.
         case export
         /// Events of unknown versions come without their payloads; to what batch an event belongs
@@ -125,7 +125,7 @@ package struct EventReader: Sendable {
         try self.init(space, filter, for: .export, isReversed: isReversed)
     }
 
-    init(
+    package init(
         _ space: Space,
         _ filter: EventFilter,
         for purpose: Purpose,
@@ -199,7 +199,7 @@ package struct EventReader: Sendable {
     }
 
     /// What a step came to.
-    enum Step {
+    package enum Step {
         /// An event that is wanted.
         case event
         /// The next block; there may be an event in it that is wanted.
@@ -208,7 +208,7 @@ package struct EventReader: Sendable {
     }
 
     /// Goes on to the next event that is wanted, but no further than to the next block.
-    mutating func step() throws(DiarioError) -> Step {
+    package mutating func step() throws(DiarioError) -> Step {
         if try stepInBlock() { return .event }
         return try stepToBlock() ? .block : .end
     }

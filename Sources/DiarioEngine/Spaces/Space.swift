@@ -1,6 +1,6 @@
 package import DiarioCore
-import DiarioCrypto
-import DiarioFormat
+package import DiarioCrypto
+package import DiarioFormat
 package import DiarioLog
 package import DiarioSchema
 package import DiarioStorage
@@ -55,7 +55,7 @@ package final class Space: Sendable {
     package var id: SpaceID { current.withLock { $0 } }
 
     /// Goes on with the space that took the place of this one.
-    func move(to id: SpaceID) throws(DiarioError) {
+    package func move(to id: SpaceID) throws(DiarioError) {
         current.withLock { $0 = id }
         try reloadTypes()
     }
@@ -66,38 +66,43 @@ package final class Space: Sendable {
     package var packs: [Pack] { usedPacks.map(\.pack) }
 
     /// The same, with their fingerprints.
-    var usedPacks: [UsedPack] { types.withLock { $0.packs } }
+    package var usedPacks: [UsedPack] { types.withLock { $0.packs } }
 
     /// A pack that the space uses now.
-    struct UsedPack: Sendable {
-        let pack: Pack
-        let fingerprint: Hash32
+    package struct UsedPack: Sendable {
+        package let pack: Pack
+        package let fingerprint: Hash32
     }
 
-    /// An empty batch, which need not get to know the types again.
-    func makeBatch() -> EventBatch {
+    /// What a batch of this space starts from: its types, and a draft that knows them already.
+    package var batchStart: BatchStart {
         let (_, number) = Self.batchNumbers.add(1, ordering: .relaxed)
         return types.withLock { types in
-            EventBatch(
+            BatchStart(
                 catalog: types.catalog,
-                source: EventBatch.Source(space: types.space, opening: self.number),
+                source: BatchSource(space: types.space, opening: self.number),
                 draft: types.draft,
                 number: number
             )
         }
     }
 
-    /// Makes sure that the space `id`, which this one is now, has the types of a batch.
-    func check(_ batch: EventBatch, in id: SpaceID) throws(DiarioError) {
-        guard batch.source != EventBatch.Source(space: id, opening: number) else { return }
-        try check(batch.draft.types, in: id)
+    /// Makes sure that the space `id`, which this one is now, has the types of a batch that was
+    /// made for `source`.
+    package func check(
+        _ batch: DraftBatch,
+        madeFor source: BatchSource,
+        in id: SpaceID
+    ) throws(DiarioError) {
+        guard source != BatchSource(space: id, opening: number) else { return }
+        try check(batch.types, in: id)
     }
 
     /// The same for events of these types.
     ///
     /// A batch that was made for another space may have others under the same names: what it
     /// records could never be read.
-    func check(_ wanted: [EventType], in id: SpaceID) throws(DiarioError) {
+    package func check(_ wanted: [EventType], in id: SpaceID) throws(DiarioError) {
         if lacks(wanted, in: id) != nil {
             _ = try logging { () throws(LogError) in try store.refresh() }
             try takeUpAdoptions()
@@ -151,7 +156,7 @@ package final class Space: Sendable {
     }
 
     /// Reads the types again, after packs were adopted here or elsewhere.
-    func reloadTypes() throws(DiarioError) {
+    package func reloadTypes() throws(DiarioError) {
         while true {
             let id = id
             let new = try Self.types(of: id, in: store, shelf)
@@ -255,4 +260,20 @@ package final class TypeShelf: Sendable {
             known[adoptions] = types
         }
     }
+}
+
+/// The space whose types a batch was made with.
+package struct BatchSource: Hashable, Sendable {
+    let space: SpaceID
+    /// Copies of a space may have other types, so it matters which one was open.
+    let opening: UInt64
+}
+
+/// What a new batch begins with.
+package struct BatchStart: Sendable {
+    package let catalog: TypeCatalog
+    package let source: BatchSource
+    package let draft: DraftBatch
+    /// Tells ids of this batch from those of others.
+    package let number: UInt64
 }

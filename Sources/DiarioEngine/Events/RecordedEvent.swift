@@ -3,10 +3,10 @@ package import DiarioSchema
 
 /// An event as it stands in the log.
 public struct RecordedEvent: Sendable {
-    let eventType: EventType
-    let payload: Payload
+    package let eventType: EventType
+    package let payload: Payload
     /// The row's own subject; nil where a field of the payload says it.
-    let ownSubject: String?
+    package let ownSubject: String?
     /// Who wrote it, and as which of its events; never changes.
     public let origin: Origin
     /// Where it stands in the canonical log, from 1; nil while it is pending.
@@ -30,12 +30,14 @@ public struct RecordedEvent: Sendable {
     /// What it is about, if anything is said of that.
     public var subject: String? {
         guard let index = eventType.subjectFieldIndex else { return ownSubject }
-        let fields = EventFields(payload, of: eventType)
-        return switch eventType.fields[index].kind {
-        case .integer: fields.integer(at: index).map { String($0) }
-        case .uuid: fields.uniqueID(at: index)?.text
-        default: fields.text(at: index)
+        if case .integer(let value) = payload.slots[index] { return String(value) }
+        guard let bytes = payload.bytes(at: index) else { return nil }
+        guard case .uuid = eventType.fields[index].kind else {
+            return String(decoding: bytes, as: UTF8.self)
         }
+        var text: [UInt8] = []
+        TextEncodings.appendUUIDText(Array(bytes).span, to: &text)
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The payload as canonical JSON; nil if the schema of its type is not here.
@@ -44,19 +46,6 @@ public struct RecordedEvent: Sendable {
         var bytes: [UInt8] = []
         PayloadWriter.append(payload, of: eventType, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// The event as a Swift value; nil if it is of another type, or of another version of it.
-    ///
-    /// - Throws: ``DiarioError`` if the Swift type was made from another schema than the event, or
-    ///   if a field is absent that the schema requires.
-    public func decode<Event: TypedEvent>(as event: Event.Type) throws -> Event? {
-        let schema = event.schema
-        guard !eventType.isUnknown, eventType.name == schema.name,
-            eventType.version == schema.version
-        else { return nil }
-        try schema.check(eventType)
-        return try Event(from: EventFields(payload, of: eventType))
     }
 }
 

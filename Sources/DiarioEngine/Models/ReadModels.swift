@@ -1,4 +1,4 @@
-import DiarioCore
+package import DiarioCore
 package import DiarioCrypto
 import DiarioLog
 package import DiarioProjection
@@ -12,7 +12,7 @@ import DiarioStorage
 package final class ReadModels {
     let space: Space
     /// The space that they are of; that one may be replaced by another.
-    let spaceID: SpaceID
+    package let spaceID: SpaceID
     private let chunkCount: Int
     private let allowance: StepAllowance
     /// By which following the log and building are ended early.
@@ -374,7 +374,7 @@ package final class ReadModels {
     }
 
     /// What `rebuild` does, for another thread to do, until `stop` ends it.
-    func rebuilding(
+    package func rebuilding(
         _ stop: BuildStop,
         progress: @escaping @Sendable (UInt64, UInt64) -> Void
     ) -> @Sendable () -> Result<Void, DiarioError> {

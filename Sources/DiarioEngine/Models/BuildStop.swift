@@ -24,7 +24,7 @@ package final class BuildStop: Sendable {
     package func ask() { isAsked.store(true, ordering: .relaxed) }
 
     /// Called by who builds wherever it may end.
-    func check() throws(DiarioError) {
+    package func check() throws(DiarioError) {
         if hasBeenAsked { throw DiarioError(LogError.closed) }
     }
 
@@ -40,9 +40,9 @@ package final class BuildStop: Sendable {
     }
 
     /// Said when nothing of the build goes on any more.
-    func end() { hasEnded.raise() }
+    package func end() { hasEnded.raise() }
 
     /// Sleeps until `end` is called; for one thread alone.
     @available(*, noasync, message: "it holds a thread up that other tasks need")
-    func waitForEnd() { hasEnded.wait() }
+    package func waitForEnd() { hasEnded.wait() }
 }

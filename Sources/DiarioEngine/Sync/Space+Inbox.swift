@@ -203,7 +203,7 @@ extension Space {
             // for a sequence that there is not, so it is not appended, whatever else happens.
             let append = Append(
                 space: id,
-                contents: [.batch(makeBatch().draft)],
+                contents: [.batch(batchStart.draft)],
                 durability: .synced,
                 firstSequence: 0
             )
@@ -223,7 +223,7 @@ extension Space {
     ) throws(DiarioError) -> DraftBatch {
         var ids = ids
         ids.add(note)
-        var draft = makeBatch().draft
+        var draft = batchStart.draft
         for (index, old) in batch.lines.enumerated() {
             let sequence = note.new.sequence + UInt64(index)
             let origin = Origin(replica: note.new.replica, sequence: sequence)

@@ -1,0 +1,58 @@
+public import DiarioCore
+import DiarioLog
+import DiarioSchema
+
+/// A batch in the inbox: own events that the authority refused, or that another copy of this
+/// replica got ahead of.
+public struct InboxBatch: Sendable {
+    /// Why the authority refused a batch.
+    public struct Refusal: Hashable, Sendable {
+        /// Where the log says so.
+        public let position: UInt64
+        /// When the authority said so.
+        public let refusedAt: Timestamp
+        /// The rule that one of the events broke, such as `changed`.
+        public let rule: String
+        /// What is wrong, and what can be done.
+        public let message: String
+        /// The event that broke the rule.
+        public let origin: Origin?
+        /// The position of the event that got in between, if there is one.
+        public let conflict: UInt64?
+    }
+
+    /// The replica that recorded the events.
+    public let replica: ReplicaID
+    /// Their sequences.
+    public let sequences: ClosedRange<UInt64>
+    /// When they were put into the inbox.
+    public let keptAt: Timestamp
+    /// Why they were refused; nil if the log does not say that they were.
+    public let refusal: Refusal?
+    /// The events as they were recorded, without positions.
+    public let events: [RecordedEvent]
+    /// The first of the new events, if these were recorded again already and only the removal of
+    /// this batch is missing.
+    public let recordedAgain: Origin?
+
+    /// The origin of the first event, which names the batch.
+    public var origin: Origin { Origin(replica: replica, sequence: sequences.lowerBound) }
+
+    /// Whether the log says that the authority refused them.
+    ///
+    /// If it does not, another copy of this replica recorded other events under the same origins,
+    /// or what the log said was lost.
+    public var isRefusalKnown: Bool { refusal != nil }
+}
+
+/// What became of a batch that was to be recorded again.
+public struct InboxRetry: Hashable, Sendable {
+    /// The first event of the batch as it was in the inbox.
+    public let old: Origin
+    /// The first of the new events.
+    public let new: Origin
+    /// How many events they are.
+    public let count: Int
+    /// Whether they had been recorded before, and a crash had kept the batch in the inbox.
+    public let wasRecorded: Bool
+}
