@@ -3,17 +3,14 @@ import DiarioCore
 import Testing
 
 @Suite struct ArgumentsTests {
-    private func parse(_ words: String..., of name: CommandName) throws(UsageError) -> Arguments {
-        try Arguments(words, of: name.command)
+    private func parse(_ words: String..., of name: String) throws -> Arguments {
+        try Arguments(words, of: #require(Command.named(name)))
     }
 
-    private func message(_ words: [String], of name: CommandName) -> String? {
-        do throws(UsageError) {
-            _ = try Arguments(words, of: name.command)
-            return nil
-        } catch {
-            return error.message
-        }
+    private func message(_ words: [String], of name: String) throws -> String? {
+        let command = try #require(Command.named(name))
+        do { _ = try Arguments(words, of: command) } catch { return Failure(error).message }
+        return nil
     }
 
     @Test func optionsStandBeforeBetweenAndBehindOperands() throws {
@@ -24,7 +21,7 @@ import Testing
             "--quiet",
             "{}",
             "--subject=s=t",
-            of: .record
+            of: "record"
         )
         #expect(arguments.operands == ["meals.weight.recorded", "{}"])
         #expect(arguments.value("actor") == "a")
@@ -34,13 +31,13 @@ import Testing
     }
 
     @Test func aDashAloneIsAnOperandAndTwoEndTheOptions() throws {
-        let arguments = try parse("-", "--", "--quiet", of: .record)
+        let arguments = try parse("-", "--", "--quiet", of: "record")
         #expect(arguments.operands == ["-", "--quiet"])
         #expect(!arguments.has("quiet"))
     }
 
     @Test func aRepeatableOptionKeepsItsValuesInOrder() throws {
-        let arguments = try parse("--type", "fish.", "--type=a.b", of: .log)
+        let arguments = try parse("--type", "fish.", "--type=a.b", of: "log")
         #expect(arguments.all("type") == ["fish.", "a.b"])
     }
 
@@ -57,22 +54,22 @@ import Testing
         (["--limit", "1", "--limit", "2"], "--limit is there twice"),
         (["events"], "log takes no operands; events is too much"),
     ])
-    func wrongWordsAreNamedWithTheRemedy(words: [String], wanted: String) {
-        let found = message(words, of: .log)
+    func wrongWordsAreNamedWithTheRemedy(words: [String], wanted: String) throws {
+        let found = try message(words, of: "log")
         #expect(found?.contains(wanted) == true)
     }
 
-    @Test func missingAndSurplusOperandsAreNamed() {
-        #expect(message([], of: .record)?.contains("record needs TYPE [JSON|-]") == true)
-        #expect(message(["a", "b", "c"], of: .record)?.contains("c is too much") == true)
-        #expect(message(["--help"], of: .record) == nil)
-        #expect(message(["-h"], of: .record) == nil)
+    @Test func missingAndSurplusOperandsAreNamed() throws {
+        #expect(try message([], of: "record")?.contains("record needs TYPE [JSON|-]") == true)
+        #expect(try message(["a", "b", "c"], of: "record")?.contains("c is too much") == true)
+        #expect(try message(["--help"], of: "record") == nil)
+        #expect(try message(["-h"], of: "record") == nil)
     }
 
     @Test func commandsOfOneAndTwoWordsAreFound() throws {
-        #expect(try CommandName.find(["log", "--json"]).name == .log)
-        let found = try CommandName.find(["schema", "check", "DIR"])
-        #expect(found.name == .schemaCheck)
+        #expect(try Command.find(["log", "--json"]).command.name == "log")
+        let found = try Command.find(["schema", "check", "DIR"])
+        #expect(found.command.name == "schema check")
         #expect(found.rest == ["DIR"])
     }
 
@@ -85,9 +82,9 @@ import Testing
     ])
     func unknownCommandsNameTheNearest(words: [String], wanted: String) {
         #expect {
-            _ = try CommandName.find(words)
+            _ = try Command.find(words)
         } throws: { error in
-            (error as? UsageError)?.message.contains(wanted) == true
+            Failure(error).exitCode == .usage && Failure(error).message?.contains(wanted) == true
         }
     }
 
@@ -96,7 +93,7 @@ import Testing
         ("1970-01-01T01:00:00+01:00", 0), ("1234", 1234), ("-5", -5),
     ])
     func timesAreDatesInstantsOrMilliseconds(text: String, milliseconds: Int64) throws {
-        let arguments = try parse("--since", text, of: .log)
+        let arguments = try parse("--since", text, of: "log")
         #expect(try arguments.time("since") == Timestamp(milliseconds: milliseconds))
     }
 
@@ -104,14 +101,14 @@ import Testing
         "2026-02-30", "yesterday", "2026-05-04T07:30:00", "99999999999999999", "2026",
     ])
     func whatIsNoTimeIsRefused(text: String) throws {
-        let arguments = try parse("--since", text, of: .log)
-        #expect(throws: UsageError.self) { try arguments.time("since") }
+        let arguments = try parse("--since", text, of: "log")
+        #expect(throws: Failure.self) { try arguments.time("since") }
     }
 
     @Test(arguments: ["0", "-1", "1.5", "x", "9223372036854775808"])
     func countsAreWholeNumbersInRange(text: String) throws {
-        let arguments = try parse("--from", text, of: .log)
-        #expect(throws: UsageError.self) { try arguments.count("from", from: 1) }
-        #expect(try parse("--from", "7", of: .log).count("from", from: 1) == 7)
+        let arguments = try parse("--from", text, of: "log")
+        #expect(throws: Failure.self) { try arguments.count("from", from: 1) }
+        #expect(try parse("--from", "7", of: "log").count("from", from: 1) == 7)
     }
 }

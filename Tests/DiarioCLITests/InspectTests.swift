@@ -28,7 +28,7 @@ import Testing
     private func lines(_ bytes: [UInt8], _ name: String) -> [InspectLine] {
         var lines: [InspectLine] = []
         let inspector = FileInspector(bytes, name: name, showsRows: true)
-        inspector.inspect { lines += $0 }
+        do { try inspector.inspect { lines += $0 } } catch { Issue.record(error) }
         return lines
     }
 
@@ -117,7 +117,7 @@ import Testing
     }
 
     /// Kind 8 was shown with its name, and as unknown: the names decide now.
-    @Test(arguments: UInt8(0)...10) func everyKindOfRecordIsKnown(kind: UInt8) {
+    @Test(arguments: UInt8(0)...9) func everyKindOfRecordIsKnown(kind: UInt8) {
         var bytes = InspectSample.logFile()
         bytes[4096 + 40] = kind
         let shown = lines(bytes, "0000000000000001.dwal").first {
@@ -125,7 +125,7 @@ import Testing
         }
         let isWrong = faults(shown.map { [$0] } ?? []).count == 1
         #expect(shown != nil)
-        #expect(isWrong == !(1...9 ~= kind))
+        #expect(isWrong == !(1...8 ~= kind))
     }
 
     @Test func framesBehindDamageAreShown() {

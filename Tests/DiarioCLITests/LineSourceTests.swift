@@ -22,9 +22,9 @@ import Testing
         return groups
     }
 
-    private func drain(_ source: inout LineSource) throws(Failure) -> [String] {
+    private func drain(_ source: inout LineSource) throws -> [String] {
         var lines: [String] = []
-        while try source.next({ (text, number) throws(Failure) in
+        while try source.next({ text, number in
             lines.append("\(number):" + String(decoding: Array(text), as: UTF8.self))
         }) {}
         return lines
@@ -76,7 +76,7 @@ import Testing
             try pipe.fileHandleForWriting.write(contentsOf: chunk)
             written += chunk.count
             #expect(try source.fill())
-            do throws(Failure) { _ = try drain(&source) } catch { failure = error }
+            do { _ = try drain(&source) } catch { failure = Failure(error) }
         }
         #expect(written <= Limits.lineSizeMax + chunk.count)
         #expect(failure?.message?.contains("the input, line 1: more than 1048576 bytes") == true)
@@ -92,11 +92,7 @@ import Testing
         #expect(try source.fill())
         let wanted = Failure.failed("no")
         var failure: Failure?
-        do throws(Failure) {
-            _ = try source.next { (_, _) throws(Failure) in throw wanted }
-        } catch {
-            failure = error
-        }
+        do { _ = try source.next { _, _ in throw wanted } } catch { failure = Failure(error) }
         #expect(failure == wanted)
         #expect(try drain(&source) == ["2:b"])
     }

@@ -1,45 +1,55 @@
 import DiarioCLI
 import Testing
 
-/// That the scripts work is tested by tools/validators/cli.py, in the shells themselves.
+/// That the scripts work is tested by tools/validators/cli.py, in bash itself.
 @Suite struct ShellTests {
-    @Test(arguments: Shell.allCases)
-    func aScriptNamesAllCommandsAndOptions(shell: Shell) {
-        let script = CompletionScript.text(for: shell)
-        for command in CommandName.allCases.map(\.command) {
-            for word in command.name.split(separator: " ") { #expect(script.contains(word)) }
-            for option in command.options {
-                let name = shell == .fish ? "-l \(option.name) " : "--\(option.name)"
-                #expect(script.contains(name), "\(command.name) \(name)")
+    private func words(_ typed: String...) -> [String] { Completion(typed).words.map(\.word) }
+
+    @Test(arguments: Command.all.map(\.name))
+    func everyCommandAndOptionIsCompleted(name: String) throws {
+        let command = try #require(Command.named(name))
+        let parts = name.split(separator: " ").map(String.init)
+        #expect(Completion([String(parts[0].prefix(2))]).words.contains { $0.word == parts[0] })
+        if parts.count == 2 {
+            #expect(Completion([parts[0], ""]).words.contains { $0.word == parts[1] })
+        }
+        let options = Completion(parts + ["-"]).words.map(\.word)
+        #expect(options == command.options.flatMap(\.spellings))
+        for option in command.options where option.value != nil {
+            let completion = Completion(parts + [option.spellings[0], ""])
+            #expect(completion.kind == option.kind)
+            if case .choice(let choices) = option.kind {
+                #expect(completion.words.map(\.word) == choices)
             }
         }
-        #expect(script.contains("schema list"))
-        #expect(script.hasSuffix("\n"))
-        #expect(script.utf8.allSatisfy { $0 < 0x80 })
     }
 
-    @Test(arguments: Shell.allCases)
-    func noQuoteOfAScriptStaysOpen(shell: Shell) {
-        for line in CompletionScript.text(for: shell).split(separator: "\n")
-        where !line.hasPrefix("#") {
-            let plain = line.replacing("'\\''", with: "").replacing("\\'", with: "")
-            #expect(plain.count { $0 == "'" }.isMultiple(of: 2), "\(line)")
-        }
+    @Test func aWordIsCompletedByTheWordsBeforeIt() {
+        #expect(words("sch") == ["schema"])
+        #expect(words("schema", "") == ["check", "list", "adopt"])
+        #expect(words("log", "--re") == ["--replica", "--reverse"])
+        #expect(words("log", "--limit", "--re") == [])
+        #expect(words("help", "schema", "") == ["check", "list", "adopt"])
+        #expect(words("help", "log", "") == [])
+        #expect(words("completion", "") == ["bash", "zsh"])
+        #expect(words("-").contains("--no-progress"))
+        #expect(words("frobnicate", "") == [])
+        #expect(words("record", "--", "--") == [])
+        #expect(Completion(["import", ""]).kind == .file)
+        #expect(Completion(["-C", ""]).kind == .folder)
+        #expect(Completion(["query", ""]).kind == .queryName)
     }
 
-    @Test func everyWordKindIsOfferedByEveryShell() {
-        let kinds = CommandName.allCases.map(\.command).flatMap { command in
-            command.operandKinds + command.options.map(\.kind)
-        }
-        for kind in [WordKind.text, .file, .folder, .typeName, .queryName, .command, .secondWord] {
-            #expect(kinds.contains(kind))
-        }
-        #expect(kinds.contains(.choice(["synced", "written"])))
+    @Test func theSpaceOfNamesIsThatOfTheWordsBeforeTheCommand() {
+        let completion = Completion(["-C", "here", "--space", "log", "log", "--type", "fi"])
+        #expect(completion.kind == .typeName)
+        #expect(completion.global == ["-C", "here", "--space", "log"])
     }
 
-    @Test func operandsAreNoMoreThanTheirKindsSay() {
-        for command in CommandName.allCases.map(\.command) {
-            #expect(command.operandKinds.count <= command.operandCount.upperBound)
+    @Test func everyWordHasAKindThatFits() {
+        for command in Command.all {
+            #expect(command.operandKind(command.operandCount.upperBound) == nil)
+            if command.operandCount.upperBound > 0 { #expect(command.operandKind(0) != nil) }
         }
     }
 
@@ -52,7 +62,7 @@ import Testing
         ] {
             #expect(page.contains("\n.SH \(name)\n"))
         }
-        for command in CommandName.allCases.map(\.command) {
+        for command in Command.all {
             #expect(plain.contains("\n.SS \(command.name)\n"))
             for option in command.options {
                 #expect(plain.contains("\\fB--\(option.name)\\fP"), "\(option.name)")

@@ -21,7 +21,7 @@ import Testing
         environment: String? = nil,
         current: String? = nil,
         owners: Set<UInt32>? = nil
-    ) throws(Failure) -> String {
+    ) throws -> String {
         try SpaceLocation(
             chosen: chosen,
             environment: environment,

@@ -5,18 +5,17 @@ import DiarioLog
 extension CommandOption {
     static let filters: [CommandOption] = [
         .values(
-            "type",
-            "TYPE",
+            "type TYPE",
             "only this type, or all types of a pack: `fish.`; repeatable",
             .typeName
         ),
-        .value("subject", "TEXT", "only events about this subject"),
-        .value("actor", "ID", "only events of this actor"),
-        .value("replica", "ID", "only events that this replica wrote"),
-        .value("since", "TIME", "only events accepted at TIME or later"),
-        .value("until", "TIME", "only events accepted before TIME"),
-        .value("from", "POSITION", "only events at this position or behind it"),
-        .value("to", "POSITION", "only events up to this position"),
+        .value("subject TEXT", "only events about this subject"),
+        .value("actor ID", "only events of this actor"),
+        .value("replica ID", "only events that this replica wrote"),
+        .value("since TIME", "only events accepted at TIME or later"),
+        .value("until TIME", "only events accepted before TIME"),
+        .value("from POSITION", "only events at this position or behind it"),
+        .value("to POSITION", "only events up to this position"),
         .flag("pending", "only events that have no position yet"),
         .all,
     ]
@@ -34,7 +33,7 @@ extension Arguments {
     }
 
     /// The events that the options choose.
-    package func filter() throws(UsageError) -> EventFilter {
+    package func filter() throws -> EventFilter {
         var filter = EventFilter(types: all("type"))
         if has("all") { filter.includesAuthority = true }
         filter.subject = value("subject")
@@ -46,7 +45,7 @@ extension Arguments {
         let to = try count("to", from: 1)
         if has("pending") {
             guard from == nil, to == nil, filter.since == nil, filter.until == nil else {
-                throw UsageError(
+                throw Failure.usage(
                     "pending events have neither position nor time of acceptance, so --pending "
                         + "goes with none of --from, --to, --since, --until",
                     in: command
@@ -56,7 +55,7 @@ extension Arguments {
         } else if from != nil || to != nil {
             let (first, last) = (from ?? 1, to ?? UInt64(Int64.max))
             guard first <= last else {
-                throw UsageError("--from is behind --to", in: command)
+                throw Failure.usage("--from is behind --to", in: command)
             }
             filter.positions = first...last
             filter.part = .canonical

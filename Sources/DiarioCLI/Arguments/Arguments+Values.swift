@@ -3,7 +3,7 @@ package import DiarioCore
 // The values of options, each read in one way for all commands.
 extension Arguments {
     /// A whole number of at least `minimum`.
-    package func count(_ name: String, from minimum: UInt64) throws(UsageError) -> UInt64? {
+    package func count(_ name: String, from minimum: UInt64) throws -> UInt64? {
         guard let text = value(name) else { return nil }
         guard let number = UInt64(text), number >= minimum, number <= UInt64(Int64.max) else {
             throw invalid(name, text, "a whole number from \(minimum)")
@@ -12,7 +12,7 @@ extension Arguments {
     }
 
     /// A moment: RFC 3339, milliseconds since 1970, or a date, of which it is the first moment.
-    package func time(_ name: String) throws(UsageError) -> Timestamp? {
+    package func time(_ name: String) throws -> Timestamp? {
         guard let text = value(name) else { return nil }
         guard let time = Self.time(text) else {
             throw invalid(
@@ -24,7 +24,7 @@ extension Arguments {
         return time
     }
 
-    package func replica(_ name: String) throws(UsageError) -> ReplicaID? {
+    package func replica(_ name: String) throws -> ReplicaID? {
         guard let text = value(name) else { return nil }
         guard let replica = ReplicaID(text: text) else {
             throw invalid(name, text, "13 characters such as 7zk3m9q2c1f4a")
@@ -36,7 +36,7 @@ extension Arguments {
     package func choice<Choice>(
         _ name: String,
         _ choices: [(word: String, value: Choice)]
-    ) throws(UsageError) -> Choice? {
+    ) throws -> Choice? {
         guard let text = value(name) else { return nil }
         guard let found = choices.first(where: { $0.word == text }) else {
             throw invalid(name, text, choices.map(\.word).joined(separator: " or "))
@@ -58,7 +58,7 @@ extension Arguments {
         return CivilTime.contains(time) ? time : nil
     }
 
-    private func invalid(_ name: String, _ text: String, _ wanted: String) -> UsageError {
-        UsageError("--\(name) \(CellText.oneLine(text)) is not right; give \(wanted)", in: command)
+    private func invalid(_ name: String, _ text: String, _ wanted: String) -> Failure {
+        .usage("--\(name) \(CellText.oneLine(text)) is not right; give \(wanted)", in: command)
     }
 }

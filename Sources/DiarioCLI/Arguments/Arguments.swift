@@ -1,31 +1,106 @@
-/// The words behind a command, sorted into options and operands.
+/// Options with their values, taken from the words of a command line one after another.
+package struct OptionValues: Sendable {
+    let options: [CommandOption]
+    private var values: [String: [String]] = [:]
+
+    init(of options: [CommandOption]) { self.options = options }
+
+    /// The values of an option in order; an empty text for one that takes none.
+    func all(_ name: String) -> [String] {
+        precondition(options.contains { $0.name == name }, "only options of the table are read")
+        return values[name] ?? []
+    }
+
+    /// Takes the option `word`, and its value from `rest` unless it is after an equals sign.
+    ///
+    /// - Throws: what `unknown` makes of a word that is none of the options, or `wrong` of a fault.
+    mutating func take(
+        _ word: String,
+        _ rest: inout ArraySlice<String>,
+        wrong: (String) -> Failure,
+        unknown: (String) -> Failure
+    ) throws {
+        let equals = word.hasPrefix("--") ? word.firstIndex(of: "=") : nil
+        let spelled = equals.map { String(word[..<$0]) } ?? word
+        guard let option = options.first(where: { $0.spellings.contains(spelled) }) else {
+            throw unknown(spelled)
+        }
+        var value = equals.map { String(word[word.index(after: $0)...]) }
+        guard option.value != nil else {
+            guard value == nil else { throw wrong("--\(option.name) takes no value") }
+            values[option.name] = [""]
+            return
+        }
+        if value == nil { value = rest.popFirst() }
+        guard let value, !value.isEmpty else { throw wrong("\(option.usage) needs its value") }
+        guard option.isRepeatable || values[option.name] == nil else {
+            throw wrong("--\(option.name) is there twice; give it once")
+        }
+        values[option.name, default: []].append(value)
+    }
+}
+
+/// The words in front of the command, and the rest.
+struct GlobalArguments {
+    private var values = OptionValues(of: CommandOption.globals)
+    let rest: [String]
+
+    init(_ words: [String]) throws {
+        var words = words[...]
+        while let word = words.first, word.hasPrefix("-") {
+            words.removeFirst()
+            try values.take(word, &words) {
+                .usage("\($0). Try: diario help")
+            } unknown: { word in
+                let known = CommandOption.globals.flatMap(\.spellings)
+                let hint = NearestWord.find(word, in: known).map { "; did you mean \($0)?" } ?? "."
+                return .usage(
+                    "there is no option \(CellText.oneLine(word)) in front of a command\(hint) "
+                        + "Try: diario help"
+                )
+            }
+        }
+        rest = Array(words)
+    }
+
+    func has(_ name: String) -> Bool { !values.all(name).isEmpty }
+
+    func value(_ name: String) -> String? { values.all(name).last }
+}
+
+/// The words after a command, sorted into options and operands.
 package struct Arguments: Sendable {
     package private(set) var operands: [String] = []
     package let command: Command
-    private var values: [String: [String]] = [:]
+    private var values: OptionValues
 
     /// Takes `words` apart as `command` describes them.
     ///
-    /// Options may stand before, between and after operands, as `--name value` or `--name=value`;
-    /// behind `--` all words are operands, and `-` alone always is one.
-    package init(_ words: [String], of command: Command) throws(UsageError) {
+    /// Options may be before, between and after operands, as `--name value` or `--name=value`;
+    /// after `--` all words are operands, and `-` alone always is one.
+    package init(_ words: [String], of command: Command) throws {
         self.command = command
+        values = OptionValues(of: command.options)
         var rest = words[...]
         var isOptionPossible = true
         while let word = rest.popFirst() {
             if isOptionPossible, word == "--" {
                 isOptionPossible = false
             } else if isOptionPossible, word.hasPrefix("-"), word != "-" {
-                try takeOption(word, &rest)
+                try values.take(
+                    word,
+                    &rest,
+                    wrong: { .usage($0, in: command) },
+                    unknown: { Self.unknown($0, in: command) }
+                )
             } else {
                 operands.append(word)
             }
         }
-        if wantsHelp { return }
-        try checkOperands()
+        if !wantsHelp { try checkOperands() }
     }
 
-    package var wantsHelp: Bool { values["help"] != nil }
+    package var wantsHelp: Bool { has("help") }
 
     /// Whether an option was given.
     package func has(_ name: String) -> Bool { !all(name).isEmpty }
@@ -34,49 +109,19 @@ package struct Arguments: Sendable {
     package func value(_ name: String) -> String? { all(name).last }
 
     /// The values of an option in order; an empty text for one that takes none.
-    package func all(_ name: String) -> [String] {
-        precondition(command.option(name) != nil, "a command asks for options of its table")
-        return values[name] ?? []
-    }
+    package func all(_ name: String) -> [String] { values.all(name) }
 
-    private mutating func takeOption(
-        _ word: String,
-        _ rest: inout ArraySlice<String>
-    ) throws(UsageError) {
-        let equals = word.firstIndex(of: "=")
-        let spelled = equals.map { String(word[..<$0]) } ?? word
-        guard let option = command.options.first(where: { $0.spellings.contains(spelled) }) else {
-            throw unknown(spelled)
-        }
-        var value = equals.map { String(word[word.index(after: $0)...]) }
-        if option.value == nil {
-            guard value == nil else {
-                throw UsageError("--\(option.name) takes no value", in: command)
-            }
-            values[option.name] = [""]
-            return
-        }
-        if value == nil { value = rest.popFirst() }
-        guard let value, !value.isEmpty else {
-            throw UsageError("\(option.usage) needs its value", in: command)
-        }
-        guard option.isRepeatable || values[option.name] == nil else {
-            throw UsageError("--\(option.name) is there twice; give it once", in: command)
-        }
-        values[option.name, default: []].append(value)
-    }
-
-    private func unknown(_ word: String) -> UsageError {
+    private static func unknown(_ word: String, in command: Command) -> Failure {
         if word == "-C" {
-            return UsageError("-C DIR stands before the command: diario -C DIR \(command.name)")
+            return .usage("-C DIR comes before the command: diario -C DIR \(command.name)")
         }
-        if word == "--space", CommandName(rawValue: command.name)?.isAboutOneSpace == true {
-            return UsageError(
-                "--space SPACE stands before the command: diario --space SPACE \(command.name)"
+        if word == "--space", command.scope == .space {
+            return .usage(
+                "--space SPACE comes before the command: diario --space SPACE \(command.name)"
             )
         }
         guard !word.contains(where: \.isWhitespace) else {
-            return UsageError(
+            return .usage(
                 "\(CellText.oneLine(word)) begins with a dash, as options do. If it is none, put "
                     + "-- before it: diario \(command.name) -- TEXT",
                 in: command
@@ -84,16 +129,17 @@ package struct Arguments: Sendable {
         }
         let names = command.options.map { "--\($0.name)" }
         let hint = NearestWord.find(word, in: names).map { "; did you mean \($0)?" } ?? ""
-        return UsageError("\(command.name) has no option \(word)\(hint)", in: command)
+        return .usage("\(command.name) has no option \(word)\(hint)", in: command)
     }
 
-    private func checkOperands() throws(UsageError) {
+    private func checkOperands() throws {
+        let usage = command.operands.map(\.usage).joined(separator: " ")
         guard operands.count >= command.operandCount.lowerBound else {
-            throw UsageError("\(command.name) needs \(command.operands)", in: command)
+            throw Failure.usage("\(command.name) needs \(usage)", in: command)
         }
         guard operands.count > command.operandCount.upperBound else { return }
         let extra = operands[command.operandCount.upperBound]
-        let taken = command.operands.isEmpty ? "no operands" : command.operands
-        throw UsageError("\(command.name) takes \(taken); \(extra) is too much", in: command)
+        let taken = usage.isEmpty ? "no operands" : usage
+        throw Failure.usage("\(command.name) takes \(taken); \(extra) is too much", in: command)
     }
 }

@@ -1,37 +1,46 @@
 import DiarioCore
 import DiarioFormat
 
-/// The bytes end, or what they say makes it impossible to read on.
+/// The bytes end, or it cannot be told where the next field begins; the fault has its line.
 struct InspectStop: Error {}
 
 /// Reads fields one after another, and notes each as a line.
 struct FieldReader {
     let bytes: [UInt8]
-    /// What is added to a place in `bytes` to give one in the file.
+    /// Added to a place in `bytes`, it gives one in the file.
     let base: Int
+    let start: Int
     let end: Int
     var offset: Int
-    var depth = 0
+    var depth: Int
     var section: String
     private(set) var lines: [InspectLine] = []
+    /// The values of the numbers that were read, and of the texts, by the names of their fields.
+    private(set) var numbers: [String: [UInt64]] = [:]
+    private(set) var texts: [String: [String]] = [:]
 
-    init(_ bytes: [UInt8], range: Range<Int>, base: Int = 0, section: String) {
+    init(_ bytes: [UInt8], _ range: Range<Int>, base: Int = 0, depth: Int = 0, section: String) {
         precondition(
             range.lowerBound >= 0 && range.upperBound <= bytes.count,
             "a part lies in its bytes"
         )
         self.bytes = bytes
         self.base = base
-        offset = range.lowerBound
+        start = range.lowerBound
+        offset = start
         end = range.upperBound
+        self.depth = depth
         self.section = section
     }
 
     var remaining: Int { end - offset }
 
+    /// The last number that was read under this name.
+    func last(_ name: String) -> UInt64 { numbers[name]?.last ?? 0 }
+
     /// Takes the lines that were noted so far.
     mutating func takeLines() -> [InspectLine] {
-        defer { lines.removeAll() }
+        defer { lines = [] }
         return lines
     }
 
@@ -41,7 +50,7 @@ struct FieldReader {
         offset = end
     }
 
-    /// Notes a line of one's own.
+    /// Notes a line about a part, or a field of its own kind.
     mutating func note(
         _ name: String,
         _ value: String = "",
@@ -49,183 +58,149 @@ struct FieldReader {
         size: Int,
         check: InspectLine.Check = .none
     ) {
-        lines.append(
-            InspectLine(
-                offset: base + place,
-                size: size,
-                depth: depth,
-                name: name,
-                value: value,
-                section: section,
-                check: check
-            )
-        )
-    }
-
-    /// Notes a heading at the current place, and what follows as parts of it.
-    mutating func heading(_ name: String, _ value: String = "", size: Int = 0) {
-        note(name, value, at: offset, size: size)
-        depth += 1
-    }
-
-    /// An integer of 1 to 8 bytes; `problem` says what is wrong with it, if something is.
-    @discardableResult
-    mutating func number(
-        _ name: String,
-        size: Int,
-        show: (UInt64) -> String = Show.decimal,
-        problem: ((UInt64) -> String?)? = nil
-    ) throws(InspectStop) -> UInt64 {
-        let start = try skip(name, size)
-        let value = Self.littleEndian(bytes, at: start, size: size)
-        note(
-            name,
-            show(value),
-            at: start,
+        let line = InspectLine(
+            offset: base + place,
             size: size,
-            check: Self.check(value, problem)
+            depth: depth,
+            name: name,
+            value: value,
+            section: section,
+            check: check
         )
-        return value
+        lines.append(line)
     }
 
-    /// Four letters that say what the bytes are.
-    mutating func magic(_ expected: String) throws(InspectStop) {
-        let start = try skip("magic", 4)
-        let found = Array(bytes[start..<start + 4])
-        let isRight = found == Array(expected.utf8)
-        note(
-            "magic",
-            isRight ? expected : Show.hexadecimal(found[...]),
-            at: start,
-            size: 4,
-            check: isRight ? .good : .bad("is not \(expected)")
-        )
+    /// Notes what follows the last field, if something does.
+    mutating func noteRest(_ reason: String) {
+        guard remaining > 0 else { return }
+        note("rest", at: offset, size: remaining, check: .bad(reason))
+        offset = end
     }
 
-    /// Bytes that must be zero.
-    mutating func zeros(_ count: Int) throws(InspectStop) {
-        let start = try skip("zeros", count)
-        let isRight = bytes[start..<start + count].allSatisfy { $0 == 0 }
-        note("zeros", at: start, size: count, check: isRight ? .good : .bad("not zero"))
+    /// Reads the fields of a table.
+    mutating func read(_ fields: [Field]) throws(InspectStop) {
+        for field in fields { try read(field) }
     }
 
-    /// A CRC32C of `ranges`, one after the other.
-    mutating func checksum(of ranges: Range<Int>...) throws(InspectStop) {
-        let start = try skip("CRC32C", 4)
-        let stored = UInt32(Self.littleEndian(bytes, at: start, size: 4))
-        let computed = ranges.reduce(0) {
-            Checksum.crc32c(bytes.span.raw.extracting($1), continuing: $0)
+    private mutating func read(_ field: Field) throws(InspectStop) {
+        let place = offset
+        switch field.kind {
+        case .number(let size):
+            let bytes = try take(size, field)
+            finish(field, bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }, from: place)
+        case .varint: finish(field, try varint(field), from: place)
+        case .zigzag(let sums):
+            let raw = try varint(field)
+            let value = UInt64(
+                bitPattern: Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
+            )
+            finish(field, sums ? last(field.name) &+ value : value, from: place)
+        case .text:
+            let count = try varint(field)
+            guard count <= UInt64(remaining) else { throw stop(field.name, at: place) }
+            let range = offset..<offset + Int(count)
+            offset = range.upperBound
+            let isText = Text.isValid(bytes.span.raw, range)
+            let text = String(decoding: bytes[range], as: UTF8.self)
+            texts[field.name, default: []].append(text)
+            let check: InspectLine.Check = isText ? .none : .bad("is not UTF-8, or holds U+0000")
+            note(field.name, CellText.oneLine(text), at: place, size: offset - place, check: check)
+        case .bytes(let count, let isSecret):
+            let bytes = try take(count, field)
+            let value = isSecret ? "\(count) secret bytes" : Show.hexadecimal(bytes)
+            note(field.name, value, at: place, size: count)
+        case .rest(let partSize):
+            let value = Show.hexadecimal(bytes[offset..<end])
+            let isWhole = remaining.isMultiple(of: partSize)
+            let check: InspectLine.Check =
+                partSize == 1 ? .none : isWhole ? .good : .bad("the last one is cut off")
+            note(field.name, value, at: place, size: remaining, check: check)
+            offset = end
+        case .zeros(let count):
+            let isRight = try take(count ?? remaining, field).allSatisfy { $0 == 0 }
+            note(
+                "zeros",
+                at: place,
+                size: offset - place,
+                check: isRight ? .good : .bad("not zero")
+            )
+        case .magic:
+            let found = try take(4, field)
+            let isRight = found.elementsEqual(field.name.utf8)
+            let value = isRight ? field.name : Show.hexadecimal(found)
+            let check: InspectLine.Check = isRight ? .good : .bad("is not \(field.name)")
+            note("magic", value, at: place, size: 4, check: check)
+        case .checksum(let ofBefore, let ofAfter):
+            _ = try take(4, field)
+            let before = ofBefore ? start..<place : 0..<0
+            checksum(field.name, at: place, of: before, ofAfter ? offset..<end : 0..<0)
+        case .list(let name, let countsBits, let entry):
+            let count = last(name)
+            for _ in 0..<(countsBits ? UInt64(count.nonzeroBitCount) : count) {
+                try read(entry[0])
+                depth += 1
+                defer { depth -= 1 }
+                for field in entry.dropFirst() { try read(field) }
+            }
+        case .ifBit(let name, let mask, let fields):
+            if last(name) & mask != 0 { try read(fields) }
+        case .ifZero(let name, let isZero, let fields):
+            if (last(name) == 0) == isZero { try read(fields) }
         }
-        note(
-            "CRC32C",
-            Show.word(stored),
-            at: start,
-            size: 4,
-            check: stored == computed ? .good : .bad("computed \(Show.word(computed))")
-        )
     }
 
-    @discardableResult
-    mutating func raw(
+    private mutating func finish(_ field: Field, _ value: UInt64, from place: Int) {
+        var check = InspectLine.Check.none
+        if let fault = field.fault { check = fault(value, self).map { .bad($0) } ?? .good }
+        let text = field.show(value, self)
+        note(field.name, text, at: place, size: offset - place, check: check)
+        numbers[field.name, default: []].append(value)
+    }
+
+    /// Notes a stored CRC32C of two ranges, one after the other.
+    mutating func checksum(
         _ name: String,
-        count: Int,
-        show: (ArraySlice<UInt8>) -> String = Show.hexadecimal
+        at place: Int,
+        of first: Range<Int>,
+        _ second: Range<Int> = 0..<0
+    ) {
+        let stored = UInt32(Self.littleEndian(bytes, at: place, size: 4))
+        let computed = Checksum.crc32c(
+            bytes.span.raw.extracting(second),
+            continuing: Checksum.crc32c(bytes.span.raw.extracting(first))
+        )
+        let check: InspectLine.Check =
+            stored == computed ? .good : .bad("computed \(Show.word(computed))")
+        note(name, Show.word(stored), at: place, size: 4, check: check)
+    }
+
+    private mutating func take(
+        _ count: Int,
+        _ field: Field
     ) throws(InspectStop) -> ArraySlice<UInt8> {
-        let start = try skip(name, count)
-        note(name, show(bytes[start..<start + count]), at: start, size: count)
-        return bytes[start..<start + count]
-    }
-
-    /// Bytes of which the caller notes what they are.
-    mutating func slice(_ name: String, count: Int) throws(InspectStop) -> ArraySlice<UInt8> {
-        let start = try skip(name, count)
-        return bytes[start..<start + count]
-    }
-
-    @discardableResult
-    mutating func varint(
-        _ name: String,
-        show: (UInt64) -> String = Show.decimal,
-        problem: ((UInt64) -> String?)? = nil
-    ) throws(InspectStop) -> UInt64 {
-        let (value, place) = try plainVarint(name)
-        note(
-            name,
-            show(value),
-            at: place.lowerBound,
-            size: place.count,
-            check: Self.check(value, problem)
-        )
-        return value
-    }
-
-    @discardableResult
-    mutating func zigzag(
-        _ name: String,
-        show: (Int64) -> String = { "\($0)" }
-    ) throws(InspectStop) -> Int64 {
-        let (raw, place) = try plainVarint(name)
-        let value = Int64(bitPattern: raw >> 1) ^ -Int64(bitPattern: raw & 1)
-        note(name, show(value), at: place.lowerBound, size: place.count)
-        return value
-    }
-
-    /// A text with its length in front.
-    @discardableResult
-    mutating func text(_ name: String) throws(InspectStop) -> String {
-        let start = offset
-        let (count, _) = try plainVarint(name)
-        guard count <= UInt64(remaining) else { throw stop(name, at: start) }
-        let content = offset..<offset + Int(count)
-        offset = content.upperBound
-        let isText = Text.isValid(bytes.span.raw, content)
-        let text = String(decoding: bytes[content], as: UTF8.self)
-        note(
-            name,
-            CellText.oneLine(text),
-            at: start,
-            size: offset - start,
-            check: isText ? .none : .bad("is not UTF-8, or holds U+0000")
-        )
-        return text
-    }
-
-    /// Moves on by `count` bytes and gives where they start.
-    private mutating func skip(_ name: String, _ count: Int) throws(InspectStop) -> Int {
-        guard count >= 0, remaining >= count else { throw stop(name, at: offset) }
+        guard remaining >= count else { throw stop(field.name, at: offset) }
         defer { offset += count }
-        return offset
+        return bytes[offset..<offset + count]
     }
 
-    private mutating func plainVarint(
-        _ name: String
-    ) throws(InspectStop) -> (UInt64, Range<Int>) {
-        let start = offset
+    private mutating func varint(_ field: Field) throws(InspectStop) -> UInt64 {
         do throws(FormatError) {
             var reader = ByteReader(bytes.span.raw, range: offset..<end)
             let value = try reader.nextVarint()
             offset = reader.offset
-            return (value, start..<offset)
+            return value
         } catch {
-            throw stop(name, at: start, "is no number in its shortest form, or cut off")
+            throw stop(field.name, at: offset, "is no number in its shortest form, or cut off")
         }
     }
 
-    private mutating func stop(
+    mutating func stop(
         _ name: String,
         at place: Int,
         _ reason: String = "the bytes end here"
     ) -> InspectStop {
         note(name, at: place, size: max(0, end - place), check: .bad(reason))
         return InspectStop()
-    }
-
-    private static func check(
-        _ value: UInt64,
-        _ problem: ((UInt64) -> String?)?
-    ) -> InspectLine.Check {
-        guard let problem else { return .none }
-        return problem(value).map { .bad($0) } ?? .good
     }
 
     static func littleEndian(_ bytes: [UInt8], at offset: Int, size: Int) -> UInt64 {

@@ -1,7 +1,7 @@
 import DiarioCore
 import DiarioFormat
 
-/// Tells what a file of a data directory says, from the document's point of view.
+/// Tells the fields of a file of a data directory, as the documents define them.
 ///
 /// The kind of file is found by its first bytes, else by its name. It goes on after damage where
 /// the format says where the next part begins.
@@ -9,119 +9,146 @@ package struct FileInspector {
     private let bytes: [UInt8]
     private let name: String
     private let showsRows: Bool
+    private let found: FileKind?
 
     /// Larger files are not ours.
     package static let sizeMax = 4 * Limits.logFileSizeMax
+    /// Longer files of lines are none of ours.
+    private static let linesSizeMax = 16 * 1024
 
     /// `name` is the file's own name without its folder.
     package init(_ bytes: [UInt8], name: String, showsRows: Bool) {
         self.bytes = bytes
         self.name = name
         self.showsRows = showsRows
+        found = FileKind.find(bytes, named: name)
     }
 
-    private var namedLines: NamedLinesInspector? { NamedLinesInspector(bytes, name: name) }
-
-    private var whole: Range<Int> { 0..<bytes.count }
-
-    /// What kind of file it is, for people; nil if it is none of ours.
-    package var kind: String? {
-        if name.hasPrefix("cut-") { return "bytes that recovery cut" }
-        switch String(decoding: bytes.prefix(4), as: UTF8.self) {
-        case "DWAL": return "file of the write-ahead log"
-        case "DMAN": return "manifest of a space"
-        case "DREP": return "replica file"
-        case "DPUB": return "attempt to publish"
-        case "DSYN": return "synced mark"
-        case "DBLK": return "block"
-        case "DFRM": return "frames"
-        case "DSEG": return "segment"
-        case "DPER": return "sidecar of a segment"
-        case "DROW": return "row file"
-        case "DTIL": return "mark of the tiles"
-        case "DLST": return "list of lost positions"
-        case "DBOX": return "refused batch"
-        case "DKEP": return "kept events"
-        case "DNEW": return "note of a batch that is recorded again"
-        case "DIMP": return "note of an import"
-        default: break
-        }
-        if name.hasSuffix(".dwal") { return "file of the write-ahead log" }
-        if name.hasSuffix(".drow") { return "row file" }
-        if name.hasSuffix(".dseg") { return "segment" }
-        if name.hasSuffix(".dper") { return "sidecar of a segment" }
-        if name.hasSuffix(".dbox") { return "refused batch" }
-        if name.hasSuffix(".dkep") { return "kept events" }
-        if name.hasSuffix(".dnew") { return "note of a batch that is recorded again" }
-        if name.hasSuffix(".dimp") { return "note of an import" }
-        if let named = namedLines { return named.kind }
-        if let level = Int(name), 1...Tile.levelMax ~= level { return "hashes of tiles" }
-        switch name {
-        case "format": return "format of the directory"
-        case "lock": return "lock"
-        case "reserve": return "reserve"
-        case "no-restore": return "mark of an authority that takes nothing back"
-        case "manifest", "removed": return "manifest of a space"
-        case "replica": return "replica file"
-        case "publishing": return "attempt to publish"
-        case "synced": return "synced mark"
-        case "size": return "mark of the tiles"
-        case "lost": return "list of lost positions"
-        case "moving", "sealing", "serving", "staging": return "lock"
-        default: return nil
-        }
-    }
+    /// The kind of the file, for people; nil if it is none of ours.
+    package var kind: String? { found?.title }
 
     /// Hands the lines to `take`, part by part; memory is bounded by the largest frame.
-    package func inspect<Failure: Error>(
-        _ take: ([InspectLine]) throws(Failure) -> Void
-    ) throws(Failure) {
-        switch kind {
-        case "file of the write-ahead log":
-            try LogFileInspector(bytes, base: 0, showsRows: showsRows).inspect(take)
-        case "frames":
-            try LogFileInspector(bytes, base: 0, showsRows: showsRows).inspectFrames(
-                from: 0,
-                generation: nil,
-                take
+    package func inspect(_ take: ([InspectLine]) throws -> Void) throws {
+        guard let found else { return }
+        var reader = FieldReader(bytes, 0..<bytes.count, section: found.section)
+        switch found.content {
+        case .log: try LogInspector(bytes, base: 0, showsRows: showsRows).inspectFile(take)
+        case .frames:
+            // Of a file `cut-<number>-<offset>` the offset is that of its bytes in the log.
+            let base = name.hasPrefix("cut-") ? name.split(separator: "-").last : nil
+            let inspector = LogInspector(
+                bytes,
+                base: base.flatMap { Int($0) } ?? 0,
+                showsRows: showsRows
             )
-        case "bytes that recovery cut":
-            try LogFileInspector(bytes, base: cutOffset, showsRows: showsRows).inspectFrames(
-                from: 0,
-                generation: nil,
-                take
-            )
-        case "row file": try RowFileInspector(bytes, showsRows: showsRows).inspect(take)
-        case "manifest of a space": try take(SmallFiles.manifest(bytes))
-        case "replica file": try take(SmallFiles.replica(bytes))
-        case "attempt to publish": try take(SmallFiles.publishing(bytes))
-        case "synced mark": try take(SmallFiles.syncedMark(bytes))
-        case "format of the directory": try take(SmallFiles.format(bytes))
-        case "segment": try take(SegmentInspector(bytes: bytes, file: .segment).inspect())
-        case "sidecar of a segment":
-            try take(SegmentInspector(bytes: bytes, file: .sidecar).inspect())
-        case "list of lost positions": try take(SmallFiles.lost(bytes))
-        case "refused batch":
-            try take(InboxInspector(bytes: bytes, name: name, showsRows: showsRows).batch())
-        case "kept events":
-            try take(InboxInspector(bytes: bytes, name: name, showsRows: showsRows).kept())
-        case "note of a batch that is recorded again":
-            try take(InboxInspector(bytes: bytes, name: name, showsRows: showsRows).note())
-        case "note of an import":
-            try take(InboxInspector(bytes: bytes, name: name, showsRows: showsRows).imports())
-        case "mark of the tiles": try take(SmallFiles.tileMark(bytes))
-        case "hashes of tiles": try take(SmallFiles.tileHashes(bytes))
-        case "lock": try take(SmallFiles.lock(bytes))
-        case namedLines?.kind: try take(namedLines?.inspect() ?? [])
-        case "reserve": try take(SmallFiles.reserve(bytes))
-        case "block":
-            var reader = FieldReader(bytes, range: whole, section: "6")
+            try inspector.inspectFrames(from: 0, generation: nil, take)
+        case .segment(let file): try take(SegmentInspector(bytes: bytes, file: file).inspect())
+        case .block:
             BlockInspector(showsRows: showsRows).inspect(&reader)
             try take(reader.takeLines())
-        default: break
+        case .formatLine: try take([formatLine(found.section)])
+        case .lines: try take(lines(found.section))
+        case .fields(let fields):
+            if bytes.isEmpty, found.mayBeEmpty {
+                reader.note(found.title, "empty", at: 0, size: 0, check: .good)
+            } else if (try? reader.read(fields)) != nil {
+                reader.noteRest("the file is longer than that")
+            }
+            try take(reader.takeLines())
+        case .checked(let fields, let check):
+            noteVerdict(found.title, &reader, check)
+            reader.depth = 1
+            if (try? reader.read(fields)) != nil {
+                if found.endsWithBlock { BlockInspector(showsRows: showsRows).inspect(&reader) }
+                reader.noteRest("nothing follows")
+            }
+            try take(reader.takeLines())
         }
     }
 
-    /// Where in its file the frame stood of which this is a copy: `cut-<number>-<offset>`.
-    private var cutOffset: Int { name.split(separator: "-").last.flatMap { Int($0) } ?? 0 }
+    /// Notes whether the program's own decoder takes the file, and under this name.
+    private func noteVerdict(
+        _ title: String,
+        _ reader: inout FieldReader,
+        _ check: ([UInt8], String) throws -> (name: String, value: String)
+    ) {
+        var (verdict, text) = (InspectLine.Check.good, "")
+        do {
+            let (expected, value) = try check(bytes, name)
+            text = value
+            if name != expected { verdict = .bad("the file is called otherwise") }
+        } catch {
+            verdict = .bad((error as? FormatError)?.message ?? "\(error)")
+        }
+        reader.note(title, text, at: 0, size: bytes.count, check: verdict)
+    }
+
+    // MARK: Files of lines
+
+    private func formatLine(_ section: String) -> InspectLine {
+        let text = String(decoding: bytes.prefix(200), as: UTF8.self)
+        let words = text.split(separator: " ")
+        let isRight =
+            words.count == 6 && text.hasSuffix("\n") && words[0] == "diario"
+            && words[1] == "format" && words[3] == "readable" && words[4] == "by"
+            && Int(words[2]) != nil && Int(words[5].dropLast()) != nil
+        let check: InspectLine.Check =
+            isRight ? .good : .bad("is not: diario format N readable by N")
+        let line = text.prefix { $0 != "\n" }
+        return InspectLine("line", CellText.oneLine(line), 0..<bytes.count, section, check)
+    }
+
+    /// The lines of a file, each a name and a value; the last is a checksum of those before it.
+    private func lines(_ section: String) -> [InspectLine] {
+        guard bytes.count <= Self.linesSizeMax else {
+            let reason = "longer than \(Self.linesSizeMax) bytes"
+            return [InspectLine("lines", "", 0..<bytes.count, section, .bad(reason))]
+        }
+        var lines: [InspectLine] = []
+        var start = 0
+        while start < bytes.count {
+            let end = bytes[start...].firstIndex(of: 0x0a).map { $0 + 1 } ?? bytes.count
+            let text = String(decoding: bytes[start..<end].filter { $0 != 0x0a }, as: UTF8.self)
+            let words = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+            let (name, value) = (String(words[0]), words.count == 2 ? String(words[1]) : "")
+            var (shown, check) = (CellText.oneLine(value), InspectLine.Check.none)
+            switch name {
+            // It opens the space to whoever sees it.
+            case "token": shown = "not shown"
+            case "at", "failed": shown = UInt64(value).map { Show.time($0) } ?? shown
+            case "crc32c":
+                let computed = Checksum.crc32c(bytes.span.raw.extracting(0..<start))
+                check = value == "\(computed)" ? .good : .bad("should be \(computed)")
+            default: break
+            }
+            lines.append(InspectLine(CellText.oneLine(name), shown, start..<end, section, check))
+            start = end
+        }
+        if lines.last?.name != "crc32c" {
+            let check = InspectLine.Check.bad("the checksum is missing")
+            lines.append(InspectLine("crc32c", "", start..<start, section, check))
+        }
+        return lines
+    }
+}
+
+extension InspectLine {
+    /// A line that is no part of another one.
+    fileprivate init(
+        _ name: String,
+        _ value: String,
+        _ range: Range<Int>,
+        _ section: String,
+        _ check: Check
+    ) {
+        self.init(
+            offset: range.lowerBound,
+            size: range.count,
+            depth: 0,
+            name: name,
+            value: value,
+            section: section,
+            check: check
+        )
+    }
 }

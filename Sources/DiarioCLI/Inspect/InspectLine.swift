@@ -1,9 +1,9 @@
 /// One line of `inspect`: a field of a file, or a remark about a part of it.
 package struct InspectLine: Equatable, Sendable {
     /// From the start of the file.
-    package let offset: Int
-    package let size: Int
-    /// How deep inside other parts it lies, from 0.
+    package var offset: Int
+    package var size: Int
+    /// How deep inside other parts it is, from 0.
     package let depth: Int
     package let name: String
     package let value: String
@@ -12,24 +12,11 @@ package struct InspectLine: Equatable, Sendable {
     package let section: String
     package let check: Check
 
-    /// The same line for another place.
-    func placed(at offset: Int, size: Int) -> InspectLine {
-        InspectLine(
-            offset: offset,
-            size: size,
-            depth: depth,
-            name: name,
-            value: value,
-            section: section,
-            check: check
-        )
-    }
-
     package enum Check: Equatable, Sendable {
         /// Nothing by which it could be found wrong alone.
         case none
         case good
-        /// Does not verify; says why.
+        /// Does not verify, with the reason.
         case bad(String)
     }
 }

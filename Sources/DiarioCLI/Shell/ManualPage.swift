@@ -35,7 +35,7 @@ package enum ManualPage {
         page.section("OPTIONS")
         page.options(CommandOption.globals)
         page.section("COMMANDS")
-        for command in CommandTree.commands { page.command(command) }
+        for command in Command.all { page.command(command) }
         page.section("EXIT STATUS")
         for code in ExitCode.allCases { page.item("\\fB\(code.rawValue)\\fP", code.meaning) }
         page.section("ENVIRONMENT")
@@ -47,11 +47,10 @@ package enum ManualPage {
             page.item("\\fI\(ManualText.escaped(file.path))\\fP", file.meaning)
         }
         page.section("EXAMPLES")
-        for example in CommandTree.commands.flatMap(\.examples) { page.example(example) }
+        for (text, meaning) in Command.all.flatMap(\.examples) { page.example(text, meaning) }
         page.section("SEE ALSO")
         page.line(".BR bash (1),")
-        page.line(".BR zsh (1),")
-        page.line(".BR fish (1)")
+        page.line(".BR zsh (1)")
         page.paragraph(
             "schema/README.md says how to write a pack of event types, schema/format/log.md what "
                 + "every byte on disk means, schema/format/cloudevents.md how events become "
@@ -127,15 +126,13 @@ private struct ManualText {
 
     mutating func command(_ command: Command) {
         line(".SS \(Self.escaped(command.name))")
-        let operands = command.operands.isEmpty ? "" : " \\fI\(Self.escaped(command.operands))\\fP"
+        let operands = command.operands.map { " \\fI\(Self.escaped($0.usage))\\fP" }.joined()
         line("\\fBdiario \(Self.escaped(command.name))\\fP\(operands) [\\fIOPTION\\fP]...")
         for details in command.details { paragraph(details) }
         options(command.options)
     }
 
-    mutating func example(_ example: Command.Example) {
-        line(".TP")
-        line("\\fB\(Self.escaped(example.text))\\fP")
-        prose(example.meaning)
+    mutating func example(_ text: String, _ meaning: String) {
+        item("\\fB\(Self.escaped(text))\\fP", meaning)
     }
 }

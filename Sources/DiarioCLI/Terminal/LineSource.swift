@@ -32,7 +32,7 @@ package struct LineSource: ~Copyable {
     }
 
     /// Waits for more bytes; false at the end of the input, or when a signal came instead.
-    package mutating func fill() throws(Failure) -> Bool {
+    package mutating func fill() throws -> Bool {
         droppedCount += UInt64(start)
         bytes.removeSubrange(..<start)
         searched -= start
@@ -52,7 +52,7 @@ package struct LineSource: ~Copyable {
             case .failed(EINTR): continue
             case .failed(EAGAIN): _ = SystemCall.wait(readable: [descriptor], milliseconds: 1000)
             case .failed(let code):
-                throw .failed("cannot read \(name): \(SystemCall.text(ofCode: code))")
+                throw Failure.failed("cannot read \(name): \(SystemCall.text(ofCode: code))")
             }
         }
         return searched < bytes.count || start < bytes.count
@@ -64,13 +64,13 @@ package struct LineSource: ~Copyable {
     ///
     /// - Throws: what `body` throws, or `.failed` if the line is above `Limits.lineSizeMax`.
     package mutating func next(
-        _ body: (Span<UInt8>, Int) throws(Failure) -> Void
-    ) throws(Failure) -> Bool {
+        _ body: (Span<UInt8>, Int) throws -> Void
+    ) throws -> Bool {
         while searched < bytes.count, bytes[searched] != 0x0a { searched += 1 }
         let hasFeed = searched < bytes.count
         let size = searched - start
         guard size <= Limits.lineSizeMax else {
-            throw .failed(
+            throw Failure.failed(
                 "\(name), line \(lineNumber + 1): more than \(Limits.lineSizeMax) bytes. "
                     + "Make it smaller, or check that lines end with a line feed"
             )
@@ -87,7 +87,7 @@ package struct LineSource: ~Copyable {
     }
 
     /// All of stdin, which may have at most `sizeMax` bytes.
-    static func wholeInput(sizeMax: Int) throws(Failure) -> [UInt8] {
+    static func wholeInput(sizeMax: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
             switch SystemCall.read(0, into: &bytes, count: readSize) {
@@ -95,10 +95,10 @@ package struct LineSource: ~Copyable {
             case .done, .failed(EINTR): break
             case .failed(EAGAIN): _ = SystemCall.wait(readable: [0], milliseconds: 1000)
             case .failed(let code):
-                throw .failed("cannot read the input: \(SystemCall.text(ofCode: code))")
+                throw Failure.failed("cannot read the input: \(SystemCall.text(ofCode: code))")
             }
             guard bytes.count <= sizeMax else {
-                throw .failed("the input has more than \(sizeMax) bytes. Make it smaller")
+                throw Failure.failed("the input has more than \(sizeMax) bytes. Make it smaller")
             }
         }
     }

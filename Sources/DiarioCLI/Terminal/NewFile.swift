@@ -17,7 +17,7 @@ final class NewFile {
     private let temporaryPath: String?
     private let descriptor: Int32
 
-    init(_ name: String) throws(Failure) {
+    init(_ name: String) throws {
         self.name = CellText.oneLine(name)
         try SpaceFolder.refuse(name)
         path = SystemCall.realPath(name) ?? name
@@ -31,7 +31,7 @@ final class NewFile {
         switch outcome {
         case .done(let result): descriptor = Int32(result)
         case .failed(let code):
-            throw .failed(
+            throw Failure.failed(
                 "cannot write \(self.name): \(SystemCall.text(ofCode: code)). Choose another file"
             )
         }
@@ -51,7 +51,7 @@ final class NewFile {
     }
 
     /// Brings the bytes to the disk and gives the file its name.
-    func finish() throws(Failure) {
+    func finish() throws {
         try output.flush()
         guard let temporaryPath else { return }
         // Before the rename, because a name must never lead to bytes that are not on disk.

@@ -27,26 +27,26 @@ package final class Output {
     }
 
     /// Adds a line.
-    package func line(_ text: String) throws(Failure) {
+    package func line(_ text: String) throws {
         buffer.append(contentsOf: text.utf8)
         buffer.append(0x0a)
         try flushIfFull()
     }
 
     /// Lets `body` append to what is gathered.
-    package func append(_ body: (inout [UInt8]) -> Void) throws(Failure) {
+    package func append(_ body: (inout [UInt8]) -> Void) throws {
         body(&buffer)
         try flushIfFull()
     }
 
-    private func flushIfFull() throws(Failure) {
+    private func flushIfFull() throws {
         if buffer.count >= Self.flushSize { try flush() }
     }
 
     /// Hands everything to the operating system.
     ///
     /// - Throws: `.outputClosed` if the reader of a pipe has gone, `.failed` if the disk refuses.
-    package func flush() throws(Failure) {
+    package func flush() throws {
         defer { buffer.removeAll(keepingCapacity: true) }
         var start = 0
         while start < buffer.count {
@@ -54,11 +54,13 @@ package final class Output {
             case .done(let count): start += count
             case .failed(EINTR): continue
             case .failed(EAGAIN): _ = SystemCall.waitWritable(descriptor)
-            case .failed(EPIPE): throw .outputClosed
+            case .failed(EPIPE): throw Failure.outputClosed
             case .failed(EBADF):
-                throw .failed("\(name) is closed or cannot be written, so nothing can be shown")
+                throw Failure.failed(
+                    "\(name) is closed or cannot be written, so nothing can be shown"
+                )
             case .failed(let code):
-                throw .failed(
+                throw Failure.failed(
                     "cannot write \(name): \(SystemCall.text(ofCode: code)). Check the disk"
                 )
             }

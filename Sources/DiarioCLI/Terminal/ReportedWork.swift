@@ -5,7 +5,7 @@ extension ProgressBar {
     /// Does something that takes its time, and shows how far it has come.
     func follow<Value: Sendable>(
         _ work: @escaping @Sendable (@escaping ReportProgress) async throws -> Value
-    ) async throws(Failure) -> Value {
+    ) async throws -> Value {
         let (steps, continuation) = AsyncStream.makeStream(
             of: (UInt64, UInt64?).self,
             bufferingPolicy: .bufferingNewest(1)

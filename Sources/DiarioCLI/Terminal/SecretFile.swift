@@ -12,23 +12,25 @@ struct SecretFile {
     private let descriptor: Int32
 
     /// Makes the file, empty; never takes the place of another one.
-    init(_ path: String) throws(Failure) {
+    init(_ path: String) throws {
         try SpaceFolder.refuse(path)
         self.path = path
         shown = CellText.oneLine(path)
         switch SystemCall.makeSecretFile(path) {
         case .done(let made): descriptor = Int32(made)
         case .failed(EEXIST):
-            throw .failed("\(shown) is there already, and is not replaced. Choose another file")
+            throw Failure.failed(
+                "\(shown) is there already, and is not replaced. Choose another file"
+            )
         case .failed(let code):
-            throw .failed(
+            throw Failure.failed(
                 "cannot make \(shown): \(SystemCall.text(ofCode: code)). Choose another file"
             )
         }
     }
 
     /// Writes the secret; it is on the disk when this returns.
-    func finish(_ text: String) throws(Failure) {
+    func finish(_ text: String) throws {
         let output = Output(descriptor: descriptor, name: shown)
         try output.append { $0 += text.utf8 }
         try output.flush()

@@ -76,3 +76,47 @@ package struct Table: Sendable {
         return result
     }
 }
+
+/// Prints rows as a table while they come: the first ones settle how wide the columns are.
+struct TablePrinter {
+    private let output: Output
+    private let isBold: Bool
+    private var table: Table
+    private var isFitted = false
+    private var waiting: [[String]] = []
+
+    private static let fittedCount = 200
+
+    /// A table for `output`; `isBold` if its head may be, where the terminal can.
+    init(_ columns: [Table.Column], on output: Output, isBold: Bool = false) {
+        self.output = output
+        let isPlain = EnvironmentVariable.noColor.isSet || EnvironmentVariable.isDumb
+        self.isBold = isBold && !isPlain
+        table = Table(columns, width: output.width)
+    }
+
+    mutating func add(_ row: [String]) throws {
+        guard !isFitted else { return try output.line(table.line(row)) }
+        waiting.append(row)
+        if waiting.count >= Self.fittedCount { try finish() }
+    }
+
+    /// Prints the rows that wait; more may follow.
+    mutating func finish() throws {
+        guard !waiting.isEmpty else { return }
+        table.fit(waiting)
+        isFitted = true
+        try output.line(isBold ? "\u{1b}[1m\(table.heading)\u{1b}[0m" : table.heading)
+        for row in waiting { try output.line(table.line(row)) }
+        waiting = []
+    }
+}
+
+extension Output {
+    /// Prints a whole table.
+    func table(_ columns: [Table.Column], _ rows: [[String]]) throws {
+        var printer = TablePrinter(columns, on: self)
+        for row in rows { try printer.add(row) }
+        try printer.finish()
+    }
+}

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import pathlib
 import pty
 import re
 import select
@@ -15,11 +14,10 @@ import time
 
 from . import require, weight
 from .checks import Checks
-from .commands import COMMANDS
+from .commands import listed
 
 CLEAR = b"\r\x1b[K"
-README = pathlib.Path(__file__).resolve().parents[3] / "README.md"
-# How a shell is asked for what it would offer behind `diario WORDS`.
+# How a shell is asked for what it would offer after `diario WORDS`.
 BASH = """
 source "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
@@ -29,7 +27,7 @@ function=${spec#*-F }; function=${function%% *}
 "$function" || true
 printf '%s\\n' "${COMPREPLY[@]}"
 """
-# What stands before the cursor, and what must and must not be offered.
+# The words before the cursor, and what must and must not be offered.
 COMPLETIONS = (
     ([""], {"init", "log", "schema", "completion", "man"}, {"adopt", "--json"}),
     (["-"], {"-C", "--no-progress", "--version"}, {"--json", "log"}),
@@ -40,7 +38,7 @@ COMPLETIONS = (
     (["-C", "SPACE", "query", "wei"], {"weights"}, {"week"}),
     (["-C", "SPACE", "record", "fish.report"], {"fish.report.filed"}, {"meals.weight.recorded"}),
     (["-C", "SPACE", "record", "--durability", ""], {"synced", "written"}, {"--json"}),
-    (["completion", ""], {"bash", "zsh", "fish"}, {"log"}),
+    (["completion", ""], {"bash", "zsh"}, {"log"}),
     (["help", "ver"], {"verify"}, {"init"}),
     (["help", "schema", ""], {"check", "list", "adopt"}, {"log", "schema"}),
     (["help", "log", ""], set(), {"check", "log", "events.jsonl"}),
@@ -56,11 +54,10 @@ def check(diario, folder):
     checks = Checks(diario, folder / "SPACE")
     (folder / "bin").mkdir()
     (folder / "bin" / "diario").symlink_to(diario.program)
-    checks.failing("completion", "csh", code=2, has=["csh", "bash, zsh, fish"])
-    checks.failing("completion", code=2, has=["bash|zsh|fish"])
-    skipped = [check_bash(checks, diario, folder), check_fish(checks, diario, folder),
-               check_zsh(checks, diario, folder), check_manual(checks, diario, folder)]
-    check_readme(checks, diario)
+    checks.failing("completion", "csh", code=2, has=["csh", "bash, zsh"])
+    checks.failing("completion", code=2, has=["bash|zsh"])
+    skipped = [check_bash(checks, diario, folder), check_zsh(checks, diario, folder),
+               check_manual(checks, diario, folder)]
     checks.run("record", "-", "--quiet", stdin=(folder / "events.jsonl").read_bytes())
     check_progress(checks, diario, folder)
     for reason in filter(None, skipped):
@@ -103,23 +100,6 @@ def check_bash(checks, diario, folder):
     return None
 
 
-def check_fish(checks, diario, folder):
-    path = script(diario, folder, "fish")
-    checks.true("complete -c diario" in path.read_text(), "a script for fish")
-    if not shutil.which("fish"):
-        return "fish is not installed"
-    parsed = subprocess.run(["fish", "--no-execute", path], capture_output=True, check=False)
-    checks.equal((parsed.returncode, parsed.stderr), (0, b""), "fish --no-execute")
-    for words, wanted, unwanted in COMPLETIONS:
-        line = " ".join(["diario", *words])
-        result = subprocess.run(
-            ["fish", "-c", f"source {path}; complete -C '{line}'"], cwd=folder, timeout=30,
-            env=environment(diario, folder), capture_output=True, text=True, check=False)
-        offered = {entry.split("\t")[0].rstrip("/") for entry in result.stdout.splitlines()}
-        check_offers(checks, "fish", words, offered, wanted, unwanted)
-    return None
-
-
 def check_zsh(checks, diario, folder):
     path = script(diario, folder, "zsh")
     checks.true(path.read_text().startswith("#compdef diario\n"), "a script for zsh")
@@ -147,17 +127,9 @@ def check_manual(checks, diario, folder):
         found.append(words[0])
         if words[0] == "groff":
             shown = re.sub(r"\x1b\[[0-9;]*m|.\x08", "", result.stdout)
-            for command in COMMANDS:
+            for command in listed(diario):
                 checks.true(f"diario {command}" in shown, f"{command} in the page")
     return None if found else "groff, mandoc and man are not installed"
-
-
-def check_readme(checks, diario):
-    table = README.read_text("utf-8").partition("## Commands")[2].partition("\n## ")[0]
-    listed = re.findall(r"^\| `([a-z ]+)`", table, re.MULTILINE)
-    checks.equal(tuple(listed), COMMANDS, "the commands in README.md")
-    overview = re.findall(r"^  ([a-z]+(?: [a-z]+)?)  ", diario.good("help").text, re.MULTILINE)
-    checks.equal(tuple(overview), COMMANDS, "the commands in the help")
 
 
 class Terminal:

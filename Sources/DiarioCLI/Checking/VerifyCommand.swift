@@ -1,0 +1,244 @@
+import Diario
+import DiarioCore
+import DiarioCrypto
+import DiarioLog
+import DiarioServer
+
+extension Command {
+    static let verify = Command(
+        "verify",
+        "check all that the space holds",
+        details: """
+            Reads all events and checks every checksum, rule, payload and hash. Names each fault
+            with file and offset, and ends with 1 if there is one. Changes nothing. Cut are frames
+            that a crash tore: they were never acknowledged. Lost are positions whose events were
+            gone when `diario repair` mended the space; they are no fault.
+
+            In a folder with several spaces, as a server's, it checks all of them, unless --space in
+            front of the command names one.
+
+            Read models are left out, since they follow from the events: `diario rebuild --check`
+            compares them with new ones.
+            """,
+        options: [.json, .noProgress],
+        examples: [
+            "diario verify": "ends with 0 if all is well",
+            "diario -C served verify": "all spaces of a server",
+        ],
+        run: { try VerifyCommand.run($0) }
+    )
+}
+
+/// The command `diario verify`.
+enum VerifyCommand {
+    static func run(_ call: Invocation) throws {
+        do { try verify(call) } catch {
+            guard case .damaged(let fault, _) = Failure(error), call.isJSON else { throw error }
+            // It cannot be opened, so that this is all that is known of it.
+            try call.output.json(fields(SpaceVerification(unopened: fault)))
+            throw error
+        }
+    }
+
+    private static func verify(_ call: Invocation) throws {
+        guard call.choice.text == nil else { return try verifyOne(call) }
+        let place = try call.location.find()
+        let folder = try Space.openAll(at: place)
+        let controlFault = SpaceChoice.controlFault(in: place)
+        let isOne = folder.entries.count == 1 && controlFault == nil
+        if isOne || folder.entries.isEmpty && !SpaceChoice.holdsControl(place) {
+            // One is what most folders have; of a server's there may be none yet.
+            try folder.store.close()
+            return try verifyOne(call)
+        }
+        call.remarkCut(folder.store)
+        do {
+            let names = SpaceChoice.names(in: place)
+            try FolderVerification(folder, names: names, controlFault, call).tell(call)
+        } catch {
+            // The first failure is the one to report, and damage may be why.
+            if let damage = call.damage(of: folder.store) { call.remark(damage) }
+            try? folder.store.close()
+            throw error
+        }
+        try folder.store.close()
+    }
+
+    private static func verifyOne(_ call: Invocation) throws {
+        try call.withSpace(.readOnly) { space in
+            let total = try eventCount(of: space)
+            let result = try call.withBar("Verifying", unit: "events") { bar in
+                try space.verify { bar.update(done: UInt64($0), total: total) }
+            }
+            if call.isJSON {
+                try call.output.json(fields(result))
+            } else {
+                try print(result, call)
+                if !result.isOK { try tellRemedy(call) }
+            }
+            guard result.isOK else { throw Failure.found }
+        }
+    }
+
+    /// The events that are read of a space.
+    static func eventCount(of space: Space) throws -> UInt64 {
+        let status = try space.store.status(of: space.id)
+        return status.head - status.released + UInt64(status.pending)
+    }
+
+    /// Ranges of lost positions that are told one by one.
+    private static let linesMax = 20
+
+    static func fields(_ result: SpaceVerification) -> Fields {
+        let lost = result.lost.flatMap { lost in
+            lost.runs.map { run -> Fields in
+                [
+                    "first": run.lowerBound, "last": run.upperBound,
+                    "count": run.upperBound - run.lowerBound + 1, "since": Show.time(lost.since),
+                ]
+            }
+        }
+        let pending = result.lostPending.map { lost -> Fields in
+            [
+                "replica": lost.replica.text, "first": lost.firstSequence,
+                "last": lost.lastSequence, "count": UInt64(lost.count),
+                "since": Show.time(lost.since),
+            ]
+        }
+        return [
+            "ok": result.isOK, "events": result.events, "root": result.root?.text,
+            "lost": lost + pending, "cut": result.cuts, "faults": result.faults.map { Fields($0) },
+        ]
+    }
+
+    /// Prints a result, with the name of its space if there are several.
+    static func print(
+        _ result: SpaceVerification,
+        of name: String? = nil,
+        _ call: Invocation
+    ) throws {
+        for fault in result.faults {
+            try call.output.line("fault: \(CellText.oneLine(fault.message))")
+        }
+        for lost in result.lost.prefix(linesMax) {
+            try call.output.line("lost: \(lost.message), as found at \(Show.time(lost.since))")
+        }
+        if result.lost.count > linesMax {
+            let rest = result.lost.dropFirst(linesMax).reduce(0) { $0 + $1.count }
+            try call.output.line(
+                "lost: \(Show.count(rest, "event")) at later positions; --json lists all"
+            )
+        }
+        for lost in result.lostPending {
+            try call.output.line(
+                "pending lost: \(lost.message), as found at \(Show.time(lost.since))"
+            )
+        }
+        for cut in result.cuts {
+            try call.output.line(
+                "cut: \(CellText.oneLine(cut)) (torn by a crash, never acknowledged)"
+            )
+        }
+        let events = Show.count(UInt64(max(0, result.events)), "event")
+        let verdict =
+            result.isOK ? "ok" : "NOT OK: \(Show.count(UInt64(result.faults.count), "fault"))"
+        let root = result.root.map { ", root \($0.text)" } ?? ""
+        try call.output.line("\(name.map { "\($0): " } ?? "")\(verdict), \(events)\(root)")
+    }
+
+    static func tellRemedy(_ call: Invocation) throws {
+        try call.output.line("what can be mended, and what would be lost: diario repair")
+    }
+}
+
+/// The findings of `verify` in a folder that has several spaces, or none yet.
+private struct FolderVerification {
+    private let results: [(id: SpaceID, name: SpaceName?, result: SpaceVerification)]
+    /// The fault of the log that all of them have.
+    private let logFault: Fault?
+    /// The fault of the names and tokens.
+    private let controlFault: Fault?
+
+    /// Reads and checks all of the spaces, whatever is wrong with one of them.
+    init(
+        _ folder: Space.Folder,
+        names: [NamedSpace],
+        _ controlFault: Fault?,
+        _ call: Invocation
+    ) throws {
+        var total: UInt64 = 0
+        for entry in folder.entries {
+            guard case .success(let space) = entry.space else { continue }
+            total += try VerifyCommand.eventCount(of: space)
+        }
+        results = try call.withBar("Verifying", unit: "events") { bar in
+            var done: UInt64 = 0
+            return try folder.entries.map { entry in
+                var read = 0
+                let result = try Self.verify(entry) { count in
+                    read = count
+                    bar.update(done: done + UInt64(count), total: total)
+                }
+                done += UInt64(read)
+                return (entry.id, names.first { $0.id == entry.id }?.name, result)
+            }
+        }
+        logFault = folder.store.report.fault
+        self.controlFault = controlFault
+    }
+
+    private static func verify(
+        _ entry: Space.Entry,
+        _ progress: (Int) -> Void
+    ) throws -> SpaceVerification {
+        switch entry.space {
+        case .failure(let damage): return SpaceVerification(unopened: damage.fault)
+        case .success(let space):
+            do { return try space.verify(progress: progress) } catch {
+                guard let fault = error.fault else { throw error }
+                return SpaceVerification(unopened: fault)
+            }
+        }
+    }
+
+    func tell(_ call: Invocation) throws {
+        let damaged = results.count { !$0.result.isOK }
+        let isOK = damaged == 0 && logFault == nil && controlFault == nil
+        let events = results.reduce(0) { $0 + max(0, $1.result.events) }
+        if call.isJSON {
+            var faults = [logFault, controlFault].compactMap { $0 }
+            // The log that all of them have is one, however many of them report it.
+            for fault in results.flatMap(\.result.faults) where !faults.contains(fault) {
+                faults.append(fault)
+            }
+            let spaces = results.map { id, name, result -> Fields in
+                ["id": id.text, "space": name?.text] + VerifyCommand.fields(result)
+            }
+            try call.output.json([
+                "ok": isOK, "events": events, "faults": faults.map { Fields($0) },
+                "spaces": spaces,
+            ])
+        } else {
+            for (id, name, result) in results {
+                let shown = name.map { "\($0.text) (\(id.text))" } ?? id.text
+                try VerifyCommand.print(result, of: shown, call)
+            }
+            if let logFault, results.isEmpty { try call.output.line(logFault.message) }
+            if let controlFault {
+                try call.output.line("fault: \(CellText.oneLine(controlFault.message))")
+            }
+            let spaces = Show.count(UInt64(results.count), "space")
+            let names = controlFault == nil ? "" : "names and tokens, and "
+            let verdict = isOK ? "ok, \(spaces)" : "NOT OK: \(names)\(damaged) of \(spaces)"
+            try call.output.line("\(verdict), \(Show.count(UInt64(events), "event"))")
+            if !isOK { try VerifyCommand.tellRemedy(call) }
+        }
+        guard isOK else { throw Failure.found }
+    }
+}
+
+extension Fields {
+    init(_ fault: Fault) {
+        self = ["file": fault.file, "offset": fault.offset, "what": fault.what]
+    }
+}

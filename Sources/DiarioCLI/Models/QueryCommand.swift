@@ -1,0 +1,316 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioProjection
+import DiarioSQLite
+import DiarioSchema
+
+extension Command {
+    static let query = Command(
+        "query",
+        "answer a named query of a pack",
+        takes: [.optional("NAME", .queryName)],
+        details: """
+            Brings the read models of the pack up to date with the log first, and builds them if
+            they are missing or changed; --timeout counts from then on. Where they take very long
+            for each event, it ends with an error that says how far they are, and the next query
+            goes on.
+
+            Without NAME it lists the queries. If several packs have a query of that name, say
+            PACK.NAME.
+
+            A note on stderr says if events are in quarantine, so that the answer lacks them, and if
+            there are more rows than --limit. Without --limit, more than
+            \(Limits.queryRowCountMax) rows are an error.
+
+            On a terminal the answer is a table; in a pipe each row is a line with tabs between the
+            columns, and - for NULL. With --json it is a list of objects; bytes are base64.
+            """,
+        options: CommandOption.answers + [
+            .flag("names", "without NAME: only the names, one a line")
+        ],
+        examples: [
+            "diario query": "the queries there are",
+            "diario query thirsty --param day=2026-05-04 --json": "one of them, for a program",
+        ],
+        run: { try QueryCommand.run($0) }
+    )
+
+    static let sql = Command(
+        "sql",
+        "ask the read models anything, in SQL",
+        takes: [.one("QUERY|-")],
+        details: """
+            Sees the tables of all packs (of at most 10 in one query), each under its own name, and
+            with that of its pack in front where two have the same: fish.report. It may only read:
+            SQLite with its functions, but for json_patch, snippet and extensions.
+
+            With - the query is read from the input, as in `diario sql - < query.sql`.
+
+            A parameter, such as :least in the query, gets its value by --param least=3: a number
+            where it is written as one, such as 3 or -1.5; NULL; bytes as in x'00ff'; else a text. A
+            text that would be one of these goes in quotes: --param "phone='112'".
+
+            The answer and notes are printed as `query` prints them.
+            """,
+        options: CommandOption.answers,
+        examples: [
+            "diario sql 'SELECT * FROM diario_tables'":
+                "all tables, with their packs and read models",
+            "diario sql 'SELECT count(*) AS plants FROM plants.plant' --json":
+                "a number for a program",
+        ],
+        run: { try QueryCommand.sql($0) }
+    )
+}
+
+extension CommandOption {
+    static let answers: [CommandOption] = [
+        .values("param NAME=VALUE", "the value of a parameter of the query"),
+        .value("limit N", "only the first N rows, at most"),
+        .value("timeout SECONDS", "end with an error after so long"),
+        .json,
+        .flag("csv", "print comma-separated values"),
+        .noProgress,
+    ]
+}
+
+/// The commands `diario query` and `diario sql`.
+enum QueryCommand {
+    static func run(_ call: Invocation) throws {
+        guard let name = call.arguments.operands.first else {
+            for option in ["param", "csv", "limit", "timeout"] where call.arguments.has(option) {
+                throw Failure.usage(
+                    "--\(option) goes with the name of a query; `diario query` lists them"
+                )
+            }
+            return try list(call)
+        }
+        guard !call.arguments.has("names") else {
+            throw Failure.usage("--names lists the queries; give it, or the name of one")
+        }
+        let bounds = try bounds(call)
+        let texts = try parameters(call)
+        try withModels(call, follow: { models in [try find(name, models).0.name] }) { models in
+            let (pack, query) = try find(name, models)
+            let values: [String: Value]
+            do { values = try query.values(texts) } catch let error as ProjectionError {
+                throw Failure.usage(error.message)
+            }
+            let reader = try ModelReader(models.builtSource(of: pack.name))
+            try answer(call, query.statement.text, values, bounds, reader)
+            try remarkQuarantine(call, models, [pack.name])
+        }
+    }
+
+    static func sql(_ call: Invocation) throws {
+        let bounds = try bounds(call)
+        let values = try parameters(call).mapValues(value)
+        let statement = try statement(call)
+        try withModels(call, follow: { models in models.scope(of: statement).packs }) { models in
+            let scope = models.scope(of: statement)
+            try answer(call, statement, values, bounds, models.reader(for: scope))
+            try remarkQuarantine(call, models, scope.named)
+        }
+    }
+
+    /// Opens the space and brings its read models up to date: those of the packs that `follow`
+    /// gives, or all.
+    static func withModels(
+        _ call: Invocation,
+        follow: (ReadModels) throws -> [String]? = { _ in nil },
+        _ body: (ReadModels) throws -> Void
+    ) throws {
+        try call.withSpace(.readOnly) { space in
+            let models = try ReadModels(space)
+            try call.withBar("Following the log", unit: "events") { bar in
+                try models.update(follow(models)) { _, done, total in
+                    bar.update(done: done, total: total)
+                }
+            }
+            for note in models.notes { call.remark(note) }
+            try body(models)
+        }
+    }
+
+    private static func find(_ name: String, _ models: ReadModels) throws -> (Pack, PackQuery) {
+        do { return try models.query(name) } catch {
+            let known = models.packs.flatMap { pack in
+                pack.sql.queries.flatMap { [$0.name, "\(pack.name).\($0.name)"] }
+            }
+            guard error.kind == .notFound, let near = NearestWord.find(name, in: known) else {
+                throw error
+            }
+            throw Failure.failed(
+                "There is no query \(CellText.oneLine(name)); did you mean \(near)? `diario query` "
+                    + "lists those there are."
+            )
+        }
+    }
+
+    /// Says of the packs that were read if an answer lacks events.
+    private static func remarkQuarantine(
+        _ call: Invocation,
+        _ models: ReadModels,
+        _ packs: [String]
+    ) throws {
+        let events = try models.quarantined(of: packs)
+        guard !events.isEmpty else { return }
+        let names = Set(events.map(\.pack)).sorted().joined(separator: ", ")
+        let count = Show.count(UInt64(Set(events.map(\.event.origin)).count), "event")
+        call.remark(
+            "the answer lacks events that the read models of \(names) could not take (\(count)): "
+                + "diario quarantine list"
+        )
+    }
+
+    // MARK: Words
+
+    /// The query that was given, or that comes from the input.
+    private static func statement(_ call: Invocation) throws -> String {
+        guard call.arguments.operands[0] == "-" else { return call.arguments.operands[0] }
+        let bytes = try call.wholeInput("the query", sizeMax: Limits.sqlStatementSizeMax)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure.failed("the query is not UTF-8; save it in UTF-8")
+        }
+        return text
+    }
+
+    /// The value of a parameter of `sql`, for which no table gives a type: a number if it is
+    /// written as one, NULL, bytes and quoted texts as SQL writes them, else the text.
+    private static func value(_ text: String) -> Value {
+        if text == "NULL" { return .null }
+        if text.lowercased().hasPrefix("x'"), text.hasSuffix("'"),
+            case .blob(let bytes)? = PackQuery.Kind.blob.value(String(text.dropFirst(2).dropLast()))
+        {
+            return .blob(bytes)
+        }
+        if let number = Int64(text), String(number) == text { return .integer(number) }
+        if text.count >= 2, text.hasPrefix("'"), text.hasSuffix("'") {
+            return .text(
+                text.dropFirst().dropLast().split(separator: "''", omittingEmptySubsequences: false)
+                    .joined(separator: "'")
+            )
+        }
+        let isDecimal = text.utf8.allSatisfy { (48...57).contains($0) || "-.".utf8.contains($0) }
+        if isDecimal, text.contains("."), let number = Double(text), number.isFinite {
+            return .real(number)
+        }
+        return .text(text)
+    }
+
+    private static func bounds(_ call: Invocation) throws -> ModelReader.Bounds {
+        guard !(call.isJSON && call.arguments.has("csv")) else {
+            throw Failure.usage("--json and --csv are two ways to print; choose one")
+        }
+        var bounds = ModelReader.Bounds()
+        bounds.rowRemedy += ", or allow more with --limit"
+        bounds.timeRemedy += ", or allow more with --timeout"
+        let seconds = try call.arguments.count("timeout", from: 1)
+        // No more rows are read than are asked for, and one.
+        if try call.arguments.count("limit", from: 1) != nil { bounds.rowCountMax = .max }
+        let end = ContinuousClock.now + .seconds(Int64(seconds ?? UInt64(Limits.querySecondsMax)))
+        bounds.isOver = { ContinuousClock.now > end }
+        return bounds
+    }
+
+    private static func parameters(_ call: Invocation) throws -> [String: String] {
+        var values: [String: String] = [:]
+        for text in call.arguments.all("param") {
+            guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+                throw Failure.usage(
+                    "--param \(CellText.oneLine(text)) is not right; give NAME=VALUE, as in "
+                        + "--param day=2026-05-04"
+                )
+            }
+            let name = String(text[..<equals])
+            guard values[name] == nil else { throw Failure.usage("--param \(name) is there twice") }
+            values[name] = String(text[text.index(after: equals)...])
+        }
+        return values
+    }
+
+    // MARK: Answers
+
+    private static func answer(
+        _ call: Invocation,
+        _ sql: String,
+        _ values: [String: Value],
+        _ bounds: ModelReader.Bounds,
+        _ reader: ModelReader
+    ) throws {
+        let limit = try call.arguments.count("limit", from: 1)
+        let answer = try reader.answer(sql, values, bounds)
+        if call.isJSON { try answer.checkNames() }
+        var printer = try AnswerPrinter(answer.columns, call)
+        var (rest, hasMore) = (limit ?? .max, false)
+        while !hasMore, let row = try answer.next() {
+            hasMore = rest == 0
+            guard !hasMore else { continue }
+            rest -= 1
+            try printer.add(row)
+        }
+        try printer.end()
+        // Remarks about the answer come after it.
+        try call.output.flush()
+        if hasMore { call.remark("there are more rows than the --limit of \(limit ?? 0)") }
+    }
+
+    // MARK: The list of queries
+
+    private static func list(_ call: Invocation) throws {
+        try call.withSpace(.readOnly) { space in
+            let found = try ReadModels(space).packs.flatMap { pack in
+                pack.sql.queries.map { (pack, $0) }
+            }
+            if call.arguments.has("names") { return try printNames(found, call) }
+            guard !call.isJSON else {
+                return try call.output.json(found.map { fields($0.0, $0.1) })
+            }
+            guard !found.isEmpty else {
+                return try call.output.line("no pack of this space has a query")
+            }
+            try call.output.table(
+                [
+                    Table.Column("PACK"), Table.Column("QUERY", widthMin: 20),
+                    Table.Column("PARAMETERS", widthMin: 20),
+                    Table.Column("ANSWERS", widthMin: 10),
+                ],
+                found.map { pack, query in
+                    let parameters = query.parameters.map { parameter in
+                        "\(parameter.name) \(parameter.kind.rawValue)"
+                            + (parameter.fallback.map { " = \($0)" } ?? "")
+                    }
+                    return [
+                        pack.name, query.name, parameters.joined(separator: ", "),
+                        CellText.oneLine(query.title),
+                    ]
+                }
+            )
+        }
+    }
+
+    /// The names as they can be typed: with the pack where several have a query of that name.
+    private static func printNames(_ found: [(Pack, PackQuery)], _ call: Invocation) throws {
+        guard !call.isJSON else {
+            throw Failure.usage("--names and --json are two ways to print; choose one")
+        }
+        let counts = Dictionary(found.map { ($0.1.name, 1) }, uniquingKeysWith: +)
+        for (pack, query) in found {
+            let isAlone = counts[query.name] == 1
+            try call.output.line(isAlone ? query.name : "\(pack.name).\(query.name)")
+        }
+    }
+
+    private static func fields(_ pack: Pack, _ query: PackQuery) -> Fields {
+        let parameters = query.parameters.map { parameter -> Fields in
+            [
+                "name": parameter.name, "type": parameter.kind.rawValue,
+                "default": ifKnown(parameter.fallback),
+            ]
+        }
+        return [
+            "pack": pack.name, "name": query.name, "title": query.title, "parameters": parameters,
+        ]
+    }
+}

@@ -1,0 +1,33 @@
+/// The variables of the environment that the program reads; the manual page lists them.
+package enum EnvironmentVariable: String, CaseIterable, Sendable {
+    case directory = "DIARIO_DIR"
+    case token = "DIARIO_TOKEN"
+    case noProgress = "DIARIO_NO_PROGRESS"
+    case noColor = "NO_COLOR"
+    case columns = "COLUMNS"
+    case terminal = "TERM"
+    case temporary = "TMPDIR"
+    case caller = "SUDO_UID"
+
+    package var meaning: String {
+        switch self {
+        case .directory: "the folder of the space, where -C names none"
+        case .token: "the token for a server, where no option gives one"
+        case .noProgress: "if it is not empty, no progress bar is shown"
+        case .noColor: "if it is not empty, the heads of tables are not bold"
+        case .columns: "the columns of a line, where the output is no terminal that says so"
+        case .terminal: "if it is dumb, tables have no bold heads and no progress bar is shown"
+        case .temporary: "where `import -` keeps its input while it works; else /tmp"
+        case .caller: "set by sudo: the user whose folders root may use as well"
+        }
+    }
+
+    /// Its value; nil if it is not there.
+    var value: String? { SystemCall.environment(rawValue) }
+
+    /// Whether the terminal can only show plain lines.
+    static var isDumb: Bool { terminal.value == "dumb" }
+
+    /// Whether it is there and not empty.
+    var isSet: Bool { value.map { !$0.isEmpty } ?? false }
+}

@@ -1,0 +1,175 @@
+import Diario
+import DiarioLog
+import DiarioStorage
+
+/// A command as it was called: its words, where its space is, and where its results go.
+struct Invocation {
+    let arguments: Arguments
+    let location: SpaceLocation
+    let choice: SpaceChoice
+    /// Whether no progress bar is wanted, whatever stderr is.
+    let hidesProgress: Bool
+    let output: Output
+    let errors: Output
+
+    init(
+        _ arguments: Arguments,
+        after global: GlobalArguments,
+        _ output: Output,
+        _ errors: Output
+    ) {
+        self.arguments = arguments
+        self.output = output
+        self.errors = errors
+        location = SpaceLocation(
+            chosen: global.value("C"),
+            environment: EnvironmentVariable.directory.value,
+            current: SystemCall.currentDirectory(),
+            owners: global.has("trust-owner")
+                ? nil
+                : SpaceLocation.owners(
+                    user: SystemCall.user(),
+                    caller: EnvironmentVariable.caller.value
+                )
+        )
+        choice = SpaceChoice(
+            text: global.value("space"),
+            command: arguments.command.name,
+            directory: global.value("C")
+        )
+        hidesProgress =
+            global.has("no-progress") || EnvironmentVariable.noProgress.isSet
+            || EnvironmentVariable.terminal.value == "dumb"
+    }
+
+    /// Whether results are printed for programs.
+    var isJSON: Bool { arguments.has("json") }
+
+    /// Opens the space, runs `body` and closes it again.
+    func withSpace(
+        _ access: LogStore.Access,
+        _ body: (Space) throws -> Void
+    ) throws {
+        let (space, folder) = try open(access)
+        do {
+            try check(space, folder, access)
+            try body(space)
+        } catch {
+            // The first failure is the one to report, and damage may be why.
+            if access == .readOnly, let damage = damage(of: space.store) { remark(damage) }
+            try? space.close()
+            throw error
+        }
+        try space.close()
+        try tellDamage(of: space)
+    }
+
+    /// The same for what waits for others, with a diary on the space.
+    func withDiary(
+        _ body: (Diary, Space) async throws -> Void
+    ) async throws {
+        let (space, folder) = try open(.readWrite)
+        let diary = Diary(space: space)
+        do {
+            try check(space, folder, .readWrite)
+            try await body(diary, space)
+        } catch {
+            try? await diary.close()
+            throw error
+        }
+        try await diary.close()
+        try tellDamage(of: space)
+    }
+
+    private func open(
+        _ access: LogStore.Access
+    ) throws -> (space: Space, folder: String) {
+        let folder = try location.find()
+        let space = try choice.open(in: folder, access: access)
+        remarkCut(space.store)
+        return (space, folder)
+    }
+
+    /// Nothing can be recorded in what is damaged, and with a part of its history some types may be
+    /// missing.
+    private func check(
+        _ space: Space,
+        _ folder: String,
+        _ access: LogStore.Access
+    ) throws {
+        guard access == .readWrite else { return }
+        if let damage = damage(of: space.store) { throw Failure.failed(damage) }
+        if space.store.access == .readOnly { throw Failure.failed(Self.refusal(folder)) }
+    }
+
+    /// What keeps events from being recorded, and may be why a command fails.
+    func damage(of store: LogStore) -> String? {
+        store.report.fault.map { LogError.corrupt($0).message }
+    }
+
+    /// At the end: what was printed may not be all that was recorded.
+    private func tellDamage(of space: Space) throws {
+        if let failure = space.store.sealFailure {
+            remark("events stay in the write-ahead log, since sealing fails: \(failure.message)")
+        }
+        if let damage = damage(of: space.store) { throw Failure.failed(damage) }
+    }
+
+    /// Says what a crash left behind, if it did.
+    func remarkCut(_ store: LogStore) {
+        guard let cut = store.report.cut, let keptIn = cut.keptIn else { return }
+        remark(
+            "a crash tore the last frame of \(cut.file) at \(cut.offset), which was never "
+                + "acknowledged. Its bytes are kept in \(keptIn)"
+        )
+    }
+
+    /// Why nothing can be recorded in a space that can be read.
+    static func refusal(_ folder: String) -> String {
+        let shown = CellText.oneLine(folder) + "/" + SpaceLocation.marker
+        let line = try? POSIXDirectory(path: folder + "/" + SpaceLocation.marker, access: .read)
+            .contents(of: "format", sizeMax: 4096)
+        let words = String(decoding: line ?? [], as: UTF8.self).split(separator: " ")
+        if words.count > 2, let version = Int(words[2]), version > Program.formatVersion {
+            return "\(shown) was written by a newer program, in format \(version). It can be read, "
+                + "but nothing can be recorded. Use a newer diario"
+        }
+        return "nothing can be recorded, because \(shown) may not be written. "
+            + "Check its permissions and the file system"
+    }
+
+    /// A progress bar on stderr, unless the user wants none.
+    func progressBar(_ label: String, unit: String) -> ProgressBar {
+        let name = CommandOption.noProgress.name
+        let isRefused = arguments.command.option(name) != nil && arguments.has(name)
+        return ProgressBar(label, unit: unit, on: errors, isWanted: !hidesProgress && !isRefused)
+    }
+
+    /// Does something that takes its time, with a progress bar that is gone when it ends.
+    func withBar<Value: ~Copyable>(
+        _ label: String,
+        unit: String,
+        _ body: (ProgressBar) throws -> Value
+    ) throws -> Value {
+        let bar = progressBar(label, unit: unit)
+        defer { bar.finish() }
+        return try body(bar)
+    }
+
+    /// All of the input, without a byte order mark at its start.
+    func wholeInput(_ name: String, sizeMax: Int) throws -> [UInt8] {
+        if SystemCall.isTerminal(0) {
+            remark("reading \(name) from the terminal; end it with Ctrl-D")
+        }
+        var bytes = try LineSource.wholeInput(sizeMax: sizeMax)
+        bytes.removeFirst(ByteOrderMark.size(atStartOf: bytes))
+        return bytes
+    }
+
+    /// Prints something that is no result.
+    func remark(_ text: String) {
+        // Who cannot be told does not stop the command.
+        try? errors.line("diario: \(text)")
+        try? errors.flush()
+    }
+}

@@ -1,0 +1,174 @@
+import Diario
+import DiarioCrypto
+import DiarioLog
+
+extension Command {
+    static let stats = Command(
+        "stats",
+        "show how much the space holds, and its size",
+        details: """
+            Events are counted without those that the authority wrote itself, unless with --all;
+            head is the last position of all. bytes are those that the space keeps alive, walBytes
+            the files of the write-ahead log on disk.
+
+            With --types it reads all sealed events and shows their sizes: by type and field, and by
+            column what all events have in common. The sum is the size of the files of segments.
+            With --warn-above it ends with 1 if the space takes more, for a job that watches spaces
+            grow. SIZE is in bytes, or ends with K, M or G for 1,000, a million or a thousand
+            million of them.
+            """,
+        options: [
+            .all,
+            .flag("types", "also show sizes by type and column"),
+            .value("warn-above SIZE", "end with 1 if the space takes more bytes"),
+            .json,
+        ],
+        examples: [
+            "diario stats --json": "the numbers for a program",
+            "diario stats --types": "the types and fields that take the room",
+            "diario stats --warn-above 500M": "for a job that watches",
+        ],
+        run: { try StatsCommand.run($0) }
+    )
+}
+
+/// The command `diario stats`.
+enum StatsCommand {
+    static func run(_ call: Invocation) throws {
+        let bound = try call.arguments.value("warn-above").map { try bytes($0) }
+        try call.withSpace(.readOnly) { space in
+            var stats = try space.stats()
+            stats.includesAuthority = call.arguments.has("all")
+            let sizes = call.arguments.has("types") ? try space.sealedSizes() : nil
+            if call.isJSON {
+                try call.output.json(fields(stats) + (sizes.map { fields($0) } ?? [:]))
+            } else {
+                try call.output.pairs(pairs(stats))
+                if let sizes { try print(sizes, call.output) }
+            }
+            if let bound, stats.bytes > bound {
+                throw Failure.failed(
+                    "the space takes \(Show.grouped(stats.bytes)) bytes, more than "
+                        + "\(Show.grouped(bound)). diario stats --types shows what takes the room"
+                )
+            }
+        }
+    }
+
+    /// A number of bytes as people write it: `500M`.
+    package static func bytes(_ text: String) throws -> Int {
+        let factors: [Character: Int] = ["K": 1000, "M": 1_000_000, "G": 1_000_000_000]
+        let factor = text.last.flatMap { factors[$0] }
+        let digits = factor == nil ? text[...] : text.dropLast()
+        let isNumber = !digits.isEmpty && digits.utf8.allSatisfy { (48...57).contains($0) }
+        guard isNumber, let count = Int(digits) else {
+            throw Failure.usage("\(text) is no size. Give bytes, such as 250000 or 500M")
+        }
+        let (bytes, overflows) = count.multipliedReportingOverflow(by: factor ?? 1)
+        guard !overflows else { throw Failure.usage("\(text) is more than there can be") }
+        return bytes
+    }
+
+    private static func lost(_ stats: SpaceStats) -> UInt64 {
+        stats.status.manifest.lost.reduce(0) { $0 + $1.count }
+    }
+
+    private static func fields(_ stats: SpaceStats) -> Fields {
+        let status = stats.status
+        return [
+            "space": status.manifest.space.text, "lineage": status.manifest.lineage.text,
+            "replica": status.replica.text, "events": stats.events, "lost": lost(stats),
+            "head": status.head, "pending": status.pending, "inbox": stats.inboxCount,
+            "bytes": stats.bytes, "bytesPerEvent": hundredths(stats.bytesPerEvent),
+            "walBytes": stats.logBytes, "segments": stats.segmentCount,
+            "tailEvents": stats.tailCount, "root": stats.root.text,
+        ]
+    }
+
+    private static func pairs(_ stats: SpaceStats) -> [(name: String, value: String)] {
+        let status = stats.status
+        let lost = lost(stats)
+        let pairs = [
+            (name: "space", value: status.manifest.space.text),
+            (name: "lineage", value: status.manifest.lineage.text),
+            (name: "replica", value: status.replica.text),
+            (name: "events", value: Show.grouped(stats.events)),
+            (name: "lost", value: lost == 0 ? "" : ProgressLine.grouped(lost)),
+            (name: "head", value: ProgressLine.grouped(status.head)),
+            (name: "pending", value: Show.grouped(status.pending)),
+            (name: "inbox", value: Show.grouped(stats.inboxCount)),
+            (name: "bytes", value: Show.grouped(stats.bytes)),
+            (name: "bytes per event", value: "\(hundredths(stats.bytesPerEvent))"),
+            (name: "write-ahead log", value: "\(Show.grouped(stats.logBytes)) bytes"),
+            (name: "segments", value: Show.grouped(stats.segmentCount)),
+            (name: "events in the tail", value: Show.grouped(stats.tailCount)),
+            (name: "root", value: stats.root.text),
+        ]
+        // Where nothing is lost nobody need read of it.
+        return pairs.filter { !$0.value.isEmpty }
+    }
+
+    private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
+
+    // MARK: Sizes of sealed events, by type and column
+
+    private static func print(_ sizes: SealedSizes, _ output: Output) throws {
+        try output.line("")
+        guard sizes.bytes > 0 else {
+            return try output.line("No event is sealed yet. diario seal does it now.")
+        }
+        func row(
+            _ bytes: Int,
+            _ events: String,
+            of type: SealedSizes.TypeSize,
+            _ name: String
+        )
+            throws
+        {
+            let each = hundredths(Double(bytes) / Double(max(1, type.eventCount)))
+            try output.line("\(padded(bytes))\(padded(events))\(padded("\(each)"))  \(name)")
+        }
+        try output.line("       bytes      events  bytes each  sealed events by type and field")
+        for type in sizes.types {
+            let personal = Show.grouped(type.personalBytes)
+            let remark = type.personalBytes > 0 ? ", \(personal) of it personal" : ""
+            let title = "\(type.name) \(type.version)\(remark)"
+            try row(type.bytes, Show.grouped(type.eventCount), of: type, title)
+            // The largest first, since they are what one looks for.
+            for field in type.fields.sorted(by: { ($1.bytes, $0.name) < ($0.bytes, $1.name) })
+            where field.bytes > 0 {
+                let mark = field.isPersonal ? " (personal)" : ""
+                try row(field.bytes, "", of: type, "  \(field.name)\(mark)")
+            }
+            if type.otherBytes > 0 {
+                try row(type.otherBytes, "", of: type, "  (what finds subjects and columns)")
+            }
+        }
+        try output.line("       bytes  what all have in common, by column")
+        for part in sizes.common { try output.line("\(padded(part.bytes))  \(part.name)") }
+        try output.line("\(padded(sizes.bytes))  all sealed files")
+    }
+
+    private static func padded(_ value: Int) -> String { padded(Show.grouped(value)) }
+
+    private static func padded(_ text: String) -> String {
+        String(repeating: " ", count: max(0, 12 - text.utf8.count)) + text
+    }
+
+    private static func fields(_ sizes: SealedSizes) -> Fields {
+        let types = sizes.types.map { type -> Fields in
+            let fields = type.fields.map { field -> Fields in
+                ["name": field.name, "personal": field.isPersonal, "bytes": field.bytes]
+            }
+            return [
+                "type": type.name, "version": type.version, "events": type.eventCount,
+                "bytes": type.bytes, "personalBytes": type.personalBytes,
+                "otherBytes": type.otherBytes, "fields": fields,
+            ]
+        }
+        let columns = sizes.common.map { part -> Fields in
+            ["name": part.name, "bytes": part.bytes]
+        }
+        return ["types": types, "columns": columns, "sealedBytes": sizes.bytes]
+    }
+}

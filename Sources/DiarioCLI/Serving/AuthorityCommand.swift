@@ -1,0 +1,218 @@
+import DiarioCore
+import DiarioLog
+import DiarioServer
+
+extension Command {
+    static let authorityStatus = Command(
+        "authority status",
+        "show which spaces get their positions here",
+        on: .folder,
+        details: """
+            Lists the spaces whose events get their positions in this folder, with their epoch, and
+            whether they wait because the folder was restored from a backup. Those of a folder that
+            was just restored wait from the start.
+            """,
+        options: [.data, .json],
+        examples: ["diario authority status --data ./served": "all of them"],
+        run: { try AuthorityCommand.status($0) }
+    )
+
+    static let authorityResume = Command(
+        "authority resume",
+        "let a restored server give positions again",
+        on: .folder,
+        details: """
+            A folder that was restored from a backup, or copied, may lack events that others know
+            already, so it gives no positions. A replica that has them gives them back, at their
+            positions: diario remote restore. Do that first, at the one that has most; `diario sync`
+            does so too, where the token has the right admin.
+
+            This lets it go on without them, and gives up their positions: replicas go back to what
+            they have in common with it, send their own later events again, and keep those of
+            others until `diario remote restore` is given there. Events that only replicas have that
+            never come back are lost then.
+
+            Works beside a running server, which goes on at the next request. Do not run it for a
+            copy that is served beside the original: both would give the same positions to
+            different events.
+            """,
+        options: [.data, .value("space NAME", "only this one"), .json],
+        examples: [
+            "diario authority resume --data ./served --space home": "after a backup was restored"
+        ],
+        run: { try AuthorityCommand.resume($0) }
+    )
+
+    static let authorityHold = Command(
+        "authority hold",
+        "let a server give no positions until it is resumed",
+        on: .folder,
+        details: """
+            Nothing is recorded in the spaces from then on, and replicas wait with what is pending.
+            Reading goes on. A server that turns out to lack events, which it does not notice by
+            itself if its disk was put back, can get them from a replica then: diario remote
+            restore. Else diario authority resume lets it go on.
+
+            A space that waits also gets them from a replica that syncs with the right admin.
+            --no-restore rules that out, for a server that shall go back to an older backup: give it
+            before the server starts, and then diario authority resume.
+
+            Works beside a running server, from the next request on.
+            """,
+        options: [
+            .data, .value("space NAME", "only this one"),
+            .flag("no-restore", "take nothing back from replicas either"), .json,
+        ],
+        examples: [
+            "diario authority hold --data ./served --space home":
+                "before a replica gives back what it lost"
+        ],
+        run: { try AuthorityCommand.hold($0) }
+    )
+}
+
+/// The commands `diario authority status`, `resume` and `hold`.
+enum AuthorityCommand {
+    /// A space whose positions are given in the folder.
+    private struct Entry {
+        let id: SpaceID
+        let name: SpaceName?
+        let epoch: UInt64
+        let head: UInt64
+        var isWaiting: Bool
+
+        var shown: String { name?.text ?? id.text }
+
+        var fields: Fields {
+            [
+                "space": name?.text, "id": id.text, "epoch": epoch, "events": head,
+                "waiting": isWaiting,
+            ]
+        }
+    }
+
+    static func status(_ call: Invocation) throws {
+        let folder = try ServedFolder(call)
+        let (entries, broken) = try folder.withStore(.readOnly) { try find(in: $0, folder) }
+        for space in broken { call.remark("\(space.shown) cannot be used: \(space.remedy)") }
+        try tell(entries, "no positions are given here", call) { entry in
+            let state =
+                entry.isWaiting
+                ? "restored from a backup, or held: waits for diario remote restore at a replica, "
+                    + "or diario authority resume"
+                : "gives positions"
+            return "\(entry.shown)  \(Show.count(entry.head, "event")), epoch \(entry.epoch)  "
+                + state
+        }
+    }
+
+    static func resume(_ call: Invocation) throws {
+        let changed = try change(call, to: .resumed)
+        try tell(changed, "nothing waits here", call) {
+            "\($0.shown) gives positions again, from \($0.head + 1) on"
+        }
+        guard !changed.isEmpty, !call.isJSON else { return }
+        call.remark(
+            "events that replicas have and that are not here lost their positions. Their authors "
+                + "send them again when they sync; replicas keep those of others until this is "
+                + "given there: diario remote restore"
+        )
+    }
+
+    static func hold(_ call: Invocation) throws {
+        let isFinal = call.arguments.has("no-restore")
+        let changed = try change(call, to: isFinal ? .heldWithoutRestore : .held)
+        try tell(changed, "nothing gives positions here", call) {
+            "\($0.shown) gives no positions after \($0.head)"
+                + (isFinal ? " and takes nothing back from replicas" : "")
+                + ", until diario authority resume"
+        }
+    }
+
+    private static func tell(
+        _ entries: [Entry],
+        _ none: String,
+        _ call: Invocation,
+        _ text: (Entry) -> String
+    ) throws {
+        if call.isJSON { return try call.output.json(entries.map(\.fields)) }
+        if entries.isEmpty { try call.output.line(none) }
+        for entry in entries { try call.output.line(text(entry)) }
+    }
+
+    /// The state that a space is to have.
+    private enum State {
+        case resumed
+        case held
+        case heldWithoutRestore
+    }
+
+    /// Resumes spaces that wait, or holds those that do not; gives them as they are then.
+    private static func change(_ call: Invocation, to state: State) throws -> [Entry] {
+        let folder = try ServedFolder(call)
+        let wanted = try call.wantedSpace()
+        let chosen = try folder.withStore(.readWrite) { store in
+            let (known, broken) = try find(in: store, folder)
+            for space in broken {
+                let problem = "\(space.shown) cannot be used: \(space.remedy)"
+                if let wanted, space.name == wanted { throw Failure.failed(problem) }
+                if wanted == nil { call.remark(problem) }
+            }
+            if let wanted, !known.contains(where: { $0.name == wanted }) {
+                throw Failure.failed(
+                    "there is no space called \(wanted.text). They are listed by: diario space list"
+                )
+            }
+            let chosen = known.filter { entry in
+                let isInState = entry.isWaiting == (state != .resumed)
+                guard state == .heldWithoutRestore || !isInState else { return false }
+                return wanted == nil || entry.name == wanted
+            }
+            for entry in chosen {
+                if state == .resumed {
+                    try store.resumeAuthority(of: entry.id)
+                } else {
+                    try store.holdAuthority(of: entry.id, mayBeRestored: state == .held)
+                }
+            }
+            return chosen
+        }
+        return chosen.map { entry in
+            var entry = entry
+            entry.isWaiting = state != .resumed
+            return entry
+        }
+    }
+
+    private static func find(
+        in store: LogStore,
+        _ folder: ServedFolder
+    ) throws -> (entries: [Entry], broken: [ServedFolder.BrokenSpace]) {
+        let named = try folder.names()
+        let names = Dictionary(named.map { ($0.id, $0.name) }) { first, _ in first }
+        var broken = try folder.brokenSpaces(of: store)
+        var entries: [Entry] = []
+        for manifest in try store.readableManifests().manifests
+        where !manifest.isStaging && manifest.authority != nil {
+            let id = manifest.space
+            do {
+                // A copy that nobody has written to yet finds out now that it is one.
+                if store.access == .readWrite { _ = try store.author(of: id) }
+                let epoch = try store.status(of: id).manifest.epoch
+                entries.append(
+                    Entry(
+                        id: id,
+                        name: names[id],
+                        epoch: epoch,
+                        head: store.standing(of: id).head,
+                        isWaiting: try store.isWaiting(id)
+                    )
+                )
+            } catch {
+                guard case .corrupt(let fault) = error else { throw error }
+                broken.append(folder.broken(id, names[id], fault))
+            }
+        }
+        return (entries, broken)
+    }
+}

@@ -1,0 +1,215 @@
+import Diario
+import DiarioHTTP
+import DiarioLog
+import DiarioSchema
+import DiarioServer
+import DiarioStorage
+
+extension Command {
+    static let serve = Command(
+        "serve",
+        "serve spaces over HTTP",
+        on: .folder,
+        details: """
+            Serves the spaces of a folder that have names, to those who have tokens, and prints one
+            line with its address as soon as it listens. The folder and its files are made if they
+            are missing. `diario space create` and `diario token create` make spaces and tokens
+            beside a running server.
+
+            Programs without Diario record with POST /v1/spaces/NAME/events: each event once,
+            however often it is sent, if it carries an `origin` of its own. /v1/openapi.yaml
+            describes all paths, and schema/format/http.md has examples in Python, JavaScript and
+            curl.
+
+            SIGTERM and SIGINT end it: requests under way are answered first, but for queries. A
+            second signal ends it at once, and nothing that was acknowledged is lost.
+
+            Tokens are as good as passwords. Between machines use TLS, with --tls-cert and --tls-key
+            or by a proxy in front, and let the server listen on 127.0.0.1 behind it.
+            """,
+        options: [
+            .data,
+            .value(
+                "listen HOST:PORT",
+                "where it listens: 127.0.0.1:8080 if this is left out; port 0 for any free one"
+            ),
+            .flag("adopt", "let spaces use newer versions of packs that they use; adds none"),
+            .values(
+                "schema DIR",
+                "with --adopt: newer versions from there, not from the program; repeatable",
+                .folder
+            ),
+            .value("tls-cert FILE", "the certificate in PEM, with those that vouch for it", .file),
+            .value("tls-key FILE", "its key in PEM, without a password", .file),
+            .choice(
+                "log",
+                ["quiet", "requests"],
+                "tell less on stderr, or a line of JSON for each request"
+            ),
+            .json,
+        ],
+        examples: [
+            "diario serve --data ./served": "for this machine only",
+            "diario serve --data ./served --listen 0.0.0.0:8443 --tls-cert c.pem --tls-key k.pem":
+                "for others, with TLS",
+        ],
+        run: { try ServeCommand(call: $0).run() }
+    )
+}
+
+/// The command `diario serve`.
+struct ServeCommand {
+    let call: Invocation
+    /// The value of `--log`.
+    private let level: String?
+
+    private static let certificateSizeMax = 1024 * 1024
+
+    init(call: Invocation) throws {
+        self.call = call
+        level = try call.arguments.choice("log", ["quiet", "requests"].map { ($0, $0) })
+    }
+
+    func run() throws {
+        var configuration = try configuration()
+        let newerPacks = try newerPacks()
+        // From here on a signal ends the server in good order.
+        Interrupt.catchSignals()
+        let folder = try ServedFolder(call)
+        if !SystemCall.isDirectory(folder.name) {
+            note("makes the folder \(CellText.oneLine(folder.name))")
+        }
+        let control = try folder.control(for: .making)
+        try folder.reporting { try control.check() }
+        let directory = try folder.directory(.readWrite)
+        let lock = try folder.lockForServing(directory)
+        defer { lock.release() }
+        try folder.withLog(call) { store in
+            // Requests for these are refused, and the other spaces are served.
+            for broken in try folder.brokenSpaces(of: store) {
+                note("\(broken.shown) cannot be served: \(broken.remedy)")
+            }
+            folder.remarkUnnamed { note($0) }
+            let log = requestLog()
+            defer { log?.close() }
+            configuration.log = log
+            let handler = ServedDirectory(
+                store: store,
+                control: control,
+                directory: directory,
+                newerPacks: newerPacks
+            )
+            try serve(handler, configuration, folder)
+            store.sealBeforeClose()
+        }
+        note("stopped")
+    }
+
+    private func serve(
+        _ handler: ServedDirectory,
+        _ configuration: HTTPServer.Configuration,
+        _ folder: ServedFolder
+    ) throws {
+        let server = try HTTPServer(configuration, handler)
+        handler.measure { [weak server] in server?.counters }
+        let ended = Signal()
+        _ = WorkerThread(name: "diario-news") {
+            handler.watch()
+            ended.raise()
+        }
+        defer {
+            handler.close()
+            server.stop()
+            ended.wait()
+        }
+        // At once, because a program may wait for it.
+        try call.answer(
+            "diario serves \(CellText.oneLine(folder.name)) at \(server.url)",
+            ["address": server.url, "data": folder.name]
+        )
+        try call.output.flush()
+        if !server.isLoopback, configuration.certificate == nil {
+            note(
+                "tokens travel in plain text to other machines. Give --tls-cert and --tls-key, or "
+                    + "listen on 127.0.0.1 behind a proxy that has them"
+            )
+        }
+        if server.connectionCountMax < configuration.connectionCountMax {
+            note(
+                "the system allows \(server.connectionCountMax) connections. More are allowed by: "
+                    + "ulimit -n"
+            )
+        }
+        // Something else may end a wait, as a process that was stopped and goes on.
+        while !Interrupt.isRaised {
+            _ = SystemCall.wait(readable: [Interrupt.descriptor], milliseconds: -1)
+        }
+        note("stops; a second signal ends it at once")
+    }
+
+    // MARK: Words
+
+    private func configuration() throws -> HTTPServer.Configuration {
+        let text = call.arguments.value("listen") ?? "127.0.0.1:8080"
+        guard let address = ListenAddress(text) else {
+            throw Failure.usage(
+                "--listen \(CellText.oneLine(text)) is not right; give HOST:PORT, as "
+                    + "127.0.0.1:8080 or [::1]:8080"
+            )
+        }
+        var configuration = HTTPServer.Configuration(host: address.host, port: address.port)
+        switch (call.arguments.value("tls-cert"), call.arguments.value("tls-key")) {
+        case (nil, nil): break
+        case (let certificate?, let key?):
+            configuration.certificate = HTTPServer.Certificate(
+                certificate: try contents(of: certificate),
+                key: try contents(of: key)
+            )
+        default:
+            throw Failure.usage("--tls-cert and --tls-key go together", in: call.arguments.command)
+        }
+        return configuration
+    }
+
+    private func contents(of path: String) throws -> String {
+        let file = try InputFile.open(path)
+        let size = try file.size()
+        guard size <= Self.certificateSizeMax else { throw StorageError.tooLarge(path, size: size) }
+        var bytes: [UInt8] = []
+        try file.read(at: 0, count: size, into: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Packs of which spaces may get newer versions than they use.
+    private func newerPacks() throws -> [Pack] {
+        let schemas = call.arguments.all("schema")
+        guard call.arguments.has("adopt") else {
+            if !schemas.isEmpty {
+                note(
+                    "--schema does nothing without --adopt. To let a space use a pack: diario "
+                        + "--space NAME schema adopt DIR"
+                )
+            }
+            return []
+        }
+        return try schemas.isEmpty ? PackSource.builtIn() : PackSource.load(folders: schemas)
+    }
+
+    // MARK: Messages on stderr
+
+    private func note(_ text: String) {
+        if level != "quiet" { call.remark(text) }
+    }
+
+    /// Logs requests if that is wanted, and mistakes of the server unless nothing is.
+    private func requestLog() -> RequestLog? {
+        guard level != "quiet" else { return nil }
+        return RequestLog(level == "requests" ? .all : .mistakes) { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                guard case .done(let count) = SystemCall.write(2, rest) else { return }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+}

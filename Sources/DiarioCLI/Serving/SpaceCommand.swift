@@ -1,0 +1,338 @@
+import Diario
+import DiarioCore
+import DiarioLog
+import DiarioServer
+import DiarioStorage
+
+extension Command {
+    static let spaceList = Command(
+        "space list",
+        "list the spaces of a server",
+        on: .folder,
+        details: """
+            Lists the spaces that have names, with the number of their events and the most that
+            they may hold; then those of the folder that have no name yet. Commands about one space
+            are told which by --space in front: diario --space home stats.
+            """,
+        options: [.data, .json],
+        examples: ["diario space list --data ./served": "all of them"],
+        run: { try SpaceCommand.list($0) }
+    )
+
+    static let spaceCreate = Command(
+        "space create",
+        "make a space that is served",
+        on: .folder,
+        takes: [.one("NAME")],
+        details: """
+            Makes the space NAME in the folder of the server's data, which is made if it is missing,
+            with the packs of --pack and --schema. Without them its only types are the engine's own;
+            `diario schema adopt` adds a pack later. Works beside a running server. `diario token
+            create` says who may use the space.
+
+            NAME has 1 to 64 lower-case letters, digits, '-', '_' or '.', the first a letter or a
+            digit.
+            """,
+        options: [.data, .pack, .schemaFolder, .json],
+        examples: [
+            "diario space create home --data ./served --pack meals":
+                "with a pack that comes with the program",
+            "diario space create garden --data ./served --schema ./plants":
+                "with a pack of your own",
+        ],
+        run: { try SpaceCommand.create($0) }
+    )
+
+    static let spaceName = Command(
+        "space name",
+        "give a name to a space, to serve it",
+        on: .folder,
+        takes: [.one("SPACE"), .one("NAME")],
+        details: """
+            SPACE is an id, as `space list` shows it: of a space that `init` made in the folder that
+            is to be served. NAME is one as for `space create`.
+            """,
+        options: [.data, .json],
+        examples: [
+            "diario space name 7zk3m9q2c1f4a home --data ./notebook":
+                "a notebook can be served as home"
+        ],
+        run: { try SpaceCommand.name($0) }
+    )
+
+    static let spaceRename = Command(
+        "space rename",
+        "give a space that is served another name",
+        on: .folder,
+        takes: [.one("NAME"), .one("NEW")],
+        details: """
+            The space NAME is called NEW from the next request on. Its tokens stay valid; its
+            address changes, so tell each replica: diario remote set. Works beside a running server.
+            """,
+        options: [.data, .json],
+        examples: ["diario space rename hme home --data ./served": "a typing error"],
+        run: { try SpaceCommand.rename($0) }
+    )
+
+    static let spaceRemove = Command(
+        "space remove",
+        "remove a space that is served, for good",
+        on: .folder,
+        takes: [.one("NAME")],
+        details: """
+            Says what the space NAME holds, changes nothing and ends with 1. With --yes it removes
+            the space with all its events and tokens, which only a backup or a replica has then. The
+            id of a space without a name can be given as well. A running server does not serve it
+            from the next request on.
+            """,
+        options: [.data, .flag("yes", "remove it"), .json],
+        examples: [
+            "diario space remove hme --data ./served": "what would be lost?",
+            "diario space remove hme --data ./served --yes": "remove it",
+        ],
+        run: { try SpaceCommand.remove($0) }
+    )
+
+    static let spaceQuota = Command(
+        "space quota",
+        "show or set the most that a space may hold",
+        on: .folder,
+        takes: [.one("NAME")],
+        details: """
+            Shows the quota of the space NAME, after setting what is given. Pushes beyond it are
+            refused, and the replicas try again later; other spaces do not notice. Works beside a
+            running server.
+            """,
+        options: [
+            .data,
+            .value("events N", "at most so many events"),
+            .value("bytes N", "at most so many bytes on disk"),
+            .flag("default", "go back to the default where no number is given"),
+            .json,
+        ],
+        examples: ["diario space quota home --events 1000000": "a bound of its own"],
+        run: { try SpaceCommand.quota($0) }
+    )
+}
+
+/// The commands `diario space ...`.
+enum SpaceCommand {
+    static func list(_ call: Invocation) throws {
+        let folder = try ServedFolder(call)
+        try folder.withStore(.readOnly) { store in
+            let named = try folder.names()
+            let made = try store.readableManifests().manifests.filter { !$0.isStaging }.map(\.space)
+            let broken = try folder.brokenSpaces(of: store)
+            let unnamed = (made + broken.map(\.id)).filter { id in !named.contains { $0.id == id } }
+            func fault(_ id: SpaceID) -> Fault? { broken.first { $0.id == id }?.fault }
+            func head(_ id: SpaceID) -> UInt64 {
+                made.contains(id) ? store.standing(of: id).head : 0
+            }
+            func fields(_ id: SpaceID, _ name: SpaceName?) -> Fields {
+                [
+                    "space": name?.text, "id": id.text,
+                    "events": fault(id) == nil ? head(id) : nil,
+                    "fault": ifKnown(fault(id).map { Fields($0) }),
+                ]
+            }
+            func text(_ id: SpaceID) -> String {
+                fault(id).map { "damaged: \(CellText.oneLine($0.message))" } ?? "\(head(id)) events"
+            }
+            guard !call.isJSON else {
+                return try call.output.json(
+                    named.map { space in
+                        fields(space.id, space.name) + [
+                            "eventsMax": space.quota.events, "bytesMax": space.quota.bytes,
+                        ]
+                    } + unnamed.map { fields($0, nil) }
+                )
+            }
+            for space in named {
+                let most = fault(space.id) == nil ? " of at most \(space.quota.events)" : ""
+                try call.output.line(
+                    "\(space.name.text)  \(space.id.text)  \(text(space.id))\(most)"
+                )
+            }
+            for id in unnamed.sorted() {
+                try call.output.line("(no name)  \(id.text)  \(text(id))")
+            }
+        }
+    }
+
+    static func create(_ call: Invocation) throws {
+        let name = try call.spaceName(call.arguments.operands[0])
+        let packs = try call.packs()
+        let folder = try ServedFolder(call)
+        let control = try folder.control(for: .making)
+        try folder.reporting {
+            if try control.space(name) != nil { throw ControlError.taken("The name \(name.text)") }
+        }
+        let id = try folder.withLog(call) { store in
+            let id = try Space.make(in: store, packs: packs).id
+            // Last, because it is served from then on.
+            do { try folder.reporting { try control.name(id, name, at: SystemClock().now) } } catch
+            {
+                try? store.remove(id)
+                throw error
+            }
+            return id
+        }
+        // One of them may be the one that is meant.
+        folder.remarkUnnamed { call.remark($0) }
+        try call.answer(
+            "made space \(name.text) (\(id.text)) with \(SchemaCommand.list(packs))",
+            ["space": name.text, "id": id.text, "packs": packs.map { Fields($0) }]
+        )
+        if packs.isEmpty, !call.isJSON {
+            call.remarkPackless("diario -C \(CellText.oneLine(folder.name)) --space \(name.text)")
+        }
+    }
+
+    static func name(_ call: Invocation) throws {
+        let id = try call.id(call.arguments.operands[0], of: "space", SpaceID.init(text:))
+        let name = try call.spaceName(call.arguments.operands[1])
+        let folder = try ServedFolder(call)
+        guard try folder.directory(.read).exists(LogPaths.manifest(id)) else {
+            throw Failure.failed(
+                "there is no space \(id.text). They are listed by: diario space list"
+            )
+        }
+        let control = try folder.control(for: .making)
+        try folder.reporting { try control.name(id, name, at: SystemClock().now) }
+        try call.answer(
+            "the space \(id.text) is called \(name.text)",
+            ["space": name.text, "id": id.text]
+        )
+    }
+
+    static func rename(_ call: Invocation) throws {
+        let old = try call.spaceName(call.arguments.operands[0])
+        let new = try call.spaceName(call.arguments.operands[1])
+        let folder = try ServedFolder(call)
+        let control = try folder.control(for: .writing)
+        try folder.reporting { try control.rename(old, to: new) }
+        try call.answer(
+            "\(old.text) is called \(new.text), and its tokens are for that. Replicas find it "
+                + "after: diario remote set URL",
+            ["space": new.text, "before": old.text]
+        )
+    }
+
+    static func quota(_ call: Invocation) throws {
+        let arguments = call.arguments
+        let name = try call.spaceName(arguments.operands[0])
+        let events = try arguments.count("events", from: 0)
+        let bytes = try arguments.count("bytes", from: 0)
+        let isChange = events != nil || bytes != nil || arguments.has("default")
+        let folder = try ServedFolder(call)
+        let control = try folder.control(for: isChange ? .writing : .reading)
+        let quota = try folder.reporting {
+            guard var space = try control.space(name) else {
+                throw ControlError.unknownSpace(name.text)
+            }
+            if arguments.has("default") { space.quota = SpaceQuota() }
+            if let events { space.quota.eventsMax = Int(clamping: events) }
+            if let bytes { space.quota.bytesMax = Int(clamping: bytes) }
+            if isChange { try control.setQuota(of: name, space.quota) }
+            return space.quota
+        }
+        try call.answer(
+            "\(name.text) may hold \(quota.events) events and \(quota.bytes) bytes",
+            ["space": name.text, "eventsMax": quota.events, "bytesMax": quota.bytes]
+        )
+    }
+
+    // MARK: Removing
+
+    /// A space that is to be removed, and all that goes with it.
+    private struct Loss {
+        let id: SpaceID
+        /// Nil if it has none.
+        let name: SpaceName?
+        let events: Int
+        let tokens: Int
+        let replicas: Int
+    }
+
+    static func remove(_ call: Invocation) throws {
+        let isMeant = call.arguments.has("yes")
+        let folder = try ServedFolder(call)
+        let control = try folder.control(for: .writing)
+        let loss = try folder.withLog(call) { store in
+            let loss = try find(call.arguments.operands[0], folder, control, store)
+            if isMeant { try remove(loss, folder, control, store) }
+            return loss
+        }
+        let shown = loss.name.map { "\($0.text) (\(loss.id.text))" } ?? loss.id.text
+        let events = Show.count(UInt64(loss.events), "event")
+        let tokens = Show.count(UInt64(loss.tokens), "token")
+        try call.answer(
+            "\(isMeant ? "removed" : "would remove") \(shown) with \(events) and \(tokens)",
+            [
+                "space": loss.name?.text, "id": loss.id.text, "events": loss.events,
+                "tokens": loss.tokens, "replicas": loss.replicas, "removed": isMeant,
+            ]
+        )
+        if loss.replicas > 0, !call.isJSON {
+            try call.output.line(
+                "its replicas (\(loss.replicas)) keep their events, and cannot sync any more"
+            )
+        }
+        guard !isMeant else { return }
+        if !call.isJSON {
+            try call.output.line(
+                "nothing was changed; to remove it for good: diario space remove "
+                    + "\(loss.name?.text ?? loss.id.text) --data \(CellText.oneLine(folder.name)) "
+                    + "--yes"
+            )
+        }
+        throw Failure.found
+    }
+
+    private static func find(
+        _ text: String,
+        _ folder: ServedFolder,
+        _ control: ControlFile,
+        _ store: LogStore
+    ) throws -> Loss {
+        let spaces = try folder.reporting { try control.spaces() }
+        let named = spaces.first { $0.name.text == text }
+        let unnamed = SpaceID(text: text).flatMap { id in
+            spaces.contains { $0.id == id } || (try? store.hasSpace(id)) != true ? nil : id
+        }
+        guard let id = named?.id ?? unnamed else {
+            throw Failure.failed(
+                "there is no space \(CellText.oneLine(text)). They are listed by: diario space list"
+            )
+        }
+        if let broken = try folder.brokenSpaces(of: store).first(where: { $0.id == id }) {
+            throw Failure.failed(
+                "\(broken.shown) is damaged, and cannot be removed: \(broken.remedy)"
+            )
+        }
+        let name = named?.name
+        return try folder.reporting {
+            Loss(
+                id: id,
+                name: name,
+                events: try store.hasSpace(id) ? store.status(of: id).events : 0,
+                tokens: try name.map { try control.tokens(of: $0).count { $0.revoked == nil } }
+                    ?? 0,
+                replicas: try name.map { try control.replicas(of: $0).count } ?? 0
+            )
+        }
+    }
+
+    private static func remove(
+        _ loss: Loss,
+        _ folder: ServedFolder,
+        _ control: ControlFile,
+        _ store: LogStore
+    ) throws {
+        var ids = [loss.id]
+        // First: a server lets nobody in from then on. After a crash here the space has no name,
+        // and its id can be removed.
+        if let name = loss.name { ids += try folder.reporting { try control.removeSpace(name) } }
+        for id in ids where try store.hasSpace(id) { try store.remove(id) }
+    }
+}

@@ -1,0 +1,191 @@
+import DiarioCore
+import DiarioServer
+import DiarioStorage
+
+extension Command {
+    static let tokenCreate = Command(
+        "token create",
+        "make a token for a space that is served",
+        on: .folder,
+        details: """
+            Makes a token for the space NAME and prints it, this once: only its hash is kept. With
+            --output it is in FILE instead, which nobody else can read. Works beside a running
+            server, which knows the token at the next request. `diario space create` makes a space.
+
+            Rights, with commas between: read, append, relay (events of other actors and for
+            replicas of others), admin (all of these, and publishing). With --actor, events that are
+            pushed with it may name that actor only, unless it may relay.
+
+            A replica belongs to the actor of the token with which it was first pushed, or to the
+            token if it names none. --replaces gives what belongs to an old token to the new one,
+            and revokes the old one.
+            """,
+        options: [
+            .data,
+            .value("space NAME", "the space that it is for"),
+            .value("rights LIST", "the rights it gives: read,append if this is left out"),
+            .value("actor ID", "its bearer: an opaque id, never a name"),
+            .value("label TEXT", "its name for people"),
+            .value("expires TIME", "when it ends: RFC 3339, a date, or milliseconds"),
+            .value("replaces TOKEN", "the id of the token whose place it takes"),
+            .value("output FILE", "write the token to FILE, which must not be there yet", .file),
+            .value("requests-per-second N", "how many requests may come with it"),
+            .value("events-per-second N", "how many events may be pushed with it"),
+            .json,
+        ],
+        examples: [
+            "diario token create --data ./served --space home --output home.token": "for a device",
+            "diario token create --space home --rights admin --label laptop --json":
+                "for the one who looks after the space",
+        ],
+        run: { try TokenCommand.create($0) }
+    )
+
+    static let tokenList = Command(
+        "token list",
+        "list the tokens of a server",
+        on: .folder,
+        details: """
+            Lists tokens by their ids, revoked and expired ones among them; the tokens themselves
+            are kept nowhere. When one was used is known to the hour.
+            """,
+        options: [.data, .value("space NAME", "only those of one space"), .json],
+        examples: ["diario token list --data ./served": "all of them"],
+        run: { try TokenCommand.list($0) }
+    )
+
+    static let tokenRevoke = Command(
+        "token revoke",
+        "make a token invalid",
+        on: .folder,
+        takes: [.one("TOKEN")],
+        details: """
+            TOKEN is its id, as `token list` shows it. A running server refuses it from the next
+            request on. Events that were pushed with it stay.
+            """,
+        options: [.data, .json],
+        examples: [
+            "diario token revoke 7zk3m9q2c1f4a --data ./served": "one that was lost"
+        ],
+        run: { try TokenCommand.revoke($0) }
+    )
+}
+
+/// The commands `diario token create`, `list` and `revoke`.
+enum TokenCommand {
+    static func create(_ call: Invocation) throws {
+        let draft = try draft(call)
+        let old = try call.arguments.value("replaces").map { try id($0, call) }
+        let folder = try ServedFolder(call)
+        let control = try folder.control(for: .writing)
+        // First: a token that nobody got to see would be valid all the same.
+        let file = try call.arguments.value("output").map { try SecretFile($0) }
+        let (key, token): (TokenKey, Token)
+        do {
+            (key, token) = try folder.reporting {
+                try control.makeToken(
+                    draft,
+                    replacing: old,
+                    drawnFrom: SystemEntropy(),
+                    at: SystemClock().now
+                )
+            }
+            try file?.finish(key.text + "\n")
+        } catch {
+            file?.remove()
+            throw error
+        }
+        try call.answer(
+            file.map { "the token \(token.id.text) is in \($0.shown)" } ?? key.text,
+            ["token": ifKnown(file == nil ? key.text : nil)] + fields(token)
+        )
+        if file == nil, !call.isJSON { call.remark("keep the token: it is not shown again") }
+    }
+
+    private static func draft(_ call: Invocation) throws -> TokenDraft {
+        let arguments = call.arguments
+        guard let space = try call.wantedSpace() else {
+            throw Failure.usage("token create needs --space NAME", in: arguments.command)
+        }
+        let words = arguments.value("rights") ?? "read,append"
+        guard let rights = Caller.Rights(text: words) else {
+            throw Failure.usage(
+                "--rights \(CellText.oneLine(words)) is not right; give some of read, append, "
+                    + "relay, admin, with commas between"
+            )
+        }
+        var draft = TokenDraft(space: space, rights: rights)
+        draft.actor = arguments.value("actor")
+        draft.label = arguments.value("label")
+        draft.expires = try arguments.time("expires")
+        func rate(_ name: String) throws -> Int? {
+            try arguments.count(name, from: 1).map { Int(clamping: $0) }
+        }
+        draft.requestsPerSecond = try rate("requests-per-second")
+        draft.eventsPerSecond = try rate("events-per-second")
+        return draft
+    }
+
+    private static func id(_ text: String, _ call: Invocation) throws -> TokenID {
+        try call.id(text, of: "token", TokenID.init(text:))
+    }
+
+    static func list(_ call: Invocation) throws {
+        let space = try call.wantedSpace()
+        let folder = try ServedFolder(call)
+        let control = try folder.control()
+        let tokens = try folder.reporting {
+            if let space, try control.space(space) == nil {
+                throw ControlError.unknownSpace(space.text)
+            }
+            return try control.tokens(of: space)
+        }
+        if call.isJSON { return try call.output.json(tokens.map { fields($0) }) }
+        guard !tokens.isEmpty else { return try call.output.line("no tokens") }
+        let now = SystemClock().now
+        try call.output.table(
+            [
+                Table.Column("token", widthMin: 13), Table.Column("space"),
+                Table.Column("rights"), Table.Column("actor"), Table.Column("label"),
+                Table.Column("created"), Table.Column("used"), Table.Column("state"),
+            ],
+            tokens.map { token in
+                [
+                    token.id.text, token.space.text, token.rights.words.joined(separator: ","),
+                    CellText.oneLine(token.actor ?? "-"), CellText.oneLine(token.label ?? "-"),
+                    Show.day(token.created), token.used.map { Show.day($0) } ?? "-",
+                    state(token, now),
+                ]
+            }
+        )
+    }
+
+    private static func state(_ token: Token, _ now: Timestamp) -> String {
+        if token.revoked != nil { return "revoked" }
+        guard let expires = token.expires else { return "valid" }
+        return expires <= now ? "expired" : "until \(Show.day(expires))"
+    }
+
+    static func revoke(_ call: Invocation) throws {
+        let id = try id(call.arguments.operands[0], call)
+        let folder = try ServedFolder(call)
+        let control = try folder.control(for: .writing)
+        let isNew = try folder.reporting { try control.revokeToken(id, at: SystemClock().now) }
+        try call.answer(
+            "the token \(id.text) \(isNew ? "is revoked" : "was revoked before")",
+            ["id": id.text, "revoked": true, "changed": isNew]
+        )
+    }
+
+    private static func fields(_ token: Token) -> Fields {
+        [
+            "id": token.id.text, "space": token.space.text, "rights": token.rights.words,
+            "actor": token.actor, "label": token.label, "created": Show.time(token.created),
+            "expires": token.expires.map { Show.time($0) },
+            "revoked": token.revoked.map { Show.time($0) },
+            "used": token.used.map { Show.time($0) },
+            "requestsPerSecond": token.rates.requestsPerSecond,
+            "eventsPerSecond": token.rates.eventsPerSecond,
+        ]
+    }
+}

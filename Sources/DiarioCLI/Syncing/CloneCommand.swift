@@ -1,0 +1,57 @@
+import Diario
+import DiarioLog
+
+extension Command {
+    static let clone = Command(
+        "clone",
+        "copy a space from a server into a folder",
+        on: .nothing,
+        takes: [.one("URL"), .one("DIR", .folder)],
+        details: """
+            Makes a replica of the space at URL in the folder DIR, which is made if it is missing
+            and must not hold a space yet. Files come as they are on the server; their hashes are
+            compared, and the root of all events is computed. The space is there whole or not at
+            all.
+
+            A copy that was interrupted keeps what it has fetched: the same command goes on with it.
+            The space remembers its server, so that `diario sync` needs no more.
+            """,
+        options: CommandOption.access + [.json, .noProgress],
+        examples: [
+            "diario clone https://example.org/v1/spaces/home notebook --token-file key":
+                "a replica on this device"
+        ],
+        run: { try await CloneCommand.run($0) }
+    )
+}
+
+/// The command `diario clone`.
+enum CloneCommand {
+    static func run(_ call: Invocation) async throws {
+        let (address, folder) = (call.arguments.operands[0], call.arguments.operands[1])
+        let access = try ServerAccess(call, address: address, remembered: nil)
+        let transport = try access.transport()
+        guard !SystemCall.isDirectory(folder + "/" + SpaceLocation.marker) else {
+            throw Failure.failed(
+                "there is a space in \(CellText.oneLine(folder)) already. Choose another folder"
+            )
+        }
+        try await call.progressBar("copying", unit: "bytes").follow { progress in
+            try await SpaceCopy.run(at: folder, from: transport, remembering: access.remote) {
+                if case .bytes(let done, let total) = $0 { progress(done, total) }
+            }
+        }
+        let space = try Space.open(at: folder, access: .readOnly)
+        let status = try space.store.status(of: space.id)
+        try space.close()
+        try call.answer(
+            "copied \(Show.count(status.head, "event")) to \(CellText.oneLine(folder)), as replica "
+                + status.replica.text,
+            [
+                "space": status.manifest.space.text, "directory": folder,
+                "replica": status.replica.text, "head": status.head,
+                "segments": status.segmentCount,
+            ] + Fields(transport)
+        )
+    }
+}

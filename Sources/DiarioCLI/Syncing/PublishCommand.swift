@@ -1,0 +1,212 @@
+import Diario
+import DiarioLog
+
+extension Command {
+    static let publish = Command(
+        "publish",
+        "give a space to a server, so that others can sync with it",
+        takes: [.optional("URL")],
+        details: """
+            Sends all events and packs to the server at URL, which gives the positions from then on.
+            The token needs the right admin. Events can be recorded meanwhile. If it is interrupted,
+            the same command goes on; until the server has said that it has the space, or never
+            will, this space gives no positions.
+
+            With --abandon the server is asked to give up the attempt, and the space is its own
+            authority again.
+            """,
+        options: [.flag("abandon", "give up the attempt that goes on")] + CommandOption.access
+            + [.json, .noProgress],
+        examples: [
+            "diario publish https://example.org/v1/spaces/home --token-file admin.key":
+                "a notebook is shared from now on"
+        ],
+        run: { try await PublishCommand.publish($0) }
+    )
+
+    static let remoteRestore = Command(
+        "remote restore",
+        "give a server back what it lost of the space",
+        takes: [.optional("URL")],
+        details: """
+            For a server that was restored from an older backup and waits, or that lost the space
+            with its disk. It gets all events that this replica has from it, at the positions that
+            they had, and gives positions again. The token needs the right admin. If it is
+            interrupted, the same command goes on.
+
+            Use the replica that has most. Replicas that have more go back to what the server has
+            then, send their own later events again, and keep those of others. A server that has
+            events which are not here refuses. So does one that goes on giving positions, which
+            `diario authority hold` stops.
+
+            Where events of others are kept, since the server went on without them, it syncs and
+            sends them: under their old origins, with new positions, and with the right relay alone.
+            Those that the server refuses are in the inbox then. With --drop they are given up, and
+            no server is asked.
+
+            A server that lost its tokens too needs new ones: diario token create makes the name of
+            the space as well. Where another space has the name by now, and others use it, this one
+            can be given back under a new name.
+            """,
+        options: [.flag("drop", "give up the events of others that are kept here")]
+            + CommandOption.access + [.json, .noProgress],
+        examples: [
+            "diario remote restore --token-file admin.key": "after an older backup was restored"
+        ],
+        run: { try await PublishCommand.restore($0) }
+    )
+}
+
+/// The commands that send a server all of a space: `diario publish` and `diario remote restore`.
+enum PublishCommand {
+    static func publish(_ call: Invocation) async throws {
+        try await call.withDiary { diary, space in
+            let isPublishing = try space.isPublishing
+            guard try isPublishing || space.hasAuthority else {
+                throw Failure.failed(
+                    "the space has its authority elsewhere already. To exchange events with it: "
+                        + "diario sync"
+                )
+            }
+            let access = try ServerAccess(call, of: space)
+            let transport = try await access.transport(for: diary)
+            guard !call.arguments.has("abandon") else {
+                guard isPublishing else {
+                    throw Failure.failed("no attempt to publish goes on, so none can be given up")
+                }
+                return try await abandon(call, diary, space, transport)
+            }
+            // First, so that the same command without an address goes on with it.
+            try space.store.setRemote(access.remote, of: space.id)
+            do {
+                try await call.withProgress(of: diary, "publishing") {
+                    try await diary.publish(with: transport)
+                }
+            } catch {
+                // If the server will never take it, there is nothing to go on with.
+                if try !space.isPublishing { try space.store.setRemote(nil, of: space.id) }
+                throw error
+            }
+            let head = space.store.standing(of: space.id).head
+            try space.store.noteSync(of: space.id, head: head)
+            try call.answer(
+                "published \(Show.count(head, "event")) at \(access.remote.address)",
+                ["published": true, "head": head, "address": access.remote.address]
+                    + Fields(transport)
+            )
+        }
+    }
+
+    private static func abandon(
+        _ call: Invocation,
+        _ diary: Diary,
+        _ space: Space,
+        _ transport: HTTPTransport
+    ) async throws {
+        let isKept = try await diary.abandonPublishing(with: transport)
+        if isKept { try space.store.setRemote(nil, of: space.id) }
+        try call.answer(
+            isKept
+                ? "the space is its own authority again"
+                : "the server has the space already: it is published",
+            ["published": !isKept] + Fields(transport)
+        )
+    }
+
+    static func restore(_ call: Invocation) async throws {
+        try await call.withDiary { diary, space in
+            guard try !space.hasAuthority, try !space.isPublishing else {
+                throw Failure.failed(
+                    "the space has its authority here, or is being published, so no server can "
+                        + "have lost it. To give it to one: diario publish"
+                )
+            }
+            guard !call.arguments.has("drop") else {
+                let count = try await diary.dropKept()
+                return try call.answer(
+                    "gave up \(Show.count(UInt64(count), "event")) of others",
+                    ["dropped": count]
+                )
+            }
+            let access = try ServerAccess(call, of: space)
+            let transport = try await access.transport(for: diary)
+            guard try space.store.keptCount(of: space.id).events == 0 else {
+                // First the events with positions here, where the server lacks them. If that cannot
+                // be done, the sync says what is wrong.
+                let isDone = try? await diary.restoreServer(with: transport)
+                return try await sendKept(call, diary, transport, access, isDone ?? false)
+            }
+            let isDone = try await call.withProgress(of: diary, "restoring") {
+                try await diary.restoreServer(with: transport)
+            }
+            let head = space.store.standing(of: space.id).head
+            let count = Show.count(head, "event")
+            // An address that was typed is not remembered.
+            let typed = call.arguments.operands.first.map { " \(CellText.oneLine($0))" } ?? ""
+            try call.answer(
+                isDone
+                    ? "restored \(count) at \(access.remote.address). To go on: diario sync\(typed)"
+                    : "\(access.remote.address) lacks nothing of the \(count) that are here",
+                ["restored": isDone, "head": head, "address": access.remote.address]
+                    + Fields(transport)
+            )
+        }
+    }
+
+    /// Sends the events of others that are kept here.
+    private static func sendKept(
+        _ call: Invocation,
+        _ diary: Diary,
+        _ transport: HTTPTransport,
+        _ access: ServerAccess,
+        _ isRestored: Bool
+    ) async throws {
+        let report = try await call.withProgress(of: diary, "restoring") {
+            try await diary.sendKept(with: transport)
+        }
+        try call.answer(
+            "\(access.remote.address) has \(Show.count(report.relayed, "event")) of others again; "
+                + "head \(ProgressLine.grouped(report.head))",
+            [
+                "restored": isRestored || report.hasRestored, "sent": report.relayed,
+                "refused": report.relayRejected, "kept": report.kept, "head": report.head,
+                "address": access.remote.address,
+            ] + Fields(transport)
+        )
+        if report.relayRejected > 0 {
+            call.remark(
+                "the server refused \(report.relayRejected) of them, which are in the inbox: "
+                    + "diario inbox list"
+            )
+        }
+        guard report.kept > 0 else { return }
+        throw Failure.failed(
+            "\(Show.count(UInt64(report.kept), "event")) of "
+                + "\(Show.count(UInt64(report.keptReplicas), "other replica")) stay here: the "
+                + "server lacks earlier ones of these replicas, or has others under their "
+                + "origins. When these replicas have synced, try again; to give the events up: "
+                + "diario remote restore --drop"
+        )
+    }
+}
+
+extension Invocation {
+    /// Shows how far a diary has come with sending all that it has.
+    func withProgress<Value: Sendable>(
+        of diary: Diary,
+        _ label: String,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await progressBar(label, unit: "events").follow { progress in
+            // Ends with the scope.
+            async let _: Void = Self.show(diary, progress)
+            return try await body()
+        }
+    }
+
+    private static func show(_ diary: Diary, _ progress: @escaping ReportProgress) async {
+        for await status in diary.syncStatus {
+            progress(status.head - min(status.head, status.lag), status.head)
+        }
+    }
+}

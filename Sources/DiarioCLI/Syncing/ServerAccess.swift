@@ -1,0 +1,127 @@
+import Diario
+import DiarioLog
+import DiarioStorage
+import DiarioTransport
+
+/// The server that a command is about, and how to get in.
+struct ServerAccess: Sendable {
+    let remote: RemoteFile
+
+    private static let tokenFileSizeMax = 4096
+
+    /// The server that was typed, else the one that the space remembers.
+    ///
+    /// A token that is remembered is for its own address alone.
+    init(_ call: Invocation, address given: String?, remembered: RemoteFile?) throws {
+        guard let text = given ?? remembered?.address else {
+            throw Failure.failed(
+                "this space knows no server. Name one: diario remote set URL --token-file FILE"
+            )
+        }
+        let address = try Self.address(text)
+        let own = remembered?.address == address.text ? remembered : nil
+        guard let token = try Self.token(call) ?? own?.token else {
+            throw Failure.usage(
+                "there is no token for \(address.server). Give it with --token-file FILE or in "
+                    + EnvironmentVariable.token.rawValue
+            )
+        }
+        var certificates = own?.certificates
+        if let path = call.arguments.value("ca-file") {
+            guard let full = Self.fullPath(path) else {
+                throw Failure.failed("the file \(CellText.oneLine(path)) of --ca-file is missing")
+            }
+            certificates = full
+        }
+        remote = RemoteFile(address: address.text, token: token, certificates: certificates)
+    }
+
+    /// The server of the first operand, else the one that the space remembers.
+    init(_ call: Invocation, of space: Space) throws {
+        try self.init(
+            call,
+            address: call.arguments.operands.first,
+            remembered: space.store.remote(of: space.id)
+        )
+    }
+
+    static func address(_ text: String) throws -> SpaceAddress {
+        do { return try SpaceAddress(text) } catch { throw Failure.usage(error.message) }
+    }
+
+    func transport() throws -> HTTPTransport {
+        try HTTPTransport(
+            to: remote.address,
+            token: remote.token,
+            certificates: remote.certificates
+        )
+    }
+
+    /// A transport with which the server knows the replica.
+    func transport(for diary: Diary) async throws -> HTTPTransport {
+        try await diary.transport(
+            to: remote.address,
+            token: remote.token,
+            certificates: remote.certificates
+        )
+    }
+
+    private static func token(_ call: Invocation) throws -> String? {
+        let (text, path) = (call.arguments.value("token"), call.arguments.value("token-file"))
+        guard let path else {
+            return text ?? EnvironmentVariable.token.value.flatMap { $0.isEmpty ? nil : $0 }
+        }
+        guard text == nil else {
+            throw Failure.usage("--token and --token-file are both there; give one of them")
+        }
+        var bytes: [UInt8] = []
+        try InputFile.open(path).read(at: 0, count: tokenFileSizeMax + 1, into: &bytes)
+        let words = bytes.split { $0 <= 0x20 }
+        guard words.count == 1, bytes.count <= tokenFileSizeMax else {
+            throw Failure.failed(
+                "\(CellText.oneLine(path)) holds no token: one line, as `diario token create` "
+                    + "prints it"
+            )
+        }
+        return String(decoding: words[0], as: UTF8.self)
+    }
+
+    /// From the root of the file system on, because it is remembered.
+    private static func fullPath(_ path: String) -> String? {
+        guard !SystemCall.isDirectory(path), (try? InputFile.open(path)) != nil else { return nil }
+        if path.hasPrefix("/") { return path }
+        return SystemCall.currentDirectory().map { "\($0)/\(path)" }
+    }
+}
+
+extension Fields {
+    /// What was sent and received.
+    init(_ transport: HTTPTransport) {
+        let traffic = transport.traffic
+        self = [
+            "requests": traffic?.requests ?? 0, "bytesSent": traffic?.bytesSent ?? 0,
+            "bytesReceived": traffic?.bytesReceived ?? 0,
+        ]
+    }
+}
+
+extension Space {
+    /// Whether the positions are given here.
+    var hasAuthority: Bool {
+        get throws { try store.status(of: id).manifest.authority != nil }
+    }
+
+    /// Whether an attempt to publish it goes on.
+    var isPublishing: Bool {
+        get throws { try store.publishing(of: id) != nil }
+    }
+}
+
+extension CommandOption {
+    /// How to get in at a server.
+    static let access: [CommandOption] = [
+        .value("token-file FILE", "a file with the token; else DIARIO_TOKEN", .file),
+        .value("token TEXT", "the token itself; others see it in the list of processes"),
+        .value("ca-file FILE", "certificates to trust in place of the system's, in PEM", .file),
+    ]
+}

@@ -1,0 +1,110 @@
+import Diario
+import DiarioLog
+
+extension Command {
+    static let status = Command(
+        "status",
+        "show the state of the sync, and what to do next",
+        details: """
+            Shows how many events are here and how many wait to be sent, the server, when the two
+            were last in sync, how many events are in the inbox and in quarantine, and how many of
+            others are kept because the server lost them. Asks no server.
+            """,
+        options: [.json],
+        examples: ["diario status": "before a journey, for example"],
+        run: { call in
+            try call.withSpace(.readOnly) { space in try StatusCommand(space).tell(call) }
+        }
+    )
+}
+
+/// The command `diario status`: all that is known without asking a server.
+private struct StatusCommand {
+    private let status: SpaceStatus
+    private let isPublishing: Bool
+    private let remote: RemoteFile?
+    private let lastSync: LastSyncFile?
+    /// Whether the file that says when is damaged.
+    private let isLastSyncDamaged: Bool
+    private let inboxCount: Int
+    private let quarantineCount: Int
+    private let kept: (events: Int, replicas: Int)
+
+    init(_ space: Space) throws {
+        let (store, id) = (space.store, space.id)
+        status = try store.status(of: id)
+        isPublishing = try space.isPublishing
+        remote = try store.remote(of: id)
+        kept = try store.keptCount(of: id)
+        lastSync = try store.lastSync(of: id)
+        isLastSyncDamaged = try store.remoteFaults(of: id).contains {
+            $0.file == LogPaths.lastSync(id)
+        }
+        inboxCount = try space.inboxCount()
+        quarantineCount = try ReadModels(space).quarantined().count
+    }
+
+    private var authority: String {
+        if isPublishing { return "publishing" }
+        return status.manifest.authority == nil ? "elsewhere" : "here"
+    }
+
+    /// The next things to do, the most pressing first.
+    private var hints: [String] {
+        var hints: [String] = []
+        if isPublishing {
+            hints.append(
+                "the space is being published: diario publish goes on, diario publish --abandon "
+                    + "gives up"
+            )
+        }
+        if inboxCount > 0 { hints.append("the server refused events: diario inbox list") }
+        if kept.events > 0 { hints.append(SyncCommand.text(kept: kept.events, of: kept.replicas)) }
+        if quarantineCount > 0 {
+            hints.append("read models could not take events: diario quarantine list")
+        }
+        if isLastSyncDamaged {
+            hints.append("the file with the time of the last sync is damaged: diario repair")
+        }
+        guard !isPublishing else { return hints }
+        if status.manifest.authority != nil {
+            hints.append("to share the space: diario publish URL")
+        } else if remote == nil {
+            hints.append("to exchange events: diario remote set URL --token-file FILE")
+        } else if status.pending > 0 {
+            hints.append("to send what is pending: diario sync")
+        } else if lastSync?.success == nil {
+            hints.append("to fetch what others recorded: diario sync")
+        }
+        return hints
+    }
+
+    func tell(_ call: Invocation) throws {
+        let (space, failure) = (status.manifest.space.text, lastSync?.failure)
+        let syncedAt = lastSync?.success.map { Show.time($0.at) }
+        guard !call.isJSON else {
+            return try call.output.json([
+                "space": space, "replica": status.replica.text, "authority": authority,
+                "head": status.head, "pending": status.pending, "inbox": inboxCount,
+                "quarantine": quarantineCount, "kept": kept.events, "keptReplicas": kept.replicas,
+                "remote": remote?.address, "lastSync": syncedAt,
+                "failedSync": ifKnown(failure.map { Show.time($0.at) }),
+                "lastError": failure?.message, "next": hints,
+            ])
+        }
+        var pairs = [
+            ("space", space), ("authority", authority),
+            ("head", ProgressLine.grouped(status.head)),
+            ("pending", Show.grouped(status.pending)), ("inbox", Show.grouped(inboxCount)),
+            ("quarantine", Show.grouped(quarantineCount)), ("kept", Show.grouped(kept.events)),
+            ("remote", remote?.address ?? "none"),
+            ("last sync", syncedAt ?? (isLastSyncDamaged ? "unknown" : "never")),
+        ]
+        if let failure {
+            let time = Show.time(failure.at)
+            pairs.append(("last error", "\(time): \(CellText.oneLine(failure.message))"))
+        }
+        try call.output.pairs(pairs)
+        for hint in hints { try call.output.line(hint) }
+    }
+}
