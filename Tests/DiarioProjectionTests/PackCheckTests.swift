@@ -83,11 +83,6 @@ import Testing
     @Test(arguments: [
         ("id TEXT, day TEXT, count INT, note TEXT", "table-key"),
         (
-            "id TEXT NOT NULL PRIMARY KEY, day TEXT, count INT, note TEXT NOT NULL",
-            "personal-needed"
-        ),
-        ("id TEXT NOT NULL PRIMARY KEY, day TEXT, count INT, note TEXT UNIQUE", "personal-key"),
-        (
             "id TEXT NOT NULL PRIMARY KEY, day TEXT COLLATE NOCASE, count INT, note TEXT",
             "sql-collate"
         ),
@@ -199,11 +194,6 @@ import Testing
             "INSERT INTO thing SELECT i, '', 1, '' FROM (WITH RECURSIVE n(i) AS "
                 + "(VALUES(1) UNION ALL SELECT i + 1 FROM n) SELECT i FROM n);", "sql-recursive"
         ),
-        ("INSERT INTO thing VALUES (:note, :day, 1, '');", "personal-key"),
-        ("INSERT INTO thing (day, id) VALUES (:day, 'a' || :note);", "personal-key"),
-        ("INSERT INTO thing (day, id) SELECT :day, :note;", "personal-key"),
-        ("UPDATE thing SET id = :note WHERE id = :id;", "personal-key"),
-        ("DELETE FROM thing WHERE note = :note;", "personal-condition"),
     ])
     func otherStatementsAreRefused(statement: String, rule: String) throws {
         let found = try problems(["readmodel/things.sql": Self.model(statement: statement)])

@@ -86,6 +86,11 @@ struct RecordedCalls {
             case .clock: add(event.clock.map { Int64($0.rawValue) })
             case .accepted: add(event.acceptedAt?.milliseconds)
             case .base: add(event.base.map { Int64($0) })
+            case .stamp:
+                guard let clock = event.clock, let origin = event.origin else { return add(0, 0) }
+                var stamp: [UInt8] = []
+                Stamp.append(Int64(clock.rawValue), origin, to: &stamp)
+                add(text: stamp, kind: 4)
             case .type: add(text: event.type.nameBytes)
             case .origin: add(text: (event.origin?.text ?? "").utf8)
             case .replica: add(text: (event.origin?.replica.text ?? "").utf8)

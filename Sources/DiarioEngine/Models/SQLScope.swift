@@ -41,14 +41,16 @@ extension ReadModels {
         }
         // Not built yet, or damaged: the words with which its definitions begin.
         return pack.sql.readModels.flatMap(\.definitions).contains { definition in
-            let start = definition.text.prefix { $0 != "(" }
-            return !SQLWords(String(start)).all.subtracting(Self.definingWords)
+            let start = definition.text.prefix { $0 != "(" }.split { $0.isWhitespace }
+                .prefix { $0.lowercased() != "as" }.joined(separator: " ")
+            return !SQLWords(start).all.subtracting(Self.definingWords)
                 .isDisjoint(with: words)
         }
     }
 
     private static let definingWords: Set<String> = [
-        "create", "table", "virtual", "if", "not", "exists", "using", "fts5", "rtree", "rtree_i32",
+        "create", "table", "virtual", "view", "if", "not", "exists", "using", "fts5", "rtree",
+        "rtree_i32",
         "unique", "index", "on", "trigger", "after", "before", "insert", "update", "delete", "of",
         "begin", "into", "for", "each", "row", "when", "as", "old", "new",
     ]
@@ -87,7 +89,9 @@ extension ReadModels {
 extension SQLStatement {
     /// The name of the table that it makes, in small letters.
     fileprivate var tableName: String? {
-        guard let place = head.firstIndex(of: "TABLE") else { return nil }
+        guard let place = head.firstIndex(where: { $0 == "TABLE" || $0 == "VIEW" }) else {
+            return nil
+        }
         let rest = head[(place + 1)...]
         let name = rest.starts(with: ["IF", "NOT", "EXISTS"]) ? rest.dropFirst(3) : rest
         return name.first?.lowercased()

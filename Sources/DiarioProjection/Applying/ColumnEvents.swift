@@ -147,7 +147,7 @@ final class LaidBlock {
         self.block = block
         self.type = type
         let table = ValueTable(block, type, events.parameters)
-        let usesOrigin = routes.flatMap(\.statements).flatMap(\.sources).contains {
+        let usesOrigin = routes.flatMap { $0.statements }.flatMap { $0.sources }.contains {
             $0 == .envelope(.origin)
         }
         // An upcast may use it as well.
@@ -157,7 +157,7 @@ final class LaidBlock {
             table.setOrigins(block, type, events.envelope)
         }
         self.table = table
-        statements = routes.flatMap(\.statements)
+        statements = routes.flatMap { $0.statements }
         bindings = routes.flatMap { route -> [RowBinding] in
             guard route.type.type.version == type.version else { return [] }
             return route.statements.map { prepared in

@@ -1,4 +1,4 @@
-import DiarioCore
+package import DiarioCore
 import DiarioSQLite
 import DiarioSchema
 
@@ -81,6 +81,13 @@ struct EventBinder {
         case .clock: try bind(Self.clock(of: event), to: statement, index)
         case .accepted: try bind(event.acceptedAt?.milliseconds, to: statement, index)
         case .base: try bind(event.base.map { Int64($0) }, to: statement, index)
+        case .stamp:
+            guard let clock = Self.clock(of: event), let origin = event.origin else {
+                return try statement.bindNull(at: index)
+            }
+            text.removeAll(keepingCapacity: true)
+            Stamp.append(clock, origin, to: &text)
+            try statement.bind(blob: text.span, at: index)
         case .type:
             let name = event.type.nameBytes
             try statement.bind(text: name.span, at: index)
@@ -142,5 +149,18 @@ struct EventBinder {
         text.removeAll(keepingCapacity: true)
         text.append(contentsOf: value.utf8)
         try statement.bind(text: text.span, at: index)
+    }
+}
+
+/// What `:_stamp` is bound to: clock, replica and sequence, so that bytes sort as the three do.
+package enum Stamp {
+    package static let size = 24
+
+    package static func append(_ clock: Int64, _ origin: Origin, to bytes: inout [UInt8]) {
+        for number in [UInt64(bitPattern: clock), origin.replica.rawValue, origin.sequence] {
+            for shift in stride(from: UInt64(56), through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+            }
+        }
     }
 }

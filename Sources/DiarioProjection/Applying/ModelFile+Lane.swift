@@ -146,7 +146,7 @@ extension ModelFile {
     }
 
     private func insert(_ rows: [[Value]], into shape: TableShape) throws(ProjectionError) {
-        let columns = shape.columns.filter { !$0.isGenerated }.map(\.name.quotedName)
+        let columns = shape.columns.filter { !$0.isGenerated }.map { $0.name.quotedName }
         let values = columns.map { _ in "?" }.joined(separator: ", ")
         try change(
             "INSERT INTO \(shape.name.quotedName) (\(columns.joined(separator: ", "))) "

@@ -16,7 +16,7 @@ extension ModelFile {
             applied INTEGER NOT NULL
         ) STRICT;
         CREATE TABLE diario_table (
-            name TEXT NOT NULL PRIMARY KEY, model TEXT NOT NULL, isVirtual INTEGER NOT NULL
+            name TEXT NOT NULL PRIMARY KEY, model TEXT NOT NULL, kind TEXT NOT NULL
         ) STRICT;
         CREATE TABLE diario_quarantine (
             model TEXT NOT NULL, replica TEXT NOT NULL, sequence INTEGER NOT NULL,
@@ -86,7 +86,7 @@ extension ModelFile {
             try drop(name)
         }
         let watch = Watch()
-        watch.needs = Set(plan.pack.needs.map(\.name))
+        watch.needs = Set(plan.pack.needs.map { $0.name })
         for model in plan.models where known[model.model.name] != model.fingerprint.text {
             try make(model, watch)
         }
@@ -94,7 +94,7 @@ extension ModelFile {
 
     private func make(_ plan: ModelPlan, _ watch: Watch) throws(ProjectionError) {
         let model = plan.model
-        let before = Set(try tableNames().map(\.name))
+        let before = Set(try tableNames().map { $0.name })
         connection.setAuthorizer { watch.answer($0) }
         defer { connection.setAuthorizer(nil) }
         for definition in model.definitions {
@@ -109,10 +109,10 @@ extension ModelFile {
             }
         }
         watch.begin(.ourOwn)
-        for (name, isVirtual) in try tableNames() where !before.contains(name) {
+        for (name, kind) in try tableNames() where !before.contains(name) {
             _ = try rows(
                 "INSERT INTO diario_table VALUES (?, ?, ?)",
-                [.text(name), .text(model.name), .integer(isVirtual ? 1 : 0)]
+                [.text(name), .text(model.name), .text(kind)]
             )
         }
         _ = try rows(
@@ -124,11 +124,11 @@ extension ModelFile {
     /// Removes a read model with its tables.
     private func drop(_ model: String) throws(ProjectionError) {
         let tables = try rows(
-            "SELECT name, isVirtual FROM diario_table WHERE model = ? ORDER BY isVirtual DESC",
+            "SELECT name, kind FROM diario_table WHERE model = ? ORDER BY kind DESC",
             [.text(model)]
         )
         // Triggers go first: those of a plain table would feed a virtual one that is gone.
-        for row in tables where row[1] == .integer(0) {
+        for row in tables where row[1] == .text("table") {
             for trigger in try rows(
                 "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?",
                 [row[0]]
@@ -137,7 +137,9 @@ extension ModelFile {
             }
         }
         for row in tables {
-            if case .text(let name) = row[0] { try run("DROP TABLE \(name.quotedName)") }
+            guard case .text(let name) = row[0] else { continue }
+            let kind = row[1] == .text("view") ? "VIEW" : "TABLE"
+            try run("DROP \(kind) \(name.quotedName)")
         }
         for table in ["diario_table", "diario_quarantine"] {
             _ = try rows("DELETE FROM \(table) WHERE model = ?", [.text(model)])
@@ -145,7 +147,7 @@ extension ModelFile {
         _ = try rows("DELETE FROM diario_model WHERE name = ?", [.text(model)])
     }
 
-    private func tableNames() throws(ProjectionError) -> [(name: String, isVirtual: Bool)] {
+    private func tableNames() throws(ProjectionError) -> [(name: String, kind: String)] {
         do throws(SQLiteError) {
             return try TableShape.names(connection).filter { !$0.name.hasPrefix("diario_") }
         } catch {

@@ -16,6 +16,8 @@ extension ModelFile {
                     $0.name == upcast.type && $0.version == upcast.to
                 })
             else { throw .version }
+            let place = "\(upcast.file), line \(upcast.statement.line)"
+            let row: [Value]?
             do throws(SQLiteError) {
                 let prepared = try prepared(upcast)
                 for (offset, name) in upcast.statement.parameterNames.enumerated() {
@@ -32,7 +34,7 @@ extension ModelFile {
                         try event.bind(source, to: prepared.statement, at: offset + 1, &binder)
                     }
                 }
-                fields = try Self.fields(of: target, from: prepared.statement)
+                row = try Self.fields(of: target, from: prepared.statement)
             } catch {
                 throw .sqlite(
                     error,
@@ -41,10 +43,11 @@ extension ModelFile {
                     bound: stepLimit.reached
                 )
             }
+            guard let row else { throw .upcast("\(place): it gives one row for each event") }
             do throws(UpcastRow.Fault) {
-                fields = try UpcastRow.conforming(fields, to: target)
+                fields = try UpcastRow.conforming(row, to: target)
             } catch {
-                throw .upcast("\(upcast.file), line \(upcast.statement.line): \(error.message)")
+                throw .upcast("\(place): \(error.message)")
             }
             version = target.version
         }
@@ -63,21 +66,19 @@ extension ModelFile {
         return made
     }
 
-    /// The row that an upcast gives, in the order of the type's fields.
+    /// The row that an upcast gives, in the order of the type's fields; nil if it does not give
+    /// exactly one.
     private static func fields(
         of type: EventType,
         from statement: borrowing Statement
-    ) throws(SQLiteError) -> [Value] {
+    ) throws(SQLiteError) -> [Value]? {
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
         var fields = [Value](repeating: .null, count: type.fields.count)
-        if try statement.step() {
-            for column in 0..<statement.columnCount {
-                guard let index = type.fieldIndex(statement.columnName(at: column)) else {
-                    continue
-                }
-                fields[index] = statement.value(at: column)
-            }
+        for column in 0..<statement.columnCount {
+            guard let index = type.fieldIndex(statement.columnName(at: column)) else { continue }
+            fields[index] = statement.value(at: column)
         }
-        statement.reset()
-        return fields
+        return try statement.step() ? nil : fields
     }
 }

@@ -102,7 +102,7 @@ package final class ModelFile {
     }
 
     /// The position at which all models are.
-    package var applied: UInt64 { models.map(\.applied).min() ?? 0 }
+    package var applied: UInt64 { models.map { $0.applied }.min() ?? 0 }
 
     /// Makes a new generation that holds what another one holds, to be built on from there.
     ///
@@ -125,7 +125,7 @@ package final class ModelFile {
     package func begin(_ care: Care = .none) throws(ProjectionError) {
         try setSpilling(for: care)
         _ = try rows("BEGIN IMMEDIATE")
-        taken = models.map(\.taken)
+        taken = models.map { $0.taken }
         hasSetEndedAside = false
         stepLimit.beginTransaction()
     }

@@ -55,7 +55,7 @@ package struct ModelPlan: Sendable {
                 type: type,
                 upcasts: Self.upcasts(of: name, in: pack),
                 statements: start..<statements.count,
-                usesPlace: statements[start...].contains { $0.sources.contains(where: \.isPlace) }
+                usesPlace: statements[start...].contains { $0.sources.contains { $0.isPlace } }
             )
         }
         self.types = types
@@ -72,7 +72,7 @@ package struct ModelPlan: Sendable {
     /// Section 5 of schema/format/models.md.
     private static func fingerprint(of model: ReadModel, in pack: Pack) -> Hash32 {
         var bytes: [UInt8] = []
-        bytes.append(text: "diario readmodel 2")
+        bytes.append(text: "diario readmodel 1")
         bytes.append(text: model.name)
         bytes.append(varint: UInt64(model.version))
         bytes.append(varint: UInt64(model.definitions.count))
@@ -135,7 +135,7 @@ package struct PackPlan: Sendable {
         self.pack = pack
         self.fingerprint = fingerprint
         models = pack.sql.readModels.map { ModelPlan($0, of: pack) }
-        typeNames = Set(models.flatMap(\.types.keys)).sorted()
+        typeNames = Set(models.flatMap { $0.types.keys }).sorted()
         typeNameBytes = Set(typeNames.map { Array($0.utf8) })
     }
 

@@ -11,7 +11,7 @@ extension PackPlan {
 
     /// What statements of the pack are bound to beside fields.
     var envelopeParameters: Set<EnvelopeParameter> {
-        var names = models.flatMap(\.statements).flatMap(\.sources).compactMap { source in
+        var names = models.flatMap { $0.statements }.flatMap { $0.sources }.compactMap { source in
             if case .envelope(let parameter) = source { parameter } else { nil }
         }
         for upcast in pack.sql.upcasts {
@@ -32,7 +32,7 @@ extension PackPlan {
                 return FieldSelection(all: type.fields.count)
             }
             var found = selection ?? FieldSelection()
-            for source in model.statements[plan.statements].flatMap(\.sources) {
+            for source in model.statements[plan.statements].flatMap({ $0.sources }) {
                 switch source {
                 case .field(let field): found.insert(field)
                 case .envelope(.subject):
@@ -52,7 +52,7 @@ extension EnvelopePart {
         switch parameter {
         case .position, .replica, .sequence, .origin, .type, .version: return nil
         case .at: self = .times
-        case .clock: self = .clocks
+        case .clock, .stamp: self = .clocks
         case .accepted: self = .accepted
         case .actor: self = .actors
         case .subject: self = .subjects

@@ -7,7 +7,7 @@ import DiarioSchema
 
 /// The columns of a table of the envelope.
 enum EnvelopeColumnPlace: Int, CaseIterable {
-    case position, sequence, replica, at, clock, accepted, base, actor, subject
+    case position, sequence, replica, at, clock, accepted, base, actor, subject, stamp
 
     /// Nil for what is the same for all events of a type.
     init?(_ parameter: EnvelopeParameter) {
@@ -21,6 +21,7 @@ enum EnvelopeColumnPlace: Int, CaseIterable {
         case .base: self = .base
         case .actor: self = .actor
         case .subject: self = .subject
+        case .stamp: self = .stamp
         case .origin, .type, .version: return nil
         }
     }
@@ -60,11 +61,32 @@ extension ValueTable {
                 let codes = events.map { envelope.replicas[Int($0)] }
                 let place = EnvelopeColumnPlace.replica.rawValue
                 set(place, names, codes: codes, rows: nil, of: events.count)
+            case .stamp: setStamps(envelope, events)
             case .actor: set(.actor, envelope.actors, events)
             case .subject: set(.subject, envelope.subjects, events)
             case .origin, .type, .version: break
             }
         }
+    }
+
+    private func setStamps(_ envelope: SegmentEnvelope, _ events: [Int32]) {
+        var bytes: [UInt8] = []
+        var bounds: [UInt32] = [0]
+        bytes.reserveCapacity(Stamp.size * events.count)
+        for event in events {
+            let event = Int(event)
+            Stamp.append(envelope.clock(of: event), envelope.origin(of: event), to: &bytes)
+            bounds.append(UInt32(bytes.count))
+        }
+        set(
+            EnvelopeColumnPlace.stamp.rawValue,
+            bytes.span,
+            bounds.span,
+            codes: nil,
+            rows: nil,
+            of: events.count,
+            areBlobs: true
+        )
     }
 
     private func set(

@@ -3,33 +3,26 @@ import DiarioSchema
 
 /// Tries a read model of a pack on an empty database, and gathers what is wrong with it.
 struct ModelCheck {
-    private let pack: Pack
     private let model: ReadModel
     private let watch: Watch
     private(set) var problems: [PackProblem] = []
-    /// The tables that it makes.
-    private var shapes: [TableShape] = []
-    /// What it is made of, as far as SQLite accepts it.
-    private var definitions: [SQLSyntax] = []
-    private var changes: [(syntax: SQLSyntax, parameters: [String: Trait])] = []
+    /// What its definitions have made, in order.
+    private var objects: [Object] = []
 
-    /// Words that make a table come out otherwise on another device, with what to do instead.
-    private static let refusedWords: [(word: String, rule: String, remedy: String)] = [
-        (
-            "AUTOINCREMENT", "sql-autoincrement",
-            "numbers would depend on what was deleted; use a key"
-        ),
-        ("COLLATE", "sql-collate", "texts are compared by their bytes; remove it"),
-        ("LIMIT", "sql-limit", "which rows are left depends on their order; use min, max or a key"),
-        ("RETURNING", "sql-returning", "nobody reads what it returns; remove it"),
-    ]
-    /// What may stand behind DEFAULT; SQLite lets nobody look at what functions do there.
-    private static let fallbacks = ["NULL", "TRUE", "FALSE"]
-    static let rowIDs: Set<String> = ["ROWID", "OID", "_ROWID_"]
+    /// A table, an index, a trigger or a view.
+    private struct Object {
+        let kind: String
+        let name: String
+        /// The table to which it belongs.
+        let table: String
+        let line: Int
+    }
 
-    init(_ model: ReadModel, of pack: Pack, _ watch: Watch) {
+    /// Prefixes of names that are not the pack's.
+    private static let reservedPrefixes = ["diario_", "sqlite_"]
+
+    init(_ model: ReadModel, _ watch: Watch) {
         self.model = model
-        self.pack = pack
         self.watch = watch
     }
 
@@ -37,19 +30,21 @@ struct ModelCheck {
     ///
     /// The connection has the tables of the models before it, and asks `watch`.
     mutating func run(on connection: borrowing Connection) {
-        watch.begin(.ourOwn)
-        let known = (try? TableShape.names(connection).map(\.name)) ?? []
-        watch.tables = []
-        watch.virtualTables = []
+        watch.beginModel()
         for definition in model.definitions { define(definition, connection) }
-        if problems.isEmpty { checkTables(known, connection) }
-        if problems.isEmpty { checkTriggers(connection) }
+        var shapes: [TableShape] = []
+        if problems.isEmpty { shapes = checkTables(connection) }
+        if problems.isEmpty { compile(shapes, connection) }
         guard problems.isEmpty || !shapes.isEmpty else { return }
-        for block in model.blocks {
-            for statement in block.statements { check(statement, of: block, connection) }
+        for statement in model.blocks.flatMap({ $0.statements }) where checkWords(statement) {
+            watch.begin(.change)
+            do throws(SQLiteError) {
+                _ = try connection.prepare(statement.text, isKept: false)
+            } catch {
+                report(error, statement)
+            }
         }
-        if !shapes.isEmpty { review() }
-        for shape in shapes { watch.otherTables[shape.name] = model.name }
+        watch.endModel(model.name)
     }
 
     private mutating func problem(_ line: Int, _ rule: String, _ message: String) {
@@ -57,7 +52,7 @@ struct ModelCheck {
         if !problems.contains(problem) { problems.append(problem) }
     }
 
-    /// The problem that SQLite, or the one who watches, has with a statement.
+    /// Adds the problem that SQLite or the authorizer has with a statement.
     private mutating func report(_ error: SQLiteError, _ statement: SQLStatement) {
         let line = error.offset.map { statement.line(at: $0) } ?? statement.line
         if let refusal = watch.refusal {
@@ -72,143 +67,117 @@ struct ModelCheck {
         problem(line, "sql", message)
     }
 
-    // MARK: Tables
+    /// True if no word is refused.
+    private mutating func checkWords(_ statement: SQLStatement) -> Bool {
+        let found = RefusedWord.problems(with: statement, of: model.file)
+        for found in found where !problems.contains(found) { problems.append(found) }
+        return found.isEmpty
+    }
+
+    // MARK: Definitions
 
     private mutating func define(
         _ statement: SQLStatement,
         _ connection: borrowing Connection
     ) {
-        let isTrigger = statement.head.contains("TRIGGER")
-        let isSound = checkWords(statement, isTrigger: isTrigger)
+        guard checkWords(statement) else { return }
         watch.begin(.definition)
         do throws(SQLiteError) {
-            // First looked at, because it is carried out at once.
+            // Looked at before it is carried out.
             _ = try connection.prepare(statement.text, isKept: false)
-            if let syntax = parse(statement, isReported: isSound) {
-                let review = StatementReview([])
-                review.checkForm(syntax)
-                guard !take(review) else { return }
-                definitions.append(syntax)
-            } else if isSound || statement.words.contains(where: { $0.isKeyword("SELECT") }) {
-                return
-            }
+            watch.begin(.ourOwn)
+            let last = try connection.value("SELECT coalesce(max(rowid), 0) FROM sqlite_schema")
+            guard case .integer(let last) = last else { return }
             watch.begin(.definition)
             try connection.execute(statement.text)
+            watch.begin(.ourOwn)
+            let made = try connection.rows(
+                "SELECT type, name, tbl_name FROM sqlite_schema WHERE rowid > \(last) "
+                    + "AND sql IS NOT NULL"
+            )
+            for row in made {
+                guard let kind = row[0].text, let name = row[1].text, let table = row[2].text
+                else { continue }
+                add(Object(kind: kind, name: name, table: table, line: statement.line))
+            }
         } catch {
             report(error, statement)
         }
     }
 
-    private mutating func parse(_ statement: SQLStatement, isReported: Bool) -> SQLSyntax? {
-        do throws(SQLSyntaxFault) { return try SQLParser.parse(statement) } catch {
-            if isReported { problem(error.line, "sql-form", error.message) }
-            return nil
+    private mutating func add(_ object: Object) {
+        objects.append(object)
+        checkName(object.name, object.line)
+        switch object.kind {
+        case "view": watch.views.insert(object.name)
+        case "trigger":
+            watch.triggerTables[object.name] = object.table
+            guard watch.views.contains(object.table) else { return }
+            problem(
+                object.line,
+                "sql-trigger",
+                "\(object.table) is a view, which nothing is written to, so it has no trigger"
+            )
+        default: break
         }
     }
 
-    /// Takes over what a review found; true if that is anything.
-    private mutating func take(_ review: StatementReview) -> Bool {
-        let found = review.takeProblems()
-        for found in found { problem(max(1, found.line), found.rule, found.message) }
-        return !found.isEmpty
-    }
-
-    /// True if no word is refused.
-    private mutating func checkWords(_ statement: SQLStatement, isTrigger: Bool) -> Bool {
-        let words = statement.words
-        let count = problems.count
-        for (word, next) in zip(words, words.dropFirst())
-        where word.isKeyword("DEFAULT") && !Self.isFallback(next) {
-            problem(
-                word.line,
-                "sql-default",
-                "a default is a number, a text or NULL; \(next.text) is none"
+    private mutating func checkName(_ name: String, _ line: Int) {
+        if let prefix = Self.reservedPrefixes.first(where: { name.lowercased().hasPrefix($0) }) {
+            return problem(
+                line,
+                "sql-name",
+                "names that begin with \(prefix) are the engine's; choose another"
             )
         }
-        for (index, word) in words.enumerated() {
-            guard let text = word.name?.uppercased() else { continue }
-            if word.kind == .word,
-                let refused = Self.refusedWords.first(where: { $0.word == text })
-            {
-                problem(word.line, refused.rule, "\(text) is not allowed here: \(refused.remedy)")
-            }
-            // A trigger has to name the row of the index that it feeds, and WITHOUT ROWID has none.
-            if !isTrigger, Self.rowIDs.contains(text),
-                index == 0 || !words[index - 1].isKeyword("WITHOUT")
-            {
-                problem(
-                    word.line,
-                    "sql-rowid",
-                    "row ids are given in the order in which rows come; declare a key and use it"
-                )
-            }
-        }
-        return problems.count == count
+        let isPlain =
+            1...64 ~= name.utf8.count
+            && name.utf8.allSatisfy { byte in
+                0x61...0x7a ~= byte | 0x20 || 0x30...0x39 ~= byte || byte == 0x5f
+            } && !(name.utf8.first.map { 0x30...0x39 ~= $0 } ?? true)
+        guard !isPlain else { return }
+        problem(
+            line,
+            "sql-name",
+            "a name is at most 64 letters from a to z, digits and _, and begins with no digit"
+        )
     }
 
-    private static func isFallback(_ word: SQLWord) -> Bool {
-        switch word.kind {
-        case .number, .text, .blob: true
-        case .symbol: word.text == "-" || word.text == "+"
-        case .word: fallbacks.contains(word.text.uppercased()) || word.isKeyword("VALUES")
-        case .quotedName, .parameter: false
-        }
-    }
+    private func line(of name: String) -> Int { objects.first { $0.name == name }?.line ?? 1 }
 
-    private mutating func checkTables(
-        _ known: [String],
-        _ connection: borrowing Connection
-    ) {
-        let all: [TableShape]
+    // MARK: Tables
+
+    private mutating func checkTables(_ connection: borrowing Connection) -> [TableShape] {
+        var shapes: [TableShape] = []
         let foreignKeys: [[Value]]
         do throws(SQLiteError) {
             watch.begin(.ourOwn)
-            all = try TableShape.all(connection)
+            shapes = try TableShape.all(connection)
             foreignKeys = try connection.rows(
                 "SELECT t.name, f.on_update, f.on_delete FROM pragma_table_list AS t, "
                     + "pragma_foreign_key_list(t.name) AS f"
             )
         } catch {
-            return problem(1, "sql", error.message)
+            problem(1, "sql", error.message)
+            return []
         }
-        shapes = all.filter { !known.contains($0.name) }
+        let own = Set(objects.lazy.filter { $0.kind == "table" }.map { $0.name })
+        shapes = shapes.filter { own.contains($0.name) }
         for shape in shapes {
-            let line = line(ofTable: shape.name)
-            if shape.isVirtual {
+            for column in shape.columns { checkName(column.name, line(of: shape.name)) }
+            guard !shape.isVirtual else {
                 watch.virtualTables.insert(shape.name)
                 continue
             }
             watch.tables.insert(shape.name)
-            if shape.primaryKey.isEmpty {
-                problem(
-                    line,
-                    "table-key",
-                    "the table \(shape.name) has no primary key; declare one"
-                )
-            }
-            if !shape.isStrict {
-                problem(
-                    line,
-                    "table-strict",
-                    "the table \(shape.name) takes any value in any column; end it with STRICT"
-                )
-            }
-            if let column = shape.misplacedColumn {
-                // SQLite tells of changed rows without such columns, and counts those behind anew.
-                problem(
-                    line,
-                    "table-generated",
-                    "the column \(column.name) of \(shape.name) is generated when it is read; "
-                        + "write it behind all others, or end it with STORED"
-                )
-            }
+            check(shape, connection)
         }
         for key in foreignKeys {
             guard case .text(let table) = key[0], watch.tables.contains(table),
                 key[1] != .text("NO ACTION") || key[2] != .text("NO ACTION")
             else { continue }
             problem(
-                line(ofTable: table),
+                line(of: table),
                 "table-reference",
                 "a foreign key of \(table) changes rows by itself; write that below -- on TYPE"
             )
@@ -216,100 +185,113 @@ struct ModelCheck {
         if watch.tables.isEmpty {
             problem(1, "table-none", "the read model has no table; add CREATE TABLE")
         }
+        return shapes
     }
 
-    private func line(ofTable name: String) -> Int {
-        let found = model.definitions.first { definition in
-            definition.head.contains("TABLE")
-                && definition.words.contains { $0.name?.lowercased() == name.lowercased() }
+    private mutating func check(_ shape: TableShape, _ connection: borrowing Connection) {
+        let line = line(of: shape.name)
+        if shape.primaryKey.isEmpty {
+            problem(line, "table-key", "the table \(shape.name) has no primary key; declare one")
         }
-        return found?.line ?? 1
+        if !shape.isStrict {
+            problem(
+                line,
+                "table-strict",
+                "the table \(shape.name) takes any value in any column; end it with STRICT"
+            )
+        }
+        if let column = shape.misplacedColumn {
+            // SQLite tells of changed rows without such columns, and counts the rest anew.
+            problem(
+                line,
+                "table-generated",
+                "the column \(column.name) of \(shape.name) is generated when it is read; "
+                    + "write it after all others, or end it with STORED"
+            )
+        }
+        // SQLite asks nobody which functions a default calls; as an expression it does.
+        for column in shape.columns {
+            guard let fallback = column.fallback else { continue }
+            watch.begin(.upcast)
+            guard (try? connection.prepare("SELECT \(fallback)", isKept: false)) == nil else {
+                continue
+            }
+            problem(
+                line,
+                "sql-default",
+                "the default of \(column.name) is a number, a text or NULL; \(fallback) is none"
+            )
+        }
     }
 
-    /// Triggers and defaults are looked at by SQLite only where something needs them.
-    private mutating func checkTriggers(_ connection: borrowing Connection) {
+    /// Triggers and views are looked at by SQLite only where something needs them.
+    private mutating func compile(_ shapes: [TableShape], _ connection: borrowing Connection) {
         for shape in shapes where !shape.isVirtual {
-            let columns = shape.columns.filter { !$0.isGenerated }.map { "\"\($0.name)\"" }
-            let table = "\"\(shape.name)\""
+            let columns = shape.columns.filter { !$0.isGenerated }.map { $0.name.quotedName }
+            let table = shape.name.quotedName
             let values = columns.map { _ in "NULL" }.joined(separator: ", ")
             let changes = columns.map { "\($0) = \($0)" }.joined(separator: ", ")
+            let trigger = objects.first { $0.kind == "trigger" && $0.table == shape.name }
             for statement in [
                 "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(values))",
                 "INSERT INTO \(table) DEFAULT VALUES", "UPDATE \(table) SET \(changes)",
                 "DELETE FROM \(table)",
             ] {
-                watch.begin(.change)
-                do throws(SQLiteError) {
-                    _ = try connection.prepare(statement, isKept: false)
-                } catch {
-                    let trigger = model.definitions.first { $0.head.contains("TRIGGER") }
-                    let isOfTrigger = watch.refusal?.rule == "sql-trigger"
-                    let table = line(ofTable: shape.name)
-                    problem(
-                        isOfTrigger ? trigger?.line ?? table : table,
-                        watch.refusal?.rule ?? "sql",
-                        watch.refusal?.message ?? error.message
-                    )
-                    return
-                }
+                let line = trigger?.line ?? line(of: shape.name)
+                guard compile(statement, line, connection) else { return }
             }
+        }
+        for view in objects where view.kind == "view" {
+            _ = compile("SELECT * FROM \(view.name.quotedName)", view.line, connection)
         }
     }
 
-    // MARK: Changes
-
-    private mutating func check(
-        _ statement: SQLStatement,
-        of block: ReadModel.Block,
+    private mutating func compile(
+        _ sql: String,
+        _ line: Int,
         _ connection: borrowing Connection
-    ) {
-        let isSound = checkWords(statement, isTrigger: false)
+    ) -> Bool {
         watch.begin(.change)
-        do throws(SQLiteError) { _ = try connection.prepare(statement.text, isKept: false) } catch {
-            return report(error, statement)
+        do throws(SQLiteError) {
+            _ = try connection.prepare(sql, isKept: false)
+            return true
+        } catch {
+            problem(line, watch.refusal?.rule ?? "sql", watch.refusal?.message ?? error.message)
+            return false
         }
-        guard let syntax = parse(statement, isReported: isSound) else { return }
-        changes.append((syntax, parameters(of: block)))
     }
+}
 
-    /// What the parameters of a block's statements may be.
-    private func parameters(of block: ReadModel.Block) -> [String: Trait] {
-        var traits: [String: Trait] = [:]
-        for parameter in EnvelopeParameter.allCases {
-            traits[parameter.rawValue] = Trait(parameter)
-        }
-        for name in block.types {
-            guard let type = pack.types.last(where: { $0.name == name }) else { continue }
-            for field in type.fields {
-                traits[field.name, default: Trait()].formUnion(Trait(field, of: type))
-            }
-        }
-        return traits
-    }
+/// A word of SQL that no event may depend on, and about which the authorizer is not asked.
+enum RefusedWord {
+    private static let words: [String: (rule: String, remedy: String)] = [
+        "AUTOINCREMENT": (
+            "sql-autoincrement", "numbers would depend on what was deleted; use a key"
+        ),
+        "COLLATE": ("sql-collate", "texts are compared by their bytes; remove it"),
+        "LIMIT": ("sql-limit", "which rows are left depends on their order; use min, max or a key"),
+        "OVER": ("sql-window", "it counts rows in an order that nobody gave; use keys and sums"),
+        "RETURNING": ("sql-returning", "nobody reads what it returns; remove it"),
+        "DEFERRED": (
+            "table-reference",
+            "a foreign key is held to event by event, and a transaction may hold many; remove it"
+        ),
+        "RAISE": ("sql-raise", "a trigger only feeds virtual tables; remove it"),
+        "ROLLBACK": ("sql-conflict", "an event is taken as a whole; remove it"),
+        "ABORT": ("sql-conflict", "an event is taken as a whole; remove it"),
+        "FAIL": ("sql-conflict", "an event is taken as a whole; remove it"),
+    ]
+    private static let all = Set(words.keys)
 
-    // MARK: What the statements mean together
-
-    private mutating func review() {
-        let review = StatementReview(shapes)
-        // What comes into one column may come from there into another.
-        var hasNews = true
-        while hasNews {
-            hasNews = false
-            for definition in definitions {
-                guard case .createTable(let table) = definition else { continue }
-                hasNews = review.gather(generated: table) || hasNews
-            }
-            for change in changes {
-                review.parameters = change.parameters
-                hasNews = review.gather(change.syntax) || hasNews
-            }
+    static func problems(with statement: SQLStatement, of file: String) -> [PackProblem] {
+        statement.places(of: all).compactMap { word, line in
+            guard let (rule, remedy) = words[word] else { return nil }
+            return PackProblem(
+                file: file,
+                line: line,
+                rule: rule,
+                message: "\(word) is not allowed here: \(remedy)"
+            )
         }
-        review.parameters = [:]
-        for definition in definitions { review.check(definition: definition) }
-        for change in changes {
-            review.parameters = change.parameters
-            review.check(change.syntax)
-        }
-        _ = take(review)
     }
 }

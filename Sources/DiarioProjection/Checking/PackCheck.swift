@@ -43,7 +43,7 @@ package enum PackCheck {
         pack.needs.compactMap { need in
             let function = EngineFunction(rawValue: need.name)
             guard function == nil || need.version != EngineFunction.version else { return nil }
-            let known = EngineFunction.allCases.map(\.rawValue).joined(separator: ", ")
+            let known = EngineFunction.allCases.map { $0.rawValue }.joined(separator: ", ")
             return PackProblem(
                 file: "pack.json",
                 line: nil,
@@ -61,7 +61,7 @@ package enum PackCheck {
         _ inUse: Bool
     ) throws(SQLiteError) -> [PackProblem] {
         let watch = Watch()
-        watch.needs = Set(pack.needs.map(\.name))
+        watch.needs = Set(pack.needs.map { $0.name })
         let connection = try PackConnection.scratch()
         connection.setAuthorizer { watch.answer($0) }
         // Tables are empty here, so whatever takes long was made to.
@@ -73,7 +73,7 @@ package enum PackCheck {
         var problems: [PackProblem] = []
         var isWhole = true
         for model in pack.sql.readModels {
-            var check = ModelCheck(model, of: pack, watch)
+            var check = ModelCheck(model, watch)
             check.run(on: connection)
             isWhole = isWhole && check.problems.isEmpty
             problems += check.problems
@@ -170,6 +170,8 @@ package enum PackCheck {
         _ watch: Watch
     ) -> [PackProblem] {
         let statement = upcast.statement
+        let words = RefusedWord.problems(with: statement, of: upcast.file)
+        guard words.isEmpty else { return words }
         if let found = problem(statement, upcast.file, .upcast, connection, watch) {
             return [found]
         }
@@ -177,8 +179,50 @@ package enum PackCheck {
             let type = pack.types.first(where: { $0.name == upcast.type && $0.version == upcast.to }
             )
         else { return [] }
-        return UpcastCheck(upcast, to: type, pack).problems(
+        return fieldProblems(
+            with: upcast,
+            to: type,
             columns: (0..<prepared.columnCount).map { prepared.columnName(at: $0) }
         )
+    }
+
+    /// The columns of an upcast are fields of the newer version, each once.
+    private static func fieldProblems(
+        with upcast: Upcast,
+        to type: EventType,
+        columns: [String]
+    ) -> [PackProblem] {
+        func problem(_ rule: String, _ message: String) -> PackProblem {
+            PackProblem(
+                file: upcast.file,
+                line: upcast.statement.line,
+                rule: rule,
+                message: message
+            )
+        }
+        var problems: [PackProblem] = []
+        for (index, name) in columns.enumerated() {
+            if type.fieldIndex(name) == nil {
+                problems.append(
+                    problem(
+                        "unknown-field",
+                        "\(type.name) version \(type.version) has no field \(name); name each "
+                            + "column after a field, with AS"
+                    )
+                )
+            } else if columns[..<index].contains(name) {
+                problems.append(problem("upcast-field", "the field \(name) is there twice"))
+            }
+        }
+        for field in type.fields where field.isRequired && !columns.contains(field.name) {
+            problems.append(
+                problem(
+                    "upcast-field",
+                    "version \(type.version) needs the field \(field.name), and the upcast leaves "
+                        + "it out"
+                )
+            )
+        }
+        return problems
     }
 }

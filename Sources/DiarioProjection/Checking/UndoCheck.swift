@@ -1,4 +1,3 @@
-import DiarioCore
 import DiarioSQLite
 import DiarioSchema
 
@@ -7,7 +6,7 @@ import DiarioSchema
 ///
 /// Rows of plain tables are put back by the engine; what indexes them, by triggers of the pack.
 struct UndoCheck {
-    private let file: ModelFile
+    private(set) var trial: Trial
     private let indexes: [Index]
     private var counts: [String: Int] = [:]
     /// The indexes of which something was said.
@@ -23,8 +22,9 @@ struct UndoCheck {
     /// Examples of a type that are looked at.
     private static let countMax = 16
 
-    init(_ file: ModelFile) throws(ProjectionError) {
-        self.file = file
+    init(_ trial: Trial) throws(ProjectionError) {
+        self.trial = trial
+        let file = trial.file
         let tables = try file.rows(
             "SELECT name, sql LIKE '%using%fts5%' FROM sqlite_schema "
                 + "WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL%' ORDER BY name"
@@ -46,61 +46,39 @@ struct UndoCheck {
     }
 
     /// Lets the read models take an example, takes it back, and lets them take it for good.
-    mutating func take(_ line: EventLine, at place: (file: String, line: Int)) {
-        guard !indexes.isEmpty, let origin = line.origin else { return }
-        let name = line.type.name
+    mutating func take(_ example: Example) throws(ProjectionError) {
+        // After one that could not be taken back nothing else can be told.
+        guard !told.contains("") else { return }
+        let name = example.line.type.name
         counts[name, default: 0] += 1
         if counts[name, default: 0] <= Self.countMax {
-            do throws(ProjectionError) {
-                var before: [[[Value]]] = []
-                for index in indexes { before.append(try contents(of: index)) }
-                try undo(line, origin)
-                for (index, old) in zip(indexes, before) where !told.contains(index.name) {
-                    guard try contents(of: index) != old else { continue }
-                    note(
-                        "the index \(index.name) is not as it was once this example is taken "
-                            + "back, as pending events are",
-                        index,
-                        place
-                    )
-                }
-            } catch {
-                note("this example cannot be taken back: \(error.message)", nil, place)
+            var before: [[[Value]]] = []
+            for index in indexes { before.append(try contents(of: index)) }
+            try trial.applyPending([example])
+            do throws(ProjectionError) { try trial.undo() } catch {
+                return note("this example cannot be taken back: \(error.message)", "", example)
+            }
+            for (index, old) in zip(indexes, before) where !told.contains(index.name) {
+                guard try contents(of: index) != old else { continue }
+                note(
+                    "the index \(index.name) is not as it was once this example is taken back, as "
+                        + "pending events are",
+                    index.name,
+                    example
+                )
             }
         }
-        try? file.begin(.eachEvent)
-        try? file.apply(line, .eachEvent)
-        try? file.commit()
+        try trial.apply([example])
     }
 
-    private mutating func note(
-        _ what: String,
-        _ index: Index?,
-        _ place: (file: String, line: Int)
-    ) {
-        guard told.insert(index?.name ?? "").inserted else { return }
+    private mutating func note(_ message: String, _ index: String, _ example: Example) {
+        guard told.insert(index).inserted else { return }
         problems.append(
-            PackProblem(
-                file: place.file,
-                line: place.line,
-                rule: "example-undo",
-                message: what + "; feed it by triggers AFTER INSERT, UPDATE and DELETE"
+            example.problem(
+                "example-undo",
+                message + "; feed it by triggers AFTER INSERT, UPDATE and DELETE"
             )
         )
-    }
-
-    private func undo(_ line: EventLine, _ origin: Origin) throws(ProjectionError) {
-        var pending = line
-        pending.position = nil
-        try file.begin(.eachEvent)
-        try file.beginLane(of: origin.replica, at: origin.sequence)
-        try? file.apply(pending, .eachEvent)
-        file.settleLane(through: origin.sequence)
-        try file.endLane()
-        try file.commit()
-        try file.begin(.eachEvent)
-        try file.undoSections()
-        try file.commit()
     }
 
     /// What an index holds, and whether it is that of its table.
@@ -108,6 +86,7 @@ struct UndoCheck {
     /// Without the numbers of rows: a row that is put back may have another one.
     private func contents(of index: Index) throws(ProjectionError) -> [[Value]] {
         let name = index.name.quotedName
+        let file = trial.file
         let rows = try file.rows("SELECT * FROM \(name)")
         guard let words = index.words else { return rows.map { Array($0.dropFirst()) }.inOrder }
         var found = rows.inOrder
@@ -130,6 +109,6 @@ extension [[Value]] {
             var key: [UInt8] = []
             for value in row { key.append(value: value) }
             return (key, row)
-        }.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.row)
+        }.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { $0.row }
     }
 }

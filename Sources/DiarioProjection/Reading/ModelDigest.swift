@@ -20,7 +20,7 @@ extension ModelFile {
         let hasher = SHA256Stream()
         var count = 0
         let tables = try rows(
-            "SELECT name FROM diario_table WHERE model = ? AND isVirtual = 0 ORDER BY name",
+            "SELECT name FROM diario_table WHERE model = ? AND kind = 'table' ORDER BY name",
             [.text(model)]
         )
         for row in tables {
@@ -40,8 +40,8 @@ extension ModelFile {
         bytes.append(text: shape.name)
         bytes.append(varint: UInt64(shape.columns.count))
         for column in shape.columns { bytes.append(text: column.name) }
-        let columns = shape.columns.map(\.name.quotedName).joined(separator: ", ")
-        let order = shape.primaryKey.map(\.quotedName).joined(separator: ", ")
+        let columns = shape.columns.map { $0.name.quotedName }.joined(separator: ", ")
+        let order = shape.primaryKey.map { $0.quotedName }.joined(separator: ", ")
         var count = 0
         do throws(SQLiteError) {
             let statement = try connection.prepare(

@@ -76,7 +76,7 @@ package final class ModelReader {
             )
         }
         paths = "the read models"
-        packs = sources.map(\.pack)
+        packs = sources.map { $0.pack }
         var current = paths
         do throws(SQLiteError) {
             connection = try Connection(path: ":memory:", .create)

@@ -54,7 +54,7 @@ extension ModelFile {
             if let path {
                 let other = try Connection(path: path, .readOnly)
                 for shape in try TableShape.all(other) {
-                    let columns = shape.columns.map(\.name)
+                    let columns = shape.columns.map { $0.name }
                     if shape.isVirtual {
                         knownIndexes[shape.name] = columns
                     } else {
@@ -106,9 +106,9 @@ extension ModelFile {
                 "SELECT count(*) FROM main.sqlite_schema WHERE name = \(shape.name.quotedText) "
                     + "AND sql LIKE '%using%fts5%'"
             ) == .integer(1)
-        let isReshaped = shape.columns.map(\.name) != columns
+        let isReshaped = shape.columns.map { $0.name } != columns
         var (own, other) = ("main.\(shape.name.quotedName)", "other.\(shape.name.quotedName)")
-        var compared = columns.dropFirst().map(\.quotedName)
+        var compared = columns.dropFirst().map { $0.quotedName }
         if isText {
             // Of each word in each column, in how many rows and how often it is.
             for schema in ["main", "other"] {
@@ -162,7 +162,7 @@ extension ModelFile {
         let isSameKey = shape.primaryKey
             .map { "a.\($0.quotedName) IS b.\($0.quotedName)" }
             .joined(separator: " AND ")
-        let isSameRow = shape.columns.map(\.name).filter { columns.contains($0) }
+        let isSameRow = shape.columns.map { $0.name }.filter { columns.contains($0) }
             .map { "a.\($0.quotedName) IS b.\($0.quotedName)" }
             .joined(separator: " AND ")
         func missing(_ from: String, _ there: String) throws(SQLiteError) -> Int {
@@ -179,7 +179,7 @@ extension ModelFile {
                 "SELECT count(*) FROM \(own) AS a JOIN \(other) AS b ON \(isSameKey) "
                     + "WHERE NOT (\(isSameRow))"
             ),
-            shape: shape.columns.map(\.name) == columns ? .same : .changed
+            shape: shape.columns.map { $0.name } == columns ? .same : .changed
         )
     }
 }

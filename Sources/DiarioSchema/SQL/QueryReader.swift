@@ -99,7 +99,7 @@ struct QueryReader {
 
     /// The parts between commas, outside of texts.
     private static func parts(_ list: Substring) -> [String] {
-        guard !list.allSatisfy(\.isWhitespace) else { return [] }
+        guard !list.allSatisfy({ $0.isWhitespace }) else { return [] }
         var parts = [""]
         var isInText = false
         for character in list {
@@ -116,7 +116,7 @@ struct QueryReader {
     /// Reads `param TYPE [= default]`.
     private mutating func readParameter(_ text: String, _ line: Int) -> PackQuery.Parameter? {
         let sides = text.split(separator: "=", maxSplits: 1).map { SQLSectionReader.trimmed($0) }
-        let words = sides.first?.split(whereSeparator: \.isWhitespace).map(String.init) ?? []
+        let words = sides.first?.split(whereSeparator: { $0.isWhitespace }).map(String.init) ?? []
         guard let name = words.first, words.count <= 2, Self.isParameter(name) else {
             problems.add(
                 line,
@@ -125,7 +125,7 @@ struct QueryReader {
             )
             return nil
         }
-        let kinds = PackQuery.Kind.allCases.map(\.rawValue)
+        let kinds = PackQuery.Kind.allCases.map { $0.rawValue }
         guard words.count == 2, let kind = PackQuery.Kind(rawValue: words[1].uppercased()) else {
             let found = words.count == 2 ? "\(words[1]) is none" : "it has none"
             problems.add(
@@ -169,7 +169,7 @@ struct QueryReader {
     }
 
     private mutating func check(_ statement: SQLStatement, _ parameters: [PackQuery.Parameter]) {
-        let names = parameters.map(\.name)
+        let names = parameters.map { $0.name }
         for parameter in statement.parameters where !names.contains(parameter.name) {
             problems.add(
                 parameter.line,

@@ -15,12 +15,12 @@ package struct ReadModel: Equatable, Sendable {
     package let title: String
     /// The path of its file in the pack.
     package let file: String
-    /// Tables, indexes, virtual tables and triggers, in order.
+    /// Tables, indexes, virtual tables, triggers and views, in order.
     package let definitions: [SQLStatement]
     package let blocks: [Block]
 
     /// Full names of the types it listens to, sorted.
-    package var types: [String] { Set(blocks.flatMap(\.types)).sorted() }
+    package var types: [String] { Set(blocks.flatMap { $0.types }).sorted() }
 }
 
 /// A question that a pack answers from its read models.

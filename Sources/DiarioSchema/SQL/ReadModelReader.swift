@@ -10,7 +10,7 @@ struct ReadModelReader {
     /// What the tables may be made with, by the first words.
     private static let definitions: [[String]] = [
         ["CREATE", "TABLE"], ["CREATE", "VIRTUAL", "TABLE"], ["CREATE", "INDEX"],
-        ["CREATE", "UNIQUE", "INDEX"], ["CREATE", "TRIGGER"],
+        ["CREATE", "UNIQUE", "INDEX"], ["CREATE", "TRIGGER"], ["CREATE", "VIEW"],
     ]
     private static let changes = ["INSERT", "UPDATE", "DELETE", "REPLACE"]
 
@@ -56,7 +56,7 @@ struct ReadModelReader {
         _ section: SQLSection
     ) -> (name: String, version: Int, title: String)? {
         let parts = section.heading.split(separator: ":", maxSplits: 1)
-        let words = parts.first?.split(whereSeparator: \.isWhitespace) ?? []
+        let words = parts.first?.split(whereSeparator: { $0.isWhitespace }) ?? []
         guard words.count == 4, words[0] == "readmodel", words[2] == "version",
             SQLNames.isName(words[1]), let version = Int(words[3]), 1...Int(Int32.max) ~= version,
             let title = parts.dropFirst().first.map({ SQLSectionReader.trimmed($0) }),
@@ -88,8 +88,8 @@ struct ReadModelReader {
             problems.add(
                 definition.line,
                 "readmodel-definition",
-                "only tables, virtual tables, indexes and triggers are made here; a change of rows "
-                    + "belongs below a line -- on TYPE"
+                "only tables, virtual tables, indexes, triggers and views are made here; a change "
+                    + "of rows belongs below a line -- on TYPE"
             )
         }
         if let parameter = definition.parameters.first {
@@ -122,7 +122,7 @@ struct ReadModelReader {
                     "readmodel-type",
                     "there is no type \(name) in this pack",
                     misspelt: name,
-                    among: types.map(\.name),
+                    among: types.map { $0.name },
                     remedy: "add its schema to events/, or remove it here"
                 )
                 continue
@@ -171,7 +171,7 @@ struct ReadModelReader {
                     "unknown-field",
                     ":\(name) is not known",
                     misspelt: name,
-                    among: EnvelopeParameter.allCases.map(\.rawValue),
+                    among: EnvelopeParameter.allCases.map { $0.rawValue },
                     remedy: "an underscore begins what is known beside the payload, as in :_at"
                 )
             }
@@ -183,7 +183,7 @@ struct ReadModelReader {
                 "unknown-field",
                 "\(type.name) version \(type.version) has no field \(name)",
                 misspelt: name,
-                among: type.fields.map(\.name),
+                among: type.fields.map { $0.name },
                 remedy: types.count > 1 ? "write a block of its own for it" : "remove :\(name)"
             )
         }

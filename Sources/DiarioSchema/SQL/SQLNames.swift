@@ -12,6 +12,8 @@ package enum EnvelopeParameter: String, CaseIterable, Sendable {
     case actor = "_actor"
     case subject = "_subject"
     case base = "_base"
+    /// Clock, replica and sequence as 24 bytes, which sort as the three do.
+    case stamp = "_stamp"
 }
 
 /// What read models and queries may be called.

@@ -21,6 +21,20 @@ package struct SQLStatement: Equatable, Sendable {
         line + text.utf8.prefix(max(0, offset)).reduce(0) { $0 + ($1 == 0x0a ? 1 : 0) }
     }
 
+    /// The places of these words, which are given in capitals, where no quotes are around them.
+    package func places(of keywords: Set<String>) -> [(word: String, line: Int)] {
+        let bytes = Array(text.utf8)
+        var lexer = SQLLexer(bytes, line: line)
+        var found: [(word: String, line: Int)] = []
+        // A statement was read once without a fault, so it is read again without one.
+        while let token = try? lexer.next() {
+            guard token.kind == .word else { continue }
+            let word = String(decoding: bytes[token.range], as: UTF8.self).uppercased()
+            if keywords.contains(word) { found.append((word, token.line)) }
+        }
+        return found
+    }
+
     /// The names of the parameters, each once, in order of first mention.
     package var parameterNames: [String] {
         var names: [String] = []

@@ -31,7 +31,7 @@ struct UpcastReader {
                 "unknown-field",
                 "\(from.name) version \(from.version) has no field \(parameter.name)",
                 misspelt: parameter.name,
-                among: from.fields.map(\.name),
+                among: from.fields.map { $0.name },
                 remedy: "only its own fields are known here"
             )
         }

@@ -130,19 +130,17 @@ enum SyncPacks {
         -- readmodel things version 1: things, and who named them last
         CREATE TABLE thing (
             thingId TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, count INT NOT NULL,
-            clock INT NOT NULL, replica TEXT NOT NULL, sequence INT NOT NULL
+            stamp BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
 
         -- on world.thing.made
-        INSERT INTO thing VALUES (:thingId, :text, 0, :_clock, :_replica, :_sequence)
+        INSERT INTO thing VALUES (:thingId, :text, 0, :_stamp)
         ON CONFLICT (thingId) DO NOTHING;
 
         -- on world.thing.named
         UPDATE thing SET count = count + 1 WHERE thingId = :thingId;
-        UPDATE thing
-        SET name = :text, clock = :_clock, replica = :_replica, sequence = :_sequence
-        WHERE thingId = :thingId
-            AND (:_clock, :_replica, :_sequence) > (clock, replica, sequence);
+        UPDATE thing SET name = :text, stamp = :_stamp
+        WHERE thingId = :thingId AND :_stamp > stamp;
         """
 
     private static let marks = """

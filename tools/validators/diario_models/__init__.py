@@ -8,7 +8,7 @@ import re
 import sqlite3
 import struct
 
-from diario_format.primitives import parse_clock
+from diario_format.primitives import parse_clock, parse_id
 
 CLOCK_LEAD = 300_000
 DAY_ZERO = datetime.date(1970, 1, 1)
@@ -108,13 +108,16 @@ class Event:
         replica, sequence = line["origin"].rsplit("-", 1)
         accepted = milliseconds(line["acceptedAt"]) if "acceptedAt" in line else None
         clock = parse_clock(line["clock"])
+        if accepted is not None:
+            clock = believed(clock, accepted)
         subject = schema.get("x-diario-subject")
         about = line.get("subject") if subject is None else line["payload"].get(subject)
         self.values.update({
             "_position": line.get("position"), "_replica": replica, "_sequence": int(sequence),
             "_origin": line["origin"], "_type": line["type"], "_version": line["version"],
             "_at": milliseconds(line["at"]), "_accepted": accepted, "_actor": line.get("actor"),
-            "_clock": clock if accepted is None else believed(clock, accepted),
+            "_clock": clock,
+            "_stamp": struct.pack(">QQQ", clock, parse_id(replica), int(sequence)),
             "_subject": None if about is None else str(about), "_base": line.get("base"),
         })
 

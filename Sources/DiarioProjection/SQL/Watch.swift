@@ -1,13 +1,13 @@
 import DiarioSQLite
 
-/// Looks at what a statement of a pack does while SQLite prepares it, and remembers why it was
-/// refused.
+/// The authorizer: SQLite asks it about each function, table and column of a statement that is
+/// prepared, and it remembers the reason of a refusal.
 final class Watch {
-    /// What is being prepared.
+    /// The kind of statement that is prepared; each may do other things.
     enum Purpose {
-        /// What we ask for ourselves.
+        /// A statement of the engine.
         case ourOwn
-        /// A table, an index, a trigger.
+        /// A table, an index, a trigger, a view.
         case definition
         /// A change of rows for an event.
         case change
@@ -22,8 +22,11 @@ final class Watch {
     var tables: Set<String> = []
     /// Virtual tables of the read model.
     var virtualTables: Set<String> = []
-    /// Tables of the pack's other read models, with the names of these.
-    var otherTables: [String: String] = [:]
+    var views: Set<String> = []
+    /// The tables to which its triggers belong.
+    var triggerTables: [String: String] = [:]
+    /// Tables and views of the pack's other read models, with the names of these.
+    private var otherTables: [String: String] = [:]
     /// Functions that the pack says it needs.
     var needs: Set<String> = []
 
@@ -45,8 +48,18 @@ final class Watch {
         "index_xinfo", "foreign_key_list",
     ]
 
-    /// Whether it makes a virtual table, which writes to tables of its own while it is made.
+    /// True while a virtual table is made, which writes to tables of its own.
     private var makesVirtualTable = false
+
+    /// Goes on to the next read model.
+    func beginModel() {
+        begin(.ourOwn)
+        (tables, virtualTables, views, triggerTables) = ([], [], [], [:])
+    }
+
+    func endModel(_ name: String) {
+        for table in tables.union(virtualTables).union(views) { otherTables[table] = name }
+    }
 
     func begin(_ purpose: Purpose) {
         self.purpose = purpose
@@ -68,6 +81,11 @@ final class Watch {
         case .function: return judge(function: access.second ?? "")
         case .recursive where purpose != .query:
             return ("sql-recursive", "WITH RECURSIVE may never end; write it without")
+        case .select where purpose == .definition && !makesVirtualTable:
+            return (
+                "table-key",
+                "a table that is made of a SELECT has no key; declare its columns"
+            )
         case .select, .recursive: return nil
         // A table-valued function such as json_each tells its columns that way; a query that really
         // changes this table does not only read, and is refused for that.
@@ -78,7 +96,7 @@ final class Watch {
                 readTables.insert(table)
                 currentTables.insert(table)
             }
-            return judge(reading: table)
+            return judge(reading: table, access)
         case .insert, .update, .delete: return judge(writing: access)
         case .transaction, .savepoint:
             return (
@@ -140,15 +158,20 @@ final class Watch {
         }
         guard !AllowList.functions.contains(name) else { return nil }
         // Those that an index of texts or places calls for itself.
-        if purpose == .definition, name.hasPrefix("rtree") || name.hasPrefix("fts5") { return nil }
+        if makesVirtualTable, name.hasPrefix("rtree") || name.hasPrefix("fts5") { return nil }
         // An index of places begins with an empty node.
         if makesVirtualTable, name == "zeroblob" { return nil }
         return ("sql-function", "\(name) is not allowed here: \(AllowList.remedy(for: name))")
     }
 
-    private func judge(reading table: String) -> (rule: String, message: String)? {
+    private func judge(
+        reading table: String,
+        _ access: Access
+    ) -> (rule: String, message: String)? {
+        let isRowID = access.second == Self.rowID && !table.hasPrefix("sqlite_")
         switch purpose {
-        case .ourOwn, .query, .definition: return nil
+        case .ourOwn, .query: return nil
+        case .definition: return isRowID && !makesVirtualTable ? Self.rowIDRefusal : nil
         case .upcast:
             return ("upcast-statement", "an upcast knows the event's own fields, no table")
         case .change:
@@ -159,9 +182,31 @@ final class Watch {
                         + "of this one"
                 )
             }
-            return nil
+            // A trigger has to name the row of the index that it feeds.
+            if let trigger = access.source, let own = triggerTables[trigger] {
+                guard table != own, !virtualTables.contains(table) else { return nil }
+                return (
+                    "sql-trigger",
+                    "the trigger \(trigger) reads \(table); it has the row that was changed, as "
+                        + "new and old"
+                )
+            }
+            guard tables.contains(table) || views.contains(table) else {
+                return (
+                    "sql-table",
+                    "\(table) is no plain table of this read model, so nothing is read from it"
+                )
+            }
+            return isRowID ? Self.rowIDRefusal : nil
         }
     }
+
+    /// How SQLite calls the number of a row that is no column.
+    private static let rowID = "ROWID"
+    private static let rowIDRefusal = (
+        rule: "sql-rowid",
+        message: "row ids are given in the order in which rows come; declare a key and use it"
+    )
 
     private func judge(writing access: Access) -> (rule: String, message: String)? {
         let table = access.first ?? ""
@@ -174,8 +219,23 @@ final class Watch {
             // SQLite's own list of tables, and what a virtual table keeps beside itself.
             return nil
         case .change:
-            guard !tables.contains(table), !virtualTables.contains(table) else {
-                return judge(trigger: access.source, writing: table)
+            let trigger = access.source.flatMap { triggerTables[$0] == nil ? nil : $0 }
+            if tables.contains(table) {
+                guard let trigger else {
+                    return access.second == Self.rowID ? Self.rowIDRefusal : nil
+                }
+                return (
+                    "sql-trigger",
+                    "the trigger \(trigger) writes to the table \(table); triggers only feed "
+                        + "virtual tables, so write the change below -- on TYPE"
+                )
+            }
+            if virtualTables.contains(table) {
+                guard trigger == nil else { return nil }
+                return (
+                    "sql-table",
+                    "\(table) follows from a plain table; it is fed by triggers"
+                )
             }
             if let owner = otherTables[table] {
                 return ("sql-table", "\(table) belongs to the read model \(owner)")
@@ -186,22 +246,9 @@ final class Watch {
         }
     }
 
-    /// A trigger may feed what is derived from the tables, and nothing else.
-    private func judge(
-        trigger: String?,
-        writing table: String
-    ) -> (rule: String, message: String)? {
-        guard let trigger, tables.contains(table) else { return nil }
-        return (
-            "sql-trigger",
-            "the trigger \(trigger) writes to the table \(table); triggers only feed virtual "
-                + "tables, so write the change below -- on TYPE"
-        )
-    }
-
     private func judge(definition access: Access) -> (rule: String, message: String)? {
         switch access.action {
-        case .createTable, .createIndex, .createTrigger, .createVirtualTable, .reindex:
+        case .createTable, .createIndex, .createTrigger, .createView, .createVirtualTable, .reindex:
             guard access.action == .createVirtualTable else { return nil }
             let module = (access.second ?? "").lowercased()
             guard ["fts5", "rtree", "rtree_i32"].contains(module) else {
@@ -213,7 +260,10 @@ final class Watch {
             .createTemporaryView:
             return ("sql-definition", "what is temporary is lost at once; remove TEMP")
         default:
-            return ("sql-definition", "only tables, indexes, virtual tables and triggers are made")
+            return (
+                "sql-definition",
+                "only tables, indexes, virtual tables, triggers and views are made"
+            )
         }
     }
 }

@@ -1,7 +1,7 @@
-/// What SQL of read models and upcasts may call: what gives the same on every build of SQLite.
+/// The functions that read models and upcasts may call: all builds of SQLite give the same.
 ///
-/// Left out are time and chance, fractions in sums, texts of fractions, texts in an order that
-/// nobody gave, and what a build with another alphabet does differently.
+/// Left out are time and chance, sums of fractions, texts of fractions, texts in an order that
+/// nobody gave, and functions that another build does otherwise.
 package enum AllowList {
     package static let functions: Set<String> = [
         "abs", "sign", "coalesce", "ifnull", "iif", "nullif", "typeof",
@@ -11,7 +11,7 @@ package enum AllowList {
         "json_extract", "json_type", "json_valid", "json_array_length", "->", "->>",
     ]
 
-    /// Functions that a statement may come upon and should not use, with what to use instead.
+    /// Why a function is refused, and the way to do without it.
     static func remedy(for function: String) -> String {
         switch function {
         case "random", "randomblob":
