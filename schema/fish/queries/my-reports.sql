@@ -3,17 +3,16 @@ SELECT r.reportId, r.observedOn, s.nameIt, r.lengthUm / 1000.0 AS lengthMm, r.si
     r.dateResult, coalesce(p.name || ' (' || m.name || ')', p.name, r.placeId) AS town,
     CASE
         WHEN r.isWithdrawn THEN 'withdrawn'
-        WHEN c.reportId IS NULL THEN 'double'
+        WHEN r.reportId NOT IN (SELECT reportId FROM counted WHERE actor = :user) THEN 'double'
         ELSE 'filed'
     END AS status,
     (
         SELECT outcome FROM review AS v WHERE v.reportId = r.reportId
-        ORDER BY v.clock DESC, v.replica DESC, v.sequence DESC LIMIT 1
+        ORDER BY v.stamp DESC LIMIT 1
     ) AS review
 FROM report AS r
 LEFT JOIN species AS s USING (speciesId)
 LEFT JOIN place AS p USING (placeId)
 LEFT JOIN place AS m ON m.placeId = p.parentId
-LEFT JOIN counted AS c ON c.reportId = r.reportId
 WHERE r.actor = :user
-ORDER BY r.observedOn DESC, r.clock DESC, r.reportId;
+ORDER BY r.observedOn DESC, r.stamp DESC;

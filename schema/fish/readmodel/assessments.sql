@@ -1,5 +1,5 @@
 -- readmodel assessments version 1: each fish being judged, with photo, marks, lengths and verdict
--- What the user may still change has a clock of its own: two devices can go on with one draft.
+-- What the user may still change has a stamp of its own: two devices can go on with one draft.
 CREATE TABLE assessment (
     assessmentId TEXT NOT NULL PRIMARY KEY,
     actor TEXT,
@@ -8,9 +8,7 @@ CREATE TABLE assessment (
     timeZone TEXT,
     note TEXT,
     abandonedStep TEXT,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX assessment_actor ON assessment (actor, startedOn);
@@ -28,9 +26,7 @@ CREATE TABLE photo (
     focalMpx INT,
     gateResult TEXT NOT NULL,
     isDiscarded INT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- A mark as it was placed, and by how much each side was nudged since.
@@ -48,9 +44,7 @@ CREATE TABLE mark (
     leftMpx INT NOT NULL,
     rightMpx INT NOT NULL,
     isCleared INT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL,
+    stamp BLOB NOT NULL,
     PRIMARY KEY (assessmentId, target)
 ) STRICT, WITHOUT ROWID;
 
@@ -79,9 +73,7 @@ CREATE TABLE verdict (
     month INT NOT NULL,
     alternatives TEXT,
     catalogueVersion INT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- The coin, and what the report will say: one row for each answer.
@@ -89,9 +81,7 @@ CREATE TABLE answer (
     assessmentId TEXT NOT NULL,
     field TEXT NOT NULL,
     value TEXT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL,
+    stamp BLOB NOT NULL,
     PRIMARY KEY (assessmentId, field)
 ) STRICT, WITHOUT ROWID;
 
@@ -104,16 +94,13 @@ CREATE TABLE assessment_report (
 
 -- on fish.assessment.started
 INSERT INTO assessment VALUES (
-    :assessmentId, :_actor, :speciesId, :startedOn, :timeZone, :note, NULL,
-    :_clock, :_replica, :_sequence
+    :assessmentId, :_actor, :speciesId, :startedOn, :timeZone, :note, NULL, :_stamp
 )
 ON CONFLICT (assessmentId) DO NOTHING;
 
 -- on fish.assessment.species.changed
-UPDATE assessment
-SET speciesId = :speciesId, clock = :_clock, replica = :_replica, sequence = :_sequence
-WHERE assessmentId = :assessmentId
-    AND (:_clock, :_replica, :_sequence) > (clock, replica, sequence);
+UPDATE assessment SET speciesId = :speciesId, stamp = :_stamp
+WHERE assessmentId = :assessmentId AND :_stamp > stamp;
 
 -- on fish.assessment.abandoned
 UPDATE assessment SET abandonedStep = :step WHERE assessmentId = :assessmentId;
@@ -121,48 +108,43 @@ UPDATE assessment SET abandonedStep = :step WHERE assessmentId = :assessmentId;
 -- on fish.photo.captured
 INSERT INTO photo VALUES (
     :assessmentId, :photoSha256, :mime, :widthPx, :heightPx, :takenOn, :takenAt, :gravityMicroG,
-    :focalMpx, :gateResult, 0, :_clock, :_replica, :_sequence
+    :focalMpx, :gateResult, 0, :_stamp
 )
 ON CONFLICT (assessmentId) DO UPDATE
 SET photoSha256 = excluded.photoSha256, mime = excluded.mime, widthPx = excluded.widthPx,
     heightPx = excluded.heightPx, takenOn = excluded.takenOn, takenAt = excluded.takenAt,
     gravityMicroG = excluded.gravityMicroG, focalMpx = excluded.focalMpx,
-    gateResult = excluded.gateResult, isDiscarded = 0,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+    gateResult = excluded.gateResult, isDiscarded = 0, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on fish.photo.discarded
-UPDATE photo
-SET isDiscarded = 1, clock = :_clock, replica = :_replica, sequence = :_sequence
-WHERE assessmentId = :assessmentId AND photoSha256 = :photoSha256
-    AND (:_clock, :_replica, :_sequence) > (clock, replica, sequence);
+UPDATE photo SET isDiscarded = 1, stamp = :_stamp
+WHERE assessmentId = :assessmentId AND photoSha256 = :photoSha256 AND :_stamp > stamp;
 -- Marks mean nothing without the photo that they were placed on; later ones are on another.
 INSERT INTO mark VALUES
     (
         :assessmentId, 'fish', NULL, NULL, NULL, NULL, NULL, NULL,
-        0, 0, 0, 0, 1, :_clock, :_replica, :_sequence
+        0, 0, 0, 0, 1, :_stamp
     ),
     (
         :assessmentId, 'reference', NULL, NULL, NULL, NULL, NULL, NULL,
-        0, 0, 0, 0, 1, :_clock, :_replica, :_sequence
+        0, 0, 0, 0, 1, :_stamp
     )
 ON CONFLICT (assessmentId, target) DO UPDATE
 SET method = NULL, points = NULL, frame = NULL, ellipse = NULL, via = NULL, zoomMilli = NULL,
-    upMpx = 0, downMpx = 0, leftMpx = 0, rightMpx = 0, isCleared = 1,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+    upMpx = 0, downMpx = 0, leftMpx = 0, rightMpx = 0, isCleared = 1, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on fish.marks.placed
 INSERT INTO mark VALUES (
     :assessmentId, :target, :method, :points, :frame, :ellipse, :via, :zoomMilli,
-    0, 0, 0, 0, 0, :_clock, :_replica, :_sequence
+    0, 0, 0, 0, 0, :_stamp
 )
 ON CONFLICT (assessmentId, target) DO UPDATE
 SET method = excluded.method, points = excluded.points, frame = excluded.frame,
     ellipse = excluded.ellipse, via = excluded.via, zoomMilli = excluded.zoomMilli,
-    upMpx = 0, downMpx = 0, leftMpx = 0, rightMpx = 0, isCleared = 0,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+    upMpx = 0, downMpx = 0, leftMpx = 0, rightMpx = 0, isCleared = 0, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on fish.marks.nudged
 -- A nudge older than the mark was meant for the one before it.
@@ -171,19 +153,17 @@ SET upMpx = upMpx + iif(:side = 'up', :deltaMpx, 0),
     downMpx = downMpx + iif(:side = 'down', :deltaMpx, 0),
     leftMpx = leftMpx + iif(:side = 'left', :deltaMpx, 0),
     rightMpx = rightMpx + iif(:side = 'right', :deltaMpx, 0)
-WHERE assessmentId = :assessmentId AND target = :target AND isCleared = 0
-    AND (:_clock, :_replica, :_sequence) > (clock, replica, sequence);
+WHERE assessmentId = :assessmentId AND target = :target AND isCleared = 0 AND :_stamp > stamp;
 
 -- on fish.marks.cleared
 INSERT INTO mark VALUES (
     :assessmentId, :target, NULL, NULL, NULL, NULL, NULL, NULL,
-    0, 0, 0, 0, 1, :_clock, :_replica, :_sequence
+    0, 0, 0, 0, 1, :_stamp
 )
 ON CONFLICT (assessmentId, target) DO UPDATE
 SET method = NULL, points = NULL, frame = NULL, ellipse = NULL, via = NULL, zoomMilli = NULL,
-    upMpx = 0, downMpx = 0, leftMpx = 0, rightMpx = 0, isCleared = 1,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+    upMpx = 0, downMpx = 0, leftMpx = 0, rightMpx = 0, isCleared = 1, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on fish.length.measured
 INSERT INTO measurement VALUES (
@@ -201,32 +181,26 @@ ON CONFLICT (assessmentId, origin) DO NOTHING;
 -- on fish.verdict.issued
 INSERT INTO verdict VALUES (
     :assessmentId, :lengthUm, :minSizeUm, :sizeResult, :dateResult, :month, :alternatives,
-    :catalogueVersion, :_clock, :_replica, :_sequence
+    :catalogueVersion, :_stamp
 )
 ON CONFLICT (assessmentId) DO UPDATE
 SET lengthUm = excluded.lengthUm, minSizeUm = excluded.minSizeUm,
     sizeResult = excluded.sizeResult, dateResult = excluded.dateResult, month = excluded.month,
     alternatives = excluded.alternatives, catalogueVersion = excluded.catalogueVersion,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+    stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on fish.reference.selected
-INSERT INTO answer VALUES (
-    :assessmentId, 'reference', :referenceId, :_clock, :_replica, :_sequence
-)
+INSERT INTO answer VALUES (:assessmentId, 'reference', :referenceId, :_stamp)
 ON CONFLICT (assessmentId, field) DO UPDATE
-SET value = excluded.value,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+SET value = excluded.value, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on fish.report.detail.set
-INSERT INTO answer VALUES (
-    :assessmentId, :field, :value, :_clock, :_replica, :_sequence
-)
+INSERT INTO answer VALUES (:assessmentId, :field, :value, :_stamp)
 ON CONFLICT (assessmentId, field) DO UPDATE
-SET value = excluded.value,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+SET value = excluded.value, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on fish.report.filed
 INSERT INTO assessment_report VALUES (:assessmentId, :reportId)

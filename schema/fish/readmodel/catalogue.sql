@@ -11,9 +11,7 @@ CREATE TABLE species (
     minSizeUm INT,
     seasonMask INT NOT NULL,
     legalBasis TEXT,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT;
 
 -- The names are read from the table, so they are kept once.
@@ -44,9 +42,7 @@ CREATE TABLE place (
     parentId TEXT,
     name TEXT NOT NULL,
     alias TEXT,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX place_parent ON place (parentId);
@@ -54,21 +50,18 @@ CREATE INDEX place_parent ON place (parentId);
 -- on fish.species.defined
 INSERT INTO species VALUES (
     :speciesId, :nameIt, :nameEn, :nameSci, :family, :measure, :minSizeKind, :minSizeUm,
-    :seasonMask, :legalBasis, :_clock, :_replica, :_sequence
+    :seasonMask, :legalBasis, :_stamp
 )
 ON CONFLICT (speciesId) DO UPDATE
 SET nameIt = excluded.nameIt, nameEn = excluded.nameEn, nameSci = excluded.nameSci,
     family = excluded.family, measure = excluded.measure, minSizeKind = excluded.minSizeKind,
     minSizeUm = excluded.minSizeUm, seasonMask = excluded.seasonMask,
-    legalBasis = excluded.legalBasis,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+    legalBasis = excluded.legalBasis, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on fish.place.defined
-INSERT INTO place VALUES (
-    :placeId, :parentId, :name, :alias, :_clock, :_replica, :_sequence
-)
+INSERT INTO place VALUES (:placeId, :parentId, :name, :alias, :_stamp)
 ON CONFLICT (placeId) DO UPDATE
 SET parentId = excluded.parentId, name = excluded.name, alias = excluded.alias,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+    stamp = excluded.stamp
+WHERE excluded.stamp > stamp;

@@ -15,9 +15,7 @@ CREATE TABLE pin (
     at INT NOT NULL,
     position INT,
     author TEXT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT;
 
 CREATE INDEX pin_map ON pin (mapId, user);
@@ -44,9 +42,7 @@ END;
 CREATE TABLE pin_successor (
     oldPinId TEXT NOT NULL PRIMARY KEY,
     pinId TEXT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Each addition counts by itself, so that a removal takes only those that its author knew.
@@ -66,40 +62,35 @@ CREATE TABLE whereabouts (
     mapId TEXT NOT NULL,
     placeId TEXT,
     at INT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- on maps.pin.placed
 INSERT INTO pin VALUES (
     :pinId, coalesce(:_actor, :_replica), :mapId, :xMpx, :yMpx, :placeId, :via, :title, :note,
-    NULL, 0, :_at, :_position, :_replica, :_clock, :_replica, :_sequence
+    NULL, 0, :_at, :_position, :_replica, :_stamp
 )
 ON CONFLICT (pinId) DO NOTHING;
 
 -- on maps.pin.replaced
 INSERT INTO pin VALUES (
     :pinId, coalesce(:_actor, :_replica), :mapId, :xMpx, :yMpx, :placeId, :via, :title, :note,
-    :oldPinId, 0, :_at, :_position, :_replica, :_clock, :_replica, :_sequence
+    :oldPinId, 0, :_at, :_position, :_replica, :_stamp
 )
 ON CONFLICT (pinId) DO NOTHING;
 UPDATE pin SET isRemoved = 1 WHERE pinId = :oldPinId AND isRemoved = 0;
-INSERT INTO pin_successor VALUES (:oldPinId, :pinId, :_clock, :_replica, :_sequence)
+INSERT INTO pin_successor VALUES (:oldPinId, :pinId, :_stamp)
 ON CONFLICT (oldPinId) DO UPDATE
-SET pinId = excluded.pinId,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+SET pinId = excluded.pinId, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 UPDATE pin SET isRemoved = 1
 WHERE oldPinId = :oldPinId AND isRemoved = 0
     AND pinId <> (SELECT pinId FROM pin_successor WHERE oldPinId = :oldPinId);
 
 -- on maps.pin.moved
 -- A pin dropped on a place stands for it from then on.
-UPDATE pin
-SET xMpx = :xMpx, yMpx = :yMpx, placeId = :snappedPlaceId,
-    clock = :_clock, replica = :_replica, sequence = :_sequence
-WHERE pinId = :pinId AND (:_clock, :_replica, :_sequence) > (clock, replica, sequence);
+UPDATE pin SET xMpx = :xMpx, yMpx = :yMpx, placeId = :snappedPlaceId, stamp = :_stamp
+WHERE pinId = :pinId AND :_stamp > stamp;
 
 -- on maps.pin.removed
 UPDATE pin SET isRemoved = 1 WHERE pinId = :pinId AND isRemoved = 0;
@@ -122,10 +113,7 @@ WHERE user = coalesce(:_actor, :_replica) AND refKind = :refKind AND refId = :re
     AND (position <= :_base OR replica = :_replica);
 
 -- on maps.location.declared
-INSERT INTO whereabouts VALUES (
-    coalesce(:_actor, :_replica), :mapId, :placeId, :_at, :_clock, :_replica, :_sequence
-)
+INSERT INTO whereabouts VALUES (coalesce(:_actor, :_replica), :mapId, :placeId, :_at, :_stamp)
 ON CONFLICT (user) DO UPDATE
-SET mapId = excluded.mapId, placeId = excluded.placeId, at = excluded.at,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+SET mapId = excluded.mapId, placeId = excluded.placeId, at = excluded.at, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;

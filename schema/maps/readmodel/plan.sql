@@ -1,5 +1,5 @@
 -- readmodel plan version 1: the plans, with their places, how these are found, and their corners
--- A name, and whether the plan is there, have clocks of their own.
+-- A name, and whether the plan is there, have stamps of their own.
 CREATE TABLE map (
     mapId TEXT NOT NULL PRIMARY KEY,
     name TEXT NOT NULL,
@@ -10,16 +10,12 @@ CREATE TABLE map (
     bottomLatE7 INT,
     rightLonE7 INT,
     isRemoved INT NOT NULL,
-    nameClock INT NOT NULL,
-    nameReplica TEXT NOT NULL,
-    nameSequence INT NOT NULL,
-    removalClock INT NOT NULL,
-    removalReplica TEXT NOT NULL,
-    removalSequence INT NOT NULL
+    nameStamp BLOB NOT NULL,
+    removalStamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- A place that was removed keeps its row: pins that stood for it show the title it had. What can be
--- corrected by itself has a clock of its own.
+-- corrected by itself has a stamp of its own.
 CREATE TABLE place (
     placeId TEXT NOT NULL PRIMARY KEY,
     mapId TEXT NOT NULL REFERENCES map (mapId),
@@ -32,24 +28,12 @@ CREATE TABLE place (
     yMpx INT NOT NULL,
     outline TEXT,
     isRemoved INT NOT NULL,
-    parentClock INT NOT NULL,
-    parentReplica TEXT NOT NULL,
-    parentSequence INT NOT NULL,
-    codeClock INT NOT NULL,
-    codeReplica TEXT NOT NULL,
-    codeSequence INT NOT NULL,
-    titleClock INT NOT NULL,
-    titleReplica TEXT NOT NULL,
-    titleSequence INT NOT NULL,
-    subtitleClock INT NOT NULL,
-    subtitleReplica TEXT NOT NULL,
-    subtitleSequence INT NOT NULL,
-    centreClock INT NOT NULL,
-    centreReplica TEXT NOT NULL,
-    centreSequence INT NOT NULL,
-    outlineClock INT NOT NULL,
-    outlineReplica TEXT NOT NULL,
-    outlineSequence INT NOT NULL
+    parentStamp BLOB NOT NULL,
+    codeStamp BLOB NOT NULL,
+    titleStamp BLOB NOT NULL,
+    subtitleStamp BLOB NOT NULL,
+    centreStamp BLOB NOT NULL,
+    outlineStamp BLOB NOT NULL
 ) STRICT;
 
 CREATE INDEX place_map ON place (mapId);
@@ -90,73 +74,46 @@ END;
 -- on maps.map.created
 INSERT INTO map VALUES (
     :mapId, :name, :widthMpx, :heightMpx, :topLatE7, :leftLonE7, :bottomLatE7, :rightLonE7, 0,
-    :_clock, :_replica, :_sequence, :_clock, :_replica, :_sequence
+    :_stamp, :_stamp
 )
 ON CONFLICT (mapId) DO NOTHING;
 
 -- on maps.map.renamed
-UPDATE map
-SET name = :name, nameClock = :_clock, nameReplica = :_replica, nameSequence = :_sequence
-WHERE mapId = :mapId AND (:_clock, :_replica, :_sequence) > (nameClock, nameReplica, nameSequence);
+UPDATE map SET name = :name, nameStamp = :_stamp
+WHERE mapId = :mapId AND :_stamp > nameStamp;
 
 -- on maps.map.removed
-UPDATE map
-SET isRemoved = 1,
-    removalClock = :_clock, removalReplica = :_replica, removalSequence = :_sequence
-WHERE mapId = :mapId
-    AND (:_clock, :_replica, :_sequence) > (removalClock, removalReplica, removalSequence);
+UPDATE map SET isRemoved = 1, removalStamp = :_stamp
+WHERE mapId = :mapId AND :_stamp > removalStamp;
 
 -- on maps.map.restored
-UPDATE map
-SET isRemoved = 0,
-    removalClock = :_clock, removalReplica = :_replica, removalSequence = :_sequence
-WHERE mapId = :mapId
-    AND (:_clock, :_replica, :_sequence) > (removalClock, removalReplica, removalSequence);
+UPDATE map SET isRemoved = 0, removalStamp = :_stamp
+WHERE mapId = :mapId AND :_stamp > removalStamp;
 
 -- on maps.place.added
 INSERT INTO place VALUES (
     :placeId, :mapId, :kind, :parentId, :code, :title, :subtitle, :xMpx, :yMpx, :outline, 0,
-    :_clock, :_replica, :_sequence, :_clock, :_replica, :_sequence,
-    :_clock, :_replica, :_sequence, :_clock, :_replica, :_sequence,
-    :_clock, :_replica, :_sequence, :_clock, :_replica, :_sequence
+    :_stamp, :_stamp, :_stamp, :_stamp, :_stamp, :_stamp
 )
 ON CONFLICT (placeId) DO NOTHING;
 
 -- on maps.place.edited
-UPDATE place
-SET parentId = :parentId,
-    parentClock = :_clock, parentReplica = :_replica, parentSequence = :_sequence
-WHERE placeId = :placeId AND :parentId IS NOT NULL
-    AND (:_clock, :_replica, :_sequence) > (parentClock, parentReplica, parentSequence);
-UPDATE place
-SET code = :code,
-    codeClock = :_clock, codeReplica = :_replica, codeSequence = :_sequence
-WHERE placeId = :placeId AND :code IS NOT NULL
-    AND (:_clock, :_replica, :_sequence) > (codeClock, codeReplica, codeSequence);
-UPDATE place
-SET title = :title,
-    titleClock = :_clock, titleReplica = :_replica, titleSequence = :_sequence
-WHERE placeId = :placeId AND :title IS NOT NULL
-    AND (:_clock, :_replica, :_sequence) > (titleClock, titleReplica, titleSequence);
-UPDATE place
-SET subtitle = :subtitle,
-    subtitleClock = :_clock, subtitleReplica = :_replica, subtitleSequence = :_sequence
-WHERE placeId = :placeId AND :subtitle IS NOT NULL
-    AND (:_clock, :_replica, :_sequence) > (subtitleClock, subtitleReplica, subtitleSequence);
+UPDATE place SET parentId = :parentId, parentStamp = :_stamp
+WHERE placeId = :placeId AND :parentId IS NOT NULL AND :_stamp > parentStamp;
+UPDATE place SET code = :code, codeStamp = :_stamp
+WHERE placeId = :placeId AND :code IS NOT NULL AND :_stamp > codeStamp;
+UPDATE place SET title = :title, titleStamp = :_stamp
+WHERE placeId = :placeId AND :title IS NOT NULL AND :_stamp > titleStamp;
+UPDATE place SET subtitle = :subtitle, subtitleStamp = :_stamp
+WHERE placeId = :placeId AND :subtitle IS NOT NULL AND :_stamp > subtitleStamp;
 
 -- on maps.place.moved
-UPDATE place
-SET xMpx = :xMpx, yMpx = :yMpx,
-    centreClock = :_clock, centreReplica = :_replica, centreSequence = :_sequence
-WHERE placeId = :placeId
-    AND (:_clock, :_replica, :_sequence) > (centreClock, centreReplica, centreSequence);
+UPDATE place SET xMpx = :xMpx, yMpx = :yMpx, centreStamp = :_stamp
+WHERE placeId = :placeId AND :_stamp > centreStamp;
 
 -- on maps.place.reshaped
-UPDATE place
-SET outline = :outline,
-    outlineClock = :_clock, outlineReplica = :_replica, outlineSequence = :_sequence
-WHERE placeId = :placeId
-    AND (:_clock, :_replica, :_sequence) > (outlineClock, outlineReplica, outlineSequence);
+UPDATE place SET outline = :outline, outlineStamp = :_stamp
+WHERE placeId = :placeId AND :_stamp > outlineStamp;
 
 -- on maps.place.removed
 UPDATE place SET isRemoved = 1 WHERE placeId = :placeId;

@@ -1,7 +1,7 @@
 -- query dashboard(user TEXT, day DATE): what was eaten, is left and was burned on a day
 WITH p AS (
     SELECT * FROM plan WHERE user = :user AND effectiveFrom <= :day
-    ORDER BY effectiveFrom DESC, clock DESC, replica DESC, sequence DESC LIMIT 1
+    ORDER BY effectiveFrom DESC, stamp DESC LIMIT 1
 ),
 t AS (
     SELECT coalesce(sum(energyMkcal), 0) AS energyMkcal, coalesce(sum(proteinMg), 0) AS proteinMg,

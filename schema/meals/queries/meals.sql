@@ -1,7 +1,7 @@
 -- query meals(user TEXT, day DATE): energy of each meal of a day, and how much it may hold
 WITH p AS (
     SELECT needMkcal FROM plan WHERE user = :user AND effectiveFrom <= :day
-    ORDER BY effectiveFrom DESC, clock DESC, replica DESC, sequence DESC LIMIT 1
+    ORDER BY effectiveFrom DESC, stamp DESC LIMIT 1
 ),
 -- Lunch, the largest share, gets what the others leave, so that the four make up the whole.
 share (place, meal, mostMkcal) AS (

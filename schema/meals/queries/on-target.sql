@@ -5,7 +5,7 @@ FROM (
     SELECT t.day, sum(t.energyMkcal) AS energyMkcal, (
         SELECT needMkcal FROM plan AS p
         WHERE p.user = :user AND p.effectiveFrom <= t.day
-        ORDER BY effectiveFrom DESC, clock DESC, replica DESC, sequence DESC LIMIT 1
+        ORDER BY effectiveFrom DESC, stamp DESC LIMIT 1
     ) AS needMkcal
     FROM meal_total AS t
     WHERE t.user = :user AND t.entries > 0 AND t.day BETWEEN :first AND :last

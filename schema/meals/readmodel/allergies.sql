@@ -4,9 +4,7 @@ CREATE TABLE allergen (
     nameIt TEXT NOT NULL,
     nameEn TEXT NOT NULL,
     offTag TEXT,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Each addition is removed by itself: who adds one again while it is removed elsewhere keeps it.
@@ -37,19 +35,15 @@ CREATE INDEX alert_user ON alert (user, at);
 CREATE TABLE alert_choice (
     alertId TEXT NOT NULL PRIMARY KEY,
     choice TEXT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- on meals.allergen.defined
-INSERT INTO allergen VALUES (
-    :allergenId, :nameIt, :nameEn, :offTag, :_clock, :_replica, :_sequence
-)
+INSERT INTO allergen VALUES (:allergenId, :nameIt, :nameEn, :offTag, :_stamp)
 ON CONFLICT (allergenId) DO UPDATE
 SET nameIt = excluded.nameIt, nameEn = excluded.nameEn, offTag = excluded.offTag,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+    stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on meals.allergy.added
 INSERT INTO allergy VALUES (
@@ -67,8 +61,7 @@ INSERT INTO alert VALUES (
 ON CONFLICT (alertId) DO NOTHING;
 
 -- on meals.allergy.alert.acknowledged
-INSERT INTO alert_choice VALUES (:alertId, :choice, :_clock, :_replica, :_sequence)
+INSERT INTO alert_choice VALUES (:alertId, :choice, :_stamp)
 ON CONFLICT (alertId) DO UPDATE
-SET choice = excluded.choice,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+SET choice = excluded.choice, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;

@@ -25,9 +25,7 @@ CREATE TABLE activity (
     basalMkcal INT,
     importId TEXT,
     revision INT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL,
+    stamp BLOB NOT NULL,
     PRIMARY KEY (user, day)
 ) STRICT, WITHOUT ROWID;
 
@@ -43,12 +41,10 @@ UPDATE weight SET isRemoved = 1 WHERE measureId = :measureId;
 -- on meals.health.day.recorded
 INSERT INTO activity VALUES (
     coalesce(:_actor, :_replica), :day, :timeZone, :sourceName, :steps, :activeMkcal, :basalMkcal,
-    :importId, :revision, :_clock, :_replica, :_sequence
+    :importId, :revision, :_stamp
 )
 ON CONFLICT (user, day) DO UPDATE
 SET timeZone = excluded.timeZone, sourceName = excluded.sourceName, steps = excluded.steps,
     activeMkcal = excluded.activeMkcal, basalMkcal = excluded.basalMkcal,
-    importId = excluded.importId, revision = excluded.revision,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.revision, excluded.clock, excluded.replica, excluded.sequence)
-    > (revision, clock, replica, sequence);
+    importId = excluded.importId, revision = excluded.revision, stamp = excluded.stamp
+WHERE (excluded.revision, excluded.stamp) > (revision, stamp);

@@ -3,18 +3,14 @@ CREATE TABLE weight_goal (
     user TEXT NOT NULL PRIMARY KEY,
     targetG INT,
     isOverride INT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE pace_goal (
     user TEXT NOT NULL PRIMARY KEY,
     pace TEXT NOT NULL,
     isOverride INT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- All plans stay: the days before a new one keep the plan that held then.
@@ -33,30 +29,22 @@ CREATE TABLE plan (
     carbMg INT,
     fatMg INT,
     days INT,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX plan_from ON plan (user, effectiveFrom, clock, replica, sequence);
+CREATE INDEX plan_from ON plan (user, effectiveFrom, stamp);
 
 -- on meals.goal.weight.set
-INSERT INTO weight_goal VALUES (
-    coalesce(:_actor, :_replica), :targetG, :override, :_clock, :_replica, :_sequence
-)
+INSERT INTO weight_goal VALUES (coalesce(:_actor, :_replica), :targetG, :override, :_stamp)
 ON CONFLICT (user) DO UPDATE
-SET targetG = excluded.targetG, isOverride = excluded.isOverride,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+SET targetG = excluded.targetG, isOverride = excluded.isOverride, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on meals.goal.pace.set
-INSERT INTO pace_goal VALUES (
-    coalesce(:_actor, :_replica), :pace, :override, :_clock, :_replica, :_sequence
-)
+INSERT INTO pace_goal VALUES (coalesce(:_actor, :_replica), :pace, :override, :_stamp)
 ON CONFLICT (user) DO UPDATE
-SET pace = excluded.pace, isOverride = excluded.isOverride,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+SET pace = excluded.pace, isOverride = excluded.isOverride, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on meals.plan.confirmed
 INSERT INTO plan VALUES (
@@ -65,6 +53,6 @@ INSERT INTO plan VALUES (
     json_extract(:outputs, '$.tdeeMkcal'), json_extract(:outputs, '$.deficitMkcal'),
     json_extract(:outputs, '$.needMkcal'), json_extract(:outputs, '$.proteinMg'),
     json_extract(:outputs, '$.carbMg'), json_extract(:outputs, '$.fatMg'),
-    json_extract(:outputs, '$.days'), :_clock, :_replica, :_sequence
+    json_extract(:outputs, '$.days'), :_stamp
 )
 ON CONFLICT (planId) DO NOTHING;

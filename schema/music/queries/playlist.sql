@@ -3,7 +3,7 @@ WITH RECURSIVE
 -- Who were put at one place at the same time stand in the order of their clocks.
 child AS (
     SELECT slotId, parentId, isLeft, row_number() OVER (
-        PARTITION BY parentId, isLeft ORDER BY iif(isLeft, clock, -clock), replica, sequence
+        PARTITION BY parentId, isLeft ORDER BY iif(isLeft, stamp, NULL), stamp DESC
     ) AS place
     FROM slot WHERE playlistId = :playlistId
 ),

@@ -1,4 +1,4 @@
--- readmodel library version 1: the tracks with corrected tags, and sums for albums
+-- readmodel library version 1: the tracks with corrected tags
 -- Tags as they were read last. A track that was removed keeps its row until it is read again.
 CREATE TABLE tag (
     trackId TEXT NOT NULL PRIMARY KEY,
@@ -15,9 +15,7 @@ CREATE TABLE tag (
     mbRecordingId TEXT,
     locator TEXT,
     isPresent INT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- What people corrected, each field by itself; an empty text is a field that holds nothing.
@@ -25,9 +23,7 @@ CREATE TABLE track_edit (
     trackId TEXT NOT NULL,
     field TEXT NOT NULL,
     value TEXT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL,
+    stamp BLOB NOT NULL,
     PRIMARY KEY (trackId, field)
 ) STRICT, WITHOUT ROWID;
 
@@ -74,38 +70,10 @@ CREATE TRIGGER track_changed AFTER UPDATE ON track BEGIN
     VALUES (new.rowid, new.title, new.artistName, new.albumTitle);
 END;
 
--- Tracks that are in the library.
-CREATE TABLE album (
-    artistName TEXT NOT NULL,
-    title TEXT NOT NULL,
-    tracks INT NOT NULL,
-    durationMs INT NOT NULL,
-    PRIMARY KEY (artistName, title)
-) STRICT, WITHOUT ROWID;
-
--- on music.track.imported
--- The sums lose the track as it was ...
-INSERT INTO album
-SELECT albumArtist, albumTitle, -1, -coalesce(durationMs, 0)
-FROM track WHERE trackId = :trackId AND isPresent = 1 AND albumTitle IS NOT NULL
-ON CONFLICT (artistName, title) DO UPDATE
-SET tracks = tracks + excluded.tracks, durationMs = durationMs + excluded.durationMs;
-INSERT INTO tag VALUES (
-    :trackId, :title, :artistName, :albumTitle, :albumArtistName, :composerName, :discNo,
-    :trackNo, :durationMs, :year, :compilation, :mbRecordingId, :locator, 1,
-    :_clock, :_replica, :_sequence
-)
-ON CONFLICT (trackId) DO UPDATE
-SET title = excluded.title, artistName = excluded.artistName, albumTitle = excluded.albumTitle,
-    albumArtistName = excluded.albumArtistName, composerName = excluded.composerName,
-    discNo = excluded.discNo, trackNo = excluded.trackNo, durationMs = excluded.durationMs,
-    year = excluded.year, compilation = excluded.compilation,
-    mbRecordingId = excluded.mbRecordingId, locator = excluded.locator, isPresent = 1,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
-INSERT INTO track
+-- Tags with the corrections.
+CREATE VIEW corrected AS
 SELECT trackId, title, artistName, albumTitle,
-    coalesce(albumArtistName, iif(isCompilation, 'Various Artists', artistName)),
+    coalesce(albumArtistName, iif(isCompilation, 'Various Artists', artistName)) AS albumArtist,
     composerName, genre, discNo, trackNo, durationMs, year, isPresent
 FROM (
     SELECT t.trackId, t.durationMs, t.isPresent,
@@ -127,30 +95,32 @@ FROM (
         coalesce(max(iif(e.field = 'compilation', e.value, NULL)), '' || t.compilation) = '1'
             AS isCompilation
     FROM tag AS t LEFT JOIN track_edit AS e ON e.trackId = t.trackId
-    WHERE t.trackId = :trackId
     GROUP BY t.trackId
+);
+
+-- on music.track.imported
+INSERT INTO tag VALUES (
+    :trackId, :title, :artistName, :albumTitle, :albumArtistName, :composerName, :discNo,
+    :trackNo, :durationMs, :year, :compilation, :mbRecordingId, :locator, 1, :_stamp
 )
-WHERE true
+ON CONFLICT (trackId) DO UPDATE
+SET title = excluded.title, artistName = excluded.artistName, albumTitle = excluded.albumTitle,
+    albumArtistName = excluded.albumArtistName, composerName = excluded.composerName,
+    discNo = excluded.discNo, trackNo = excluded.trackNo, durationMs = excluded.durationMs,
+    year = excluded.year, compilation = excluded.compilation,
+    mbRecordingId = excluded.mbRecordingId, locator = excluded.locator, isPresent = 1,
+    stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
+INSERT INTO track SELECT * FROM corrected WHERE trackId = :trackId
 ON CONFLICT (trackId) DO UPDATE
 SET title = excluded.title, artistName = excluded.artistName, albumTitle = excluded.albumTitle,
     albumArtist = excluded.albumArtist, composerName = excluded.composerName,
     genre = excluded.genre, discNo = excluded.discNo, trackNo = excluded.trackNo,
     durationMs = excluded.durationMs, year = excluded.year, isPresent = excluded.isPresent;
--- ... and get it as it is.
-INSERT INTO album
-SELECT albumArtist, albumTitle, 1, coalesce(durationMs, 0)
-FROM track WHERE trackId = :trackId AND isPresent = 1 AND albumTitle IS NOT NULL
-ON CONFLICT (artistName, title) DO UPDATE
-SET tracks = tracks + excluded.tracks, durationMs = durationMs + excluded.durationMs;
 
 -- on music.track.edited
-INSERT INTO album
-SELECT albumArtist, albumTitle, -1, -coalesce(durationMs, 0)
-FROM track WHERE trackId = :trackId AND isPresent = 1 AND albumTitle IS NOT NULL
-ON CONFLICT (artistName, title) DO UPDATE
-SET tracks = tracks + excluded.tracks, durationMs = durationMs + excluded.durationMs;
 INSERT INTO track_edit
-SELECT :trackId, column1, column2, :_clock, :_replica, :_sequence
+SELECT :trackId, column1, column2, :_stamp
 FROM (
     VALUES ('title', :title), ('artistName', :artistName),
         ('albumTitle', iif(instr(:unset, '"albumTitle"'), '', :albumTitle)),
@@ -164,61 +134,16 @@ FROM (
 )
 WHERE column2 IS NOT NULL
 ON CONFLICT (trackId, field) DO UPDATE
-SET value = excluded.value,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
-INSERT INTO track
-SELECT trackId, title, artistName, albumTitle,
-    coalesce(albumArtistName, iif(isCompilation, 'Various Artists', artistName)),
-    composerName, genre, discNo, trackNo, durationMs, year, isPresent
-FROM (
-    SELECT t.trackId, t.durationMs, t.isPresent,
-        coalesce(max(iif(e.field = 'title', e.value, NULL)), t.title) AS title,
-        coalesce(max(iif(e.field = 'artistName', e.value, NULL)), t.artistName) AS artistName,
-        nullif(
-            coalesce(max(iif(e.field = 'albumTitle', e.value, NULL)), t.albumTitle), ''
-        ) AS albumTitle,
-        nullif(
-            coalesce(max(iif(e.field = 'albumArtistName', e.value, NULL)), t.albumArtistName), ''
-        ) AS albumArtistName,
-        nullif(
-            coalesce(max(iif(e.field = 'composerName', e.value, NULL)), t.composerName), ''
-        ) AS composerName,
-        nullif(max(iif(e.field = 'genre', e.value, NULL)), '') AS genre,
-        nullif(coalesce(max(iif(e.field = 'discNo', e.value, NULL)), t.discNo), '') AS discNo,
-        nullif(coalesce(max(iif(e.field = 'trackNo', e.value, NULL)), t.trackNo), '') AS trackNo,
-        nullif(coalesce(max(iif(e.field = 'year', e.value, NULL)), t.year), '') AS year,
-        coalesce(max(iif(e.field = 'compilation', e.value, NULL)), '' || t.compilation) = '1'
-            AS isCompilation
-    FROM tag AS t LEFT JOIN track_edit AS e ON e.trackId = t.trackId
-    WHERE t.trackId = :trackId
-    GROUP BY t.trackId
-)
-WHERE true
+SET value = excluded.value, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
+INSERT INTO track SELECT * FROM corrected WHERE trackId = :trackId
 ON CONFLICT (trackId) DO UPDATE
 SET title = excluded.title, artistName = excluded.artistName, albumTitle = excluded.albumTitle,
     albumArtist = excluded.albumArtist, composerName = excluded.composerName,
     genre = excluded.genre, discNo = excluded.discNo, trackNo = excluded.trackNo,
     durationMs = excluded.durationMs, year = excluded.year, isPresent = excluded.isPresent;
-INSERT INTO album
-SELECT albumArtist, albumTitle, 1, coalesce(durationMs, 0)
-FROM track WHERE trackId = :trackId AND isPresent = 1 AND albumTitle IS NOT NULL
-ON CONFLICT (artistName, title) DO UPDATE
-SET tracks = tracks + excluded.tracks, durationMs = durationMs + excluded.durationMs;
 
 -- on music.track.removed
-INSERT INTO album
-SELECT albumArtist, albumTitle, -1, -coalesce(durationMs, 0)
-FROM track WHERE trackId = :trackId AND isPresent = 1 AND albumTitle IS NOT NULL
-ON CONFLICT (artistName, title) DO UPDATE
-SET tracks = tracks + excluded.tracks, durationMs = durationMs + excluded.durationMs;
-UPDATE tag
-SET isPresent = 0, clock = :_clock, replica = :_replica, sequence = :_sequence
-WHERE trackId = :trackId AND (:_clock, :_replica, :_sequence) > (clock, replica, sequence);
+UPDATE tag SET isPresent = 0, stamp = :_stamp WHERE trackId = :trackId AND :_stamp > stamp;
 UPDATE track SET isPresent = (SELECT isPresent FROM tag WHERE trackId = :trackId)
 WHERE trackId = :trackId;
-INSERT INTO album
-SELECT albumArtist, albumTitle, 1, coalesce(durationMs, 0)
-FROM track WHERE trackId = :trackId AND isPresent = 1 AND albumTitle IS NOT NULL
-ON CONFLICT (artistName, title) DO UPDATE
-SET tracks = tracks + excluded.tracks, durationMs = durationMs + excluded.durationMs;

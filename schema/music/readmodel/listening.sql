@@ -19,37 +19,20 @@ CREATE TABLE play (
 
 CREATE INDEX play_user ON play (user, startedAt);
 
--- Days are those of Greenwich, so that all devices count alike.
-CREATE TABLE listening_day (
-    day TEXT NOT NULL,
-    trackId TEXT NOT NULL,
-    plays INT NOT NULL,
-    completed INT NOT NULL,
-    listenedMs INT NOT NULL,
-    PRIMARY KEY (day, trackId)
-) STRICT, WITHOUT ROWID;
+CREATE INDEX play_day ON play (day);
 
-CREATE INDEX listening_track ON listening_day (trackId);
+-- Days are those of Greenwich, so that all devices count alike.
+CREATE VIEW listening_day AS
+SELECT day, trackId, count(*) AS plays, sum(listenedMs IS NOT NULL) AS completed,
+    sum(coalesce(listenedMs, 0)) AS listenedMs
+FROM play GROUP BY day, trackId;
 
 -- on music.playback.started
--- The sums lose the play first, in case that its id came before.
-INSERT INTO listening_day
-SELECT day, trackId, -1, -(listenedMs IS NOT NULL), -coalesce(listenedMs, 0)
-FROM play WHERE playId = :playId
-ON CONFLICT (day, trackId) DO UPDATE
-SET plays = plays + excluded.plays, completed = completed + excluded.completed,
-    listenedMs = listenedMs + excluded.listenedMs;
 INSERT INTO play VALUES (
     :playId, coalesce(:_actor, :_replica), :trackId, :playlistId, :itemId, :via, :output, :_at,
     day_of(:_at, 0), 'playing', :positionMs, NULL, NULL
 )
 ON CONFLICT (playId) DO NOTHING;
-INSERT INTO listening_day
-SELECT day, trackId, 1, (listenedMs IS NOT NULL), coalesce(listenedMs, 0)
-FROM play WHERE playId = :playId
-ON CONFLICT (day, trackId) DO UPDATE
-SET plays = plays + excluded.plays, completed = completed + excluded.completed,
-    listenedMs = listenedMs + excluded.listenedMs;
 
 -- on music.playback.paused
 UPDATE play SET state = 'paused', cause = NULL, positionMs = :positionMs
@@ -71,20 +54,8 @@ SET state = iif(:result = 'restart', 'playing', 'skipped'),
 WHERE playId = :playId;
 
 -- on music.playback.completed
-INSERT INTO listening_day
-SELECT day, trackId, -1, -(listenedMs IS NOT NULL), -coalesce(listenedMs, 0)
-FROM play WHERE playId = :playId
-ON CONFLICT (day, trackId) DO UPDATE
-SET plays = plays + excluded.plays, completed = completed + excluded.completed,
-    listenedMs = listenedMs + excluded.listenedMs;
 UPDATE play SET state = 'completed', listenedMs = :listenedMs
 WHERE playId = :playId;
-INSERT INTO listening_day
-SELECT day, trackId, 1, (listenedMs IS NOT NULL), coalesce(listenedMs, 0)
-FROM play WHERE playId = :playId
-ON CONFLICT (day, trackId) DO UPDATE
-SET plays = plays + excluded.plays, completed = completed + excluded.completed,
-    listenedMs = listenedMs + excluded.listenedMs;
 
 -- on music.playback.stopped
 UPDATE play SET state = 'stopped', positionMs = :positionMs, cause = :cause

@@ -1,19 +1,14 @@
 -- readmodel playlists version 1: the playlists, and where each entry stands
--- Name and mode have clocks of their own. One that was deleted stays so.
+-- Name and mode have stamps of their own. One that was deleted stays so.
 CREATE TABLE playlist (
     playlistId TEXT NOT NULL PRIMARY KEY,
     actor TEXT,
     name TEXT,
     note TEXT,
     mode TEXT NOT NULL,
-    entries INT NOT NULL,
     isDeleted INT NOT NULL,
-    nameClock INT NOT NULL,
-    nameReplica TEXT NOT NULL,
-    nameSequence INT NOT NULL,
-    modeClock INT NOT NULL,
-    modeReplica TEXT NOT NULL,
-    modeSequence INT NOT NULL
+    nameStamp BLOB NOT NULL,
+    modeStamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- A place in a list is made once and stays, even empty, so that others can be put beside it. Slots
@@ -25,9 +20,7 @@ CREATE TABLE slot (
     parentId TEXT,
     isLeft INT NOT NULL,
     leftSlotId TEXT,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX slot_playlist ON slot (playlistId, parentId, isLeft);
@@ -42,43 +35,32 @@ CREATE TABLE item (
     isRemoved INT NOT NULL,
     position INT,
     replica TEXT NOT NULL,
-    slotClock INT NOT NULL,
-    slotReplica TEXT NOT NULL,
-    slotSequence INT NOT NULL
+    slotStamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX item_playlist ON item (playlistId);
 CREATE INDEX item_track ON item (trackId);
 
 -- on music.playlist.created
-INSERT INTO playlist VALUES (
-    :playlistId, :_actor, :name, :note, :mode, 0, 0,
-    :_clock, :_replica, :_sequence, :_clock, :_replica, :_sequence
-)
+INSERT INTO playlist VALUES (:playlistId, :_actor, :name, :note, :mode, 0, :_stamp, :_stamp)
 ON CONFLICT (playlistId) DO NOTHING;
 
 -- on music.playlist.renamed
-UPDATE playlist
-SET name = :name, nameClock = :_clock, nameReplica = :_replica, nameSequence = :_sequence
-WHERE playlistId = :playlistId
-    AND (:_clock, :_replica, :_sequence) > (nameClock, nameReplica, nameSequence);
+UPDATE playlist SET name = :name, nameStamp = :_stamp
+WHERE playlistId = :playlistId AND :_stamp > nameStamp;
 
 -- on music.playlist.mode.changed
-UPDATE playlist
-SET mode = :mode, modeClock = :_clock, modeReplica = :_replica, modeSequence = :_sequence
-WHERE playlistId = :playlistId
-    AND (:_clock, :_replica, :_sequence) > (modeClock, modeReplica, modeSequence);
+UPDATE playlist SET mode = :mode, modeStamp = :_stamp
+WHERE playlistId = :playlistId AND :_stamp > modeStamp;
 
 -- on music.playlist.deleted
 UPDATE playlist SET isDeleted = 1 WHERE playlistId = :playlistId;
 
 -- on music.playlist.track.added
-UPDATE playlist SET entries = entries - 1
-WHERE playlistId = (SELECT playlistId FROM item WHERE itemId = :itemId AND isRemoved = 0);
 -- Between two slots, it hangs on the right one if that was put directly after the left one.
 INSERT INTO slot
 SELECT :itemId, :playlistId, iif(r.slotId IS NULL, l.slotId, r.slotId), r.slotId IS NOT NULL,
-    l.slotId, :_clock, :_replica, :_sequence
+    l.slotId, :_stamp
 FROM (SELECT :leftSlotId AS leftId, :rightSlotId AS rightId) AS n
 LEFT JOIN slot AS l ON l.slotId = n.leftId AND l.playlistId = :playlistId
 LEFT JOIN slot AS r ON r.slotId = n.rightId AND r.playlistId = :playlistId
@@ -86,43 +68,28 @@ LEFT JOIN slot AS r ON r.slotId = n.rightId AND r.playlistId = :playlistId
 WHERE true
 ON CONFLICT (slotId) DO NOTHING;
 INSERT INTO item VALUES (
-    :itemId, :playlistId, :trackId, :itemId, :note, 0, :_position, :_replica,
-    :_clock, :_replica, :_sequence
+    :itemId, :playlistId, :trackId, :itemId, :note, 0, :_position, :_replica, :_stamp
 )
 ON CONFLICT (itemId) DO NOTHING;
-UPDATE playlist SET entries = entries + 1
-WHERE playlistId = (SELECT playlistId FROM item WHERE itemId = :itemId AND isRemoved = 0);
 
 -- on music.playlist.track.moved
 INSERT INTO slot
 SELECT :slotId, :playlistId, iif(r.slotId IS NULL, l.slotId, r.slotId), r.slotId IS NOT NULL,
-    l.slotId, :_clock, :_replica, :_sequence
+    l.slotId, :_stamp
 FROM (SELECT :leftSlotId AS leftId, :rightSlotId AS rightId) AS n
 LEFT JOIN slot AS l ON l.slotId = n.leftId AND l.playlistId = :playlistId
 LEFT JOIN slot AS r ON r.slotId = n.rightId AND r.playlistId = :playlistId
     AND r.leftSlotId IS l.slotId
 WHERE true
 ON CONFLICT (slotId) DO NOTHING;
-UPDATE item
-SET slotId = :slotId,
-    slotClock = :_clock, slotReplica = :_replica, slotSequence = :_sequence
-WHERE itemId = :itemId AND playlistId = :playlistId
-    AND (:_clock, :_replica, :_sequence) > (slotClock, slotReplica, slotSequence);
+UPDATE item SET slotId = :slotId, slotStamp = :_stamp
+WHERE itemId = :itemId AND playlistId = :playlistId AND :_stamp > slotStamp;
 
 -- on music.playlist.track.removed
-UPDATE playlist SET entries = entries - 1
-WHERE playlistId = (SELECT playlistId FROM item WHERE itemId = :itemId AND isRemoved = 0);
 UPDATE item SET isRemoved = 1 WHERE itemId = :itemId;
 
 -- on music.playlist.cleared
 -- What the author knew: all up to the base, and what came from the same replica.
-UPDATE playlist
-SET entries = entries - (
-    SELECT count(*) FROM item
-    WHERE playlistId = :playlistId AND isRemoved = 0
-        AND (position <= :_base OR replica = :_replica)
-)
-WHERE playlistId = :playlistId;
 UPDATE item SET isRemoved = 1
 WHERE playlistId = :playlistId AND isRemoved = 0
     AND (position <= :_base OR replica = :_replica);

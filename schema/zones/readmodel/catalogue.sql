@@ -12,9 +12,7 @@ CREATE TABLE zone (
     band TEXT,
     checkedAt INT NOT NULL,
     isOffered INT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT;
 
 -- A zone has the box with twice its number, and one more if it crosses the 180th meridian. Edges
@@ -63,37 +61,31 @@ CREATE TABLE class (
     colour TEXT NOT NULL,
     nameIt TEXT,
     nameEn TEXT,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- on zones.zone.catalogued
 INSERT INTO zone VALUES (
     :zoneId, :title, :minLatDeg, :minLonDeg, :maxLatDeg, :maxLonDeg, :featureCount, :satellite,
-    :band, :checkedAt, 1, :_clock, :_replica, :_sequence
+    :band, :checkedAt, 1, :_stamp
 )
 ON CONFLICT (zoneId) DO UPDATE
 SET title = excluded.title, minLatDeg = excluded.minLatDeg, minLonDeg = excluded.minLonDeg,
     maxLatDeg = excluded.maxLatDeg, maxLonDeg = excluded.maxLonDeg,
     featureCount = excluded.featureCount, satellite = excluded.satellite, band = excluded.band,
-    checkedAt = excluded.checkedAt, isOffered = 1,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+    checkedAt = excluded.checkedAt, isOffered = 1, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on zones.zone.withdrawn
-UPDATE zone
-SET isOffered = 0, clock = :_clock, replica = :_replica, sequence = :_sequence
-WHERE zoneId = :zoneId AND (:_clock, :_replica, :_sequence) > (clock, replica, sequence);
+UPDATE zone SET isOffered = 0, stamp = :_stamp
+WHERE zoneId = :zoneId AND :_stamp > stamp;
 
 -- on zones.class.defined
 INSERT INTO class VALUES (
-    :classId, :rank, :lowNmPerYear, :highNmPerYear, :colour, :nameIt, :nameEn,
-    :_clock, :_replica, :_sequence
+    :classId, :rank, :lowNmPerYear, :highNmPerYear, :colour, :nameIt, :nameEn, :_stamp
 )
 ON CONFLICT (classId) DO UPDATE
 SET rank = excluded.rank, lowNmPerYear = excluded.lowNmPerYear,
     highNmPerYear = excluded.highNmPerYear, colour = excluded.colour, nameIt = excluded.nameIt,
-    nameEn = excluded.nameEn,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+    nameEn = excluded.nameEn, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;

@@ -3,9 +3,7 @@
 CREATE TABLE favourite (
     zoneId TEXT NOT NULL PRIMARY KEY,
     isBookmarked INT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Visits of all devices add up. Where somebody stood is not kept.
@@ -41,18 +39,16 @@ CREATE TABLE point_filter (
 ) STRICT, WITHOUT ROWID;
 
 -- on zones.zone.bookmarked
-INSERT INTO favourite VALUES (:zoneId, 1, :_clock, :_replica, :_sequence)
+INSERT INTO favourite VALUES (:zoneId, 1, :_stamp)
 ON CONFLICT (zoneId) DO UPDATE
-SET isBookmarked = 1,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+SET isBookmarked = 1, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on zones.zone.unbookmarked
-INSERT INTO favourite VALUES (:zoneId, 0, :_clock, :_replica, :_sequence)
+INSERT INTO favourite VALUES (:zoneId, 0, :_stamp)
 ON CONFLICT (zoneId) DO UPDATE
-SET isBookmarked = 0,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+SET isBookmarked = 0, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on zones.zone.opened
 INSERT INTO zone_visit VALUES (:zoneId, 1, :via = 'gps', 0, 0, :_at)

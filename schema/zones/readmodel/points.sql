@@ -5,9 +5,7 @@ CREATE TABLE pin (
     zoneId TEXT,
     label TEXT,
     isPinned INT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE note (
@@ -19,9 +17,7 @@ CREATE TABLE note (
     coherence REAL,
     text TEXT,
     at INT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX note_point ON note (pointKey, at);
@@ -55,38 +51,32 @@ CREATE TABLE alert_rule (
     value REAL,
     unit TEXT,
     isCleared INT NOT NULL,
-    clock INT NOT NULL,
-    replica TEXT NOT NULL,
-    sequence INT NOT NULL
+    stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX alert_rule_zone ON alert_rule (zoneId);
 
 -- on zones.point.pinned
-INSERT INTO pin VALUES (:pointKey, :zoneId, :label, 1, :_clock, :_replica, :_sequence)
+INSERT INTO pin VALUES (:pointKey, :zoneId, :label, 1, :_stamp)
 ON CONFLICT (pointKey) DO UPDATE
-SET zoneId = excluded.zoneId, label = excluded.label, isPinned = 1,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+SET zoneId = excluded.zoneId, label = excluded.label, isPinned = 1, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on zones.point.unpinned
-INSERT INTO pin VALUES (:pointKey, NULL, NULL, 0, :_clock, :_replica, :_sequence)
+INSERT INTO pin VALUES (:pointKey, NULL, NULL, 0, :_stamp)
 ON CONFLICT (pointKey) DO UPDATE
-SET label = NULL, zoneId = NULL, isPinned = 0,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+SET label = NULL, zoneId = NULL, isPinned = 0, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on zones.point.annotated
 INSERT INTO note VALUES (
-    :noteId, :zoneId, :pointKey, :_actor, :velocityMmPerYear, :coherence, :text, :_at,
-    :_clock, :_replica, :_sequence
+    :noteId, :zoneId, :pointKey, :_actor, :velocityMmPerYear, :coherence, :text, :_at, :_stamp
 )
 ON CONFLICT (noteId) DO UPDATE
 SET zoneId = excluded.zoneId, pointKey = excluded.pointKey, actor = excluded.actor,
     velocityMmPerYear = excluded.velocityMmPerYear, coherence = excluded.coherence,
-    text = excluded.text, at = excluded.at,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+    text = excluded.text, at = excluded.at, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 INSERT INTO note_version VALUES (:noteId, :_origin, :_actor, :text, :_at)
 ON CONFLICT (noteId, origin) DO NOTHING;
 
@@ -106,21 +96,16 @@ ON CONFLICT (pointKey) DO UPDATE
 SET dwellMs = dwellMs + excluded.dwellMs, lastAt = max(lastAt, excluded.lastAt);
 
 -- on zones.alert.rule.set
-INSERT INTO alert_rule VALUES (
-    :ruleId, :zoneId, :_actor, :metric, :op, :value, :unit, 0, :_clock, :_replica, :_sequence
-)
+INSERT INTO alert_rule VALUES (:ruleId, :zoneId, :_actor, :metric, :op, :value, :unit, 0, :_stamp)
 ON CONFLICT (ruleId) DO UPDATE
 SET zoneId = excluded.zoneId, actor = excluded.actor, metric = excluded.metric,
     op = excluded.op, value = excluded.value, unit = excluded.unit, isCleared = 0,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+    stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
 
 -- on zones.alert.rule.cleared
-INSERT INTO alert_rule VALUES (
-    :ruleId, NULL, NULL, NULL, NULL, NULL, NULL, 1, :_clock, :_replica, :_sequence
-)
+INSERT INTO alert_rule VALUES (:ruleId, NULL, NULL, NULL, NULL, NULL, NULL, 1, :_stamp)
 ON CONFLICT (ruleId) DO UPDATE
 SET zoneId = NULL, actor = NULL, metric = NULL, op = NULL, value = NULL, unit = NULL,
-    isCleared = 1,
-    clock = excluded.clock, replica = excluded.replica, sequence = excluded.sequence
-WHERE (excluded.clock, excluded.replica, excluded.sequence) > (clock, replica, sequence);
+    isCleared = 1, stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
