@@ -42,7 +42,7 @@ struct SpacesBench {
     private static let figures: [(name: String, unit: String, goal: Goal)] = [
         ("most memory", "MB", .atMost(256)), ("open files", "files", .atMost(256)),
         ("turnovers", "of the log", .atLeast(3)), ("segments", "files", .none),
-        ("log", "MB", .none), ("row files", "files", .none),
+        ("log", "MB", .none),
     ]
 
     static func run(_ arguments: inout Arguments) async throws(BenchError) {
@@ -184,25 +184,24 @@ struct SpacesBench {
             for space in spaces { segments += try store.segments(of: space).count }
             return (segments, try store.logBytes())
         }
-        let (turnovers, rowFiles) = try turnovers(of: path)
+        let turnovers = try turnovers(of: path)
         System.say(
             "\(seconds) \(memory) \(openFileCount) \(turnovers) \(segments) "
-                + "\(Double(logBytes) / 1e6) \(rowFiles)",
+                + "\(Double(logBytes) / 1e6)",
             to: System.standardOutput
         )
         try BenchSpace.log { () throws(LogError) in try store.close() }
     }
 
-    /// How often the write-ahead log was written from end to end, and how many row files there are.
-    private static func turnovers(of path: String) throws(BenchError) -> (Double, Int) {
+    /// How often the write-ahead log was written from end to end.
+    private static func turnovers(of path: String) throws(BenchError) -> Double {
         do throws(StorageError) {
             let directory = try POSIXDirectory(
                 path: path + "/" + LogPaths.directoryName,
                 access: .read
             )
             let numbers = try directory.list(LogPaths.log).compactMap(LogPaths.logFileNumber)
-            let turnovers = Double(numbers.max() ?? 0) / Double(max(1, numbers.count))
-            return (turnovers, try RowFile.list(directory).count)
+            return Double(numbers.max() ?? 0) / Double(max(1, numbers.count))
         } catch {
             throw .failed("\(error)")
         }

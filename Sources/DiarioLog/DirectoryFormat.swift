@@ -12,8 +12,6 @@ package struct DirectoryFormat: Equatable, Sendable {
     static let served = 9
     /// What a directory has once an authority refused events.
     static let refused = 8
-    /// What a directory has once rows of its log were moved to row files.
-    static let moved = 7
     /// What a directory has in which pending events were lost.
     static let gone = 6
     /// What a directory has once a lane of it is sealed.

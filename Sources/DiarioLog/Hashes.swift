@@ -186,7 +186,7 @@ final class Hashes: Sendable {
         in store: LogShared,
         _ frames: Frames
     ) throws(LogError) -> ([UInt8], Range<Int>) {
-        if !run.isCondensed, let found = frames.block(of: run) { return found }
+        if let found = frames.block(of: run) { return found }
         let bytes = try store.block(of: run)
         return (bytes, 0..<bytes.count)
     }
@@ -246,17 +246,8 @@ extension Hashes.Frames {
 }
 
 extension LogShared {
-    /// The block that a run lies in, with all its rows as they were before they were condensed.
+    /// The block that a run lies in.
     func block(of run: Run) throws(LogError) -> [UInt8] {
-        let bytes = try storedBlock(of: run)
-        guard run.isCondensed else { return bytes }
-        do throws(FormatError) { return try expander.expand(bytes) } catch {
-            throw run.fault(error)
-        }
-    }
-
-    /// The block that a run lies in, as it is in the log.
-    func storedBlock(of run: Run) throws(LogError) -> [UInt8] {
         // Only without the lock, and then a refresh tells where the events are by now.
         guard let bytes = try read(run) else { throw run.fault(.truncated(at: 0)) }
         guard bytes.count == Int(run.blockSize) else {

@@ -149,10 +149,6 @@ package struct LogCursor: Sendable {
                     return events
                 }
                 _ = try store.refresh()
-                // Others move rows on; a file that the log still speaks of ought to be there.
-                if run.isMoved, attemptCount + 1 == Self.attemptCountMax {
-                    throw run.missingFault
-                }
             }
             attemptCount += 1
             guard attemptCount < Self.attemptCountMax else { throw moved("Position \(wanted)") }
@@ -309,9 +305,8 @@ package struct LogCursor: Sendable {
 
     /// Nil if the file was used again since.
     private func read(_ run: Run, isPending: Bool) throws(LogError) -> StoredEvents? {
-        guard var bytes = try store.shared.read(run) else { return nil }
+        guard let bytes = try store.shared.read(run) else { return nil }
         do throws(FormatError) {
-            if run.isCondensed { bytes = try store.shared.expander.expand(bytes) }
             let head = try BlockHead.parse(bytes.span, verifyChecksum: true)
             return StoredEvents(
                 bytes: bytes,

@@ -23,7 +23,6 @@ final class LogShared: Sendable {
     let manifests = KnownManifests()
     let packs = KeptPacks()
     let sealing = Sealing()
-    let expander = Expander()
     /// Never held while a file is read or written.
     let index = Mutex(LogIndex())
 
@@ -89,15 +88,8 @@ extension LogShared {
         try storing { () throws(StorageError) in
             var bytes: [UInt8] = []
             let (offset, count) = (Int(run.offset), Int(run.blockSize))
-            guard case .log(let number) = run.rowsFile else {
-                do throws(StorageError) {
-                    try files.file(run.rowsFile).read(at: offset, count: count, into: &bytes)
-                } catch .notFound {
-                    return nil
-                }
-                return bytes
-            }
-            return try read(at: offset, count: count, of: number, into: &bytes) ? bytes : nil
+            return try read(at: offset, count: count, of: UInt64(run.file), into: &bytes)
+                ? bytes : nil
         }
     }
 
@@ -130,14 +122,12 @@ extension LogShared {
 /// A file that readers may have open.
 enum FileName: Hashable, Sendable {
     case log(UInt64)
-    case rows(UInt32)
     case segment(SegmentName, SpaceID)
     case sidecar(SegmentName, SpaceID)
 
     var path: String {
         switch self {
         case .log(let number): LogPaths.logFile(number)
-        case .rows(let number): LogPaths.rowFile(number)
         case .segment(let name, let space): LogPaths.segment(name, of: space)
         case .sidecar(let name, let space): LogPaths.sidecar(name, of: space)
         }

@@ -15,7 +15,7 @@ extension LogStore {
         let sealed = manifest.segments.last?.last ?? 0
         for run in index.canonical.runs where run.last > sealed {
             guard let block = try? shared.read(run),
-                let summary = try? BlockSummary.parseStored(block.span, verifyChecksum: false),
+                let summary = try? BlockSummary.parse(block.span, verifyChecksum: false),
                 summary.isAuthority
             else { continue }
             authority += Int(run.last - max(run.first, sealed + 1)) + 1

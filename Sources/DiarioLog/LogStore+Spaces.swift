@@ -313,19 +313,12 @@ extension LogStore {
         }
     }
 
-    /// Bytes of the files of the write-ahead log on disk, row files among them.
+    /// Bytes of the files of the write-ahead log on disk.
     package func logBytes() throws(LogError) -> Int {
         try storing { () throws(StorageError) in
             var total = 0
             for name in try logNames() where LogPaths.logFileNumber(name) != nil {
                 total += try shared.directory.open("wal/" + name, .read).size()
-            }
-            for number in try RowFile.list(shared.directory) {
-                do throws(StorageError) {
-                    total += try shared.directory.open(LogPaths.rowFile(number), .read).size()
-                } catch .notFound {
-                    // Another process removed it.
-                }
             }
             return total
         }

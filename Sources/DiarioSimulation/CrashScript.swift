@@ -33,21 +33,6 @@ package struct CrashScript: Sendable {
         CrashScript("promote", 5) { try $0.repeating(3, .append, .promote) },
         CrashScript("release", 6) { try $0.repeating(2, .check, .release, .append) },
         CrashScript("seal", 12) { try $0.repeating(2, .append, .seal, .append) },
-        CrashScript("condense", 18) { world in
-            for _ in 0..<2 {
-                try world.repeating(4, .append)
-                try world.repeating(3, .condense)
-                try world.repeating(1, .append, .seal, .promote, .check)
-            }
-        },
-        CrashScript("turn over condensed", 19) { world in
-            for _ in 0..<4 {
-                try world.repeating(4, .append, .promote)
-                try world.repeating(2, .condense)
-                try world.repeating(1, .check, .release)
-            }
-            try world.repeating(1, .reopen)
-        },
         CrashScript("merge", 13) { world in
             for _ in 0..<4 {
                 try world.repeating(3, .append)

@@ -158,11 +158,6 @@ enum Subject: String, CaseIterable {
     }
 
     private static func block(_ bytes: [UInt8]) {
-        var plain: [UInt8] = []
-        if var expander = try? BlockExpander() {
-            try? expander.expand(bytes.span, into: &plain)
-            precondition(plain.count <= BlockHeader.size + Limits.blockSizeMax, "memory is bounded")
-        }
         guard let summary = try? BlockSummary.parse(bytes.span, verifyChecksum: false) else {
             return
         }

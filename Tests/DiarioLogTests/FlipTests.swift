@@ -72,7 +72,6 @@ private struct FlipSample {
         try sealed.fill(300..<310)
         _ = try sealed.store.seal(sealed.space, all: true)
         try sealed.fill(310..<320)
-        _ = try sealed.store.condense(sealed.space)
         try sealed.fill(320..<323)
         let lane = try sealed.store.makeSpace(isAuthority: false).space
         _ = try sealed.store.append(log.append(2, secret: true, to: lane))

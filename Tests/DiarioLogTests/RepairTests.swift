@@ -250,8 +250,7 @@ struct RepairSample {
         mergedCount: Int = 32,
         count: Int64 = 75,
         quietMax: Int = 1024 * 1024,
-        sealed isSealed: Bool = true,
-        isMoved: Bool = false
+        sealed isSealed: Bool = true
     ) throws {
         var sizes = TestLog.small
         (sizes.reserve, sizes.quietMax) = (4096, quietMax)
@@ -263,7 +262,6 @@ struct RepairSample {
         (log, space) = (sealed.log, sealed.space)
         try sealed.fill(0..<count)
         if isSealed { _ = try sealed.store.seal(space, all: false) }
-        if isMoved { _ = try sealed.store.condense(space) }
         try sealed.fill(count..<count + 9)
         root = try sealed.store.root(of: space)
         lineage = try sealed.store.status(of: space).manifest.lineage

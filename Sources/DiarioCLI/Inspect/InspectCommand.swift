@@ -8,7 +8,7 @@ extension Command {
         on: .nothing,
         takes: [.one("FILE", .file)],
         details: """
-            Shows each field of a file below .diario (a log file, row file, segment, sidecar, tile,
+            Shows each field of a file below .diario (a log file, segment, sidecar, tile,
             manifest, replica file, mark, lock, format, cut, reserve, a batch of the inbox, a note
             of an import) with offset, size, value and the section that defines it, and whether it
             verifies: of schema/format/log.md, or with S in front of segments.md, with P of

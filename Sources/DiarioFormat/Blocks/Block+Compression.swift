@@ -1,8 +1,8 @@
 import DiarioCore
 package import DiarioZstd
 
-// Blocks lie in the log as they are, or condensed, and travel compressed: only the body differs,
-// and the three fields of the header that speak of it.
+// Blocks lie in the log as they are and travel compressed: only the body differs, and the three
+// fields of the header that speak of it.
 
 extension Block {
     /// Appends the block with its body compressed; unchanged if that would not make it smaller.
@@ -19,15 +19,28 @@ extension Block {
             header.compression == .none && header.blockSize == block.count,
             "only a whole block that is not compressed can be"
         )
-        try compress(
-            block,
-            header,
-            from: BlockHeader.size,
-            as: context == nil ? .whole : .afterContext,
-            after: context,
-            using: &compressor,
-            into: &output
-        )
+        let start = output.count
+        output.append(contentsOf: block.raw.extracting(0..<BlockHeader.size))
+        do throws(ZstdError) {
+            try compressor.compress(
+                block.extracting(BlockHeader.size..<block.count),
+                after: context,
+                into: &output
+            )
+        } catch {
+            output.removeSubrange(start...)
+            throw .compression(error)
+        }
+        let storedSize = output.count - start - BlockHeader.size
+        guard storedSize < header.bodySize else {
+            output.removeSubrange(start...)
+            output.append(contentsOf: block.raw)
+            return
+        }
+        var changed = header
+        changed.compression = context == nil ? .whole : .afterContext
+        changed.storedSize = storedSize
+        changed.seal(&output, from: start)
     }
 
     /// Whether a block says that all of its body is compressed.
@@ -53,74 +66,16 @@ extension Block {
     ) throws(FormatError) {
         let header = try BlockHeader.parse(block)
         try header.check(block, verifyChecksum: true)
-        switch header.compression {
-        case .none: return output.append(contentsOf: block.raw)
-        case .rows: throw .malformed(.compression, at: 5)
-        case .whole, .afterContext: break
-        }
+        guard header.compression != .none else { return output.append(contentsOf: block.raw) }
         let isAfter = header.compression == .afterContext
         guard !isAfter || context != nil else { throw .malformed(.context, at: 5) }
-        try decompress(
-            block,
-            header,
-            from: BlockHeader.size,
-            after: isAfter ? context : nil,
-            using: &decompressor,
-            into: &output
-        )
-    }
-
-    /// Appends the block with what lies from `offset` on compressed; unchanged if that would not
-    /// make it smaller.
-    static func compress(
-        _ block: Span<UInt8>,
-        _ header: BlockHeader,
-        from offset: Int,
-        as compression: BlockHeader.Compression,
-        after context: Span<UInt8>? = nil,
-        using compressor: inout Compressor,
-        into output: inout [UInt8]
-    ) throws(FormatError) {
         let start = output.count
-        output.append(contentsOf: block.raw.extracting(0..<offset))
-        do throws(ZstdError) {
-            try compressor.compress(
-                block.extracting(offset..<block.count),
-                after: context,
-                into: &output
-            )
-        } catch {
-            output.removeSubrange(start...)
-            throw .compression(error)
-        }
-        let storedSize = output.count - start - BlockHeader.size
-        guard storedSize < header.bodySize else {
-            output.removeSubrange(start...)
-            output.append(contentsOf: block.raw)
-            return
-        }
-        var changed = header
-        changed.compression = compression
-        changed.storedSize = storedSize
-        changed.seal(&output, from: start)
-    }
-
-    /// Appends the block with what lies from `offset` on as it was before compression.
-    static func decompress(
-        _ block: Span<UInt8>,
-        _ header: BlockHeader,
-        from offset: Int,
-        after context: Span<UInt8>? = nil,
-        using decompressor: inout Decompressor,
-        into output: inout [UInt8]
-    ) throws(FormatError) {
-        let start = output.count
-        output.append(contentsOf: block.raw.extracting(0..<offset))
+        output.append(contentsOf: block.raw.extracting(0..<BlockHeader.size))
         do throws(ZstdError) {
             try decompressor.decompress(
-                block.extracting(offset..<block.count),
-                size: BlockHeader.size + header.bodySize - offset,
-                after: context,
+                block.extracting(BlockHeader.size..<block.count),
+                size: header.bodySize,
+                after: isAfter ? context : nil,
                 into: &output
             )
         } catch {

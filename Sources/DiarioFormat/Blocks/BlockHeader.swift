@@ -5,7 +5,7 @@ import DiarioCore
 //   offset  size  field
 //        0     4  magic, "DBLK"
 //        4     1  version, 1
-//        5     1  compression of the body: 0 none, 1 zstd, 2 condensed, 3 after a context
+//        5     1  compression of the body: 0 none, 1 zstd, 3 zstd after a context
 //        6     2  flags
 //        8     4  number of events, 1 to 65,536
 //       12     4  size of the body before compression, at most 2 MiB
@@ -33,8 +33,6 @@ package struct BlockHeader: Equatable, Sendable {
         case none = 0
         /// All of it is one zstd frame.
         case whole = 1
-        /// Its rows are one zstd frame, and what comes before them is as it is.
-        case rows = 2
         /// All of it is one zstd frame, made after a context that both sides of an exchange have.
         case afterContext = 3
     }
@@ -84,9 +82,6 @@ package struct BlockHeader: Equatable, Sendable {
         }
         guard compression != .none || storedSize == bodySize else {
             throw .malformed(.storedBody, at: 16)
-        }
-        guard compression != .rows || storedSize < bodySize && flags == .positioned else {
-            throw .malformed(.compression, at: 5)
         }
         return BlockHeader(
             compression: compression,

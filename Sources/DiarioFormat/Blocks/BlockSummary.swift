@@ -18,10 +18,8 @@ package struct BlockSummary: Equatable, Sendable {
     private(set) var runs = Section()
     private(set) var types = Section()
     private(set) var saltNodes = Section()
-    /// Where the first row starts, from the start of the block; or the frame that all rows are.
+    /// Where the first row starts, from the start of the block.
     package private(set) var rowsOffset = 0
-    /// True if the rows are compressed, so that only what comes before them can be read.
-    package private(set) var isCondensed = false
 
     struct Section: Equatable, Sendable {
         var offset: Int32 = 0
@@ -48,19 +46,9 @@ package struct BlockSummary: Equatable, Sendable {
         _ bytes: Span<UInt8>,
         verifyChecksum: Bool
     ) throws(FormatError) -> BlockSummary {
-        let summary = try parseStored(bytes, verifyChecksum: verifyChecksum)
-        guard !summary.isCondensed else { throw .malformed(.compression, at: 5) }
-        return summary
-    }
-
-    /// Checks a whole block as the log has it: its rows may be compressed.
-    package static func parseStored(
-        _ bytes: Span<UInt8>,
-        verifyChecksum: Bool
-    ) throws(FormatError) -> BlockSummary {
         let header = try BlockHeader.parse(bytes)
         try header.check(bytes, verifyChecksum: verifyChecksum)
-        guard header.compression == .none || header.compression == .rows else {
+        guard header.compression == .none else {
             throw .malformed(.compression, at: 5)
         }
         var reader = ByteReader(bytes.raw, range: BlockHeader.size..<bytes.count)
@@ -78,7 +66,6 @@ package struct BlockSummary: Equatable, Sendable {
         try summary.readTypes(&reader)
         if summary.isSalted { try summary.readSaltNodes(&reader) }
         summary.rowsOffset = reader.offset
-        summary.isCondensed = header.compression == .rows
         let rowsSize = BlockHeader.size + header.bodySize - reader.offset
         guard rowsSize / BlockRow.sizeMin >= summary.eventCount else {
             throw .truncated(at: bytes.count)

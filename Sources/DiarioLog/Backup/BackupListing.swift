@@ -32,7 +32,6 @@ struct BackupListing {
         }
         add([LogPaths.format], .fixed)
         try addLog()
-        for number in try RowFile.list(directory) { add([LogPaths.rowFile(number)], .fixed) }
         try addTree(LogPaths.packs)
         for name in try names(LogPaths.spaces) {
             if let space = SpaceID(text: name) { try add(space) }

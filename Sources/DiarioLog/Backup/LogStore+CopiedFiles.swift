@@ -11,7 +11,7 @@ extension LogStore {
     /// Checks the files of all spaces, each for itself, without reading events one by one; gives
     /// the spaces.
     ///
-    /// Of segments and row files only those are read of which `isFresh` says that they are new.
+    /// Of segments only those are read of which `isFresh` says that they are new.
     /// - Throws: `.corrupt` with the first fault.
     package func checkCopied(_ isFresh: (_ path: String) -> Bool) throws(LogError) -> [SpaceID] {
         if let fault = report.fault { throw .corrupt(fault) }
@@ -23,7 +23,6 @@ extension LogStore {
             if let fault = report.fault { throw .corrupt(fault) }
             let adopted = try status(of: space).adoptions.map(\.fingerprint)
             for pack in adopted where packs.insert(pack).inserted { try check(pack) }
-            try checkRows(of: space, isFresh)
             if let fault = try segmentFault(of: space, isFresh) { throw .corrupt(fault) }
             if let fault = try smallFault(of: space) { throw .corrupt(fault) }
         }
@@ -35,22 +34,6 @@ extension LogStore {
             guard case .storage(.notFound) = error else { throw error }
             let what = "the files of a pack are missing"
             throw .corrupt(Fault(file: LogPaths.pack(pack), offset: 0, what: what))
-        }
-    }
-
-    /// Reads the blocks in row files; those of the log were read when it was opened.
-    private func checkRows(
-        of space: SpaceID,
-        _ isFresh: (String) -> Bool
-    ) throws(LogError) {
-        let runs = shared.index.withLock { $0[space].canonical.runs }
-        for run in runs where run.isMoved && isFresh(LogPaths.rowFile(run.moved.file)) {
-            let block = try shared.storedBlock(of: run)
-            do throws(FormatError) {
-                _ = try BlockSummary.parseStored(block.span, verifyChecksum: true)
-            } catch {
-                throw run.fault(error)
-            }
         }
     }
 

@@ -11,10 +11,6 @@ package enum LogPaths {
     package static let log = "wal"
     package static let reserve = "wal/reserve"
     package static let syncedMark = "wal/synced"
-    /// Rows that the write-ahead log has no room for.
-    package static let rows = "rows"
-    /// Held by the one process that moves rows there.
-    package static let rowsLock = "moving"
     /// Held by the one process that serves the directory.
     package static let servingLock = "serving"
     package static let packs = "packs"
@@ -24,7 +20,6 @@ package enum LogPaths {
     /// What `diario repair` took out of the way.
     package static let setAside = "set-aside"
     private static let logSuffix = ".dwal"
-    private static let rowSuffix = ".drow"
 
     package static func logFile(_ number: UInt64) -> String {
         "wal/" + hexadecimal(number) + logSuffix
@@ -35,13 +30,6 @@ package enum LogPaths {
         // An index holds the number in 32 bits, which are enough for 64 PiB of log.
         number(name, logSuffix).map { UInt64($0) }
     }
-
-    package static func rowFile(_ number: UInt32) -> String {
-        "rows/" + hexadecimal(UInt64(number)) + rowSuffix
-    }
-
-    /// The number of a file's name within `rows`; nil if it is no row file's.
-    package static func rowFileNumber(_ name: String) -> UInt32? { number(name, rowSuffix) }
 
     private static func number(_ name: String, _ suffix: String) -> UInt32? {
         guard name.hasSuffix(suffix) else { return nil }

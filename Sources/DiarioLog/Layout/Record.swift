@@ -15,7 +15,6 @@ package enum RecordKind: UInt8, Sendable {
     case lost = 6
     case sealed = 7
     case gone = 8
-    case moved = 9
 }
 
 /// A record of a frame: its kind, its space, and where its content lies in the frame.

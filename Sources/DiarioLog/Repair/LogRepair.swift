@@ -124,7 +124,7 @@ package struct LogRepair {
                 LogPaths.importsLock($0),
             ]
         }
-        let others = [LogPaths.reserve, LogPaths.rowsLock, LogPaths.servingLock]
+        let others = [LogPaths.reserve, LogPaths.servingLock]
         for path in places + locks + others { try clear(path) }
     }
 

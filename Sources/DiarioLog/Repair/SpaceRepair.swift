@@ -35,8 +35,6 @@ struct SpaceRepair {
     var forgotten: [ClosedRange<UInt64>] = []
     var sources = SpaceSources()
     var lanes = LaneSources()
-    /// The last position whose row file does not give it any more; 0 if all do.
-    var damagedRowsEnd: UInt64 = 0
 
     init(
         _ space: SpaceID,
@@ -68,13 +66,12 @@ struct SpaceRepair {
         try findSegments(&report)
         if isManifestGone { try settleAuthority() }
         gather()
-        try findRows(&setAside, &report)
         let (first, last) = (lowest, lastPosition)
         let work = first <= last ? sources.pieces(first...last) : []
         let seeds = try missingSeeds(work, &report)
         let sealedEnd = sealedEnd(work)
         let hasLost = work.contains(where: \.isFound)
-        let isBroken = try needsState(sealedEnd) || damagedRowsEnd > 0
+        let isBroken = try needsState(sealedEnd)
         let isChanged =
             isManifestGone || !damaged.isEmpty || hasLost || !forgotten.isEmpty
             || !seeds.all.isEmpty || isBroken || lanes.isBroken
@@ -313,8 +310,7 @@ struct SpaceRepair {
         var known = max(
             manifest.segments.last?.last ?? 0,
             sources.sealed.last?.last ?? 0,
-            index.released,
-            damagedRowsEnd
+            index.released
         )
         // What the log leaves to private segments is not read from its blocks any more.
         if lanes.isBroken {
@@ -347,7 +343,7 @@ struct SpaceRepair {
         _ setAside: inout SetAside,
         _ report: inout RepairReport
     ) throws(LogError) {
-        if isBroken, !hasLostFrames, damaged.isEmpty, !isManifestGone, damagedRowsEnd == 0 {
+        if isBroken, !hasLostFrames, damaged.isEmpty, !isManifestGone {
             report.found(
                 LogPaths.log,
                 "the log of space \(space.text) lacks what its segments or states tell of",

@@ -15,7 +15,7 @@ extension LogStore {
         let (spaces, isCrowded) = shared.sealing.takeDue()
         do throws(LogError) {
             for space in spaces { try sealInBackground(space, .complete) }
-            if isCrowded { try relieve() } else { try tidyRowFiles() }
+            if isCrowded { try relieve() }
         } catch {
             return false
         }
@@ -55,16 +55,8 @@ extension LogStore {
 
     // MARK: A log that holds too much
 
-    /// Lets the write-ahead log hold less: tails are moved to row files, those with the oldest rows
-    /// first, and where that is not enough, tails are sealed short.
+    /// Seals tails short until the write-ahead log holds little enough.
     private func relieve() throws(LogError) {
-        do throws(LogError) {
-            // More may have come meanwhile, and to seal it would cost more.
-            while isCrowded, try moveTails() {}
-        } catch {
-            if case .closed = error { throw error }
-            shared.sealing.note(failure: error)
-        }
         guard isCrowded else { return }
         var sealable: [SpaceID] = []
         var gain = 0
@@ -101,25 +93,6 @@ extension LogStore {
         try queue.run()
     }
 
-    /// Moves tails to row files until the log holds little enough; false if nothing was moved.
-    private func moveTails() throws(LogError) -> Bool {
-        try changingRowFiles { () throws(LogError) in
-            var hasMoved = false
-            let tails = shared.index.withLock { $0.tails() }
-            var condenser = try Condenser(shared)
-            for tail in tails.filter(\.isWorthMoving).sorted(by: { $0.first < $1.first }) {
-                guard excess > condenser.gain else { break }
-                try goOnSealing()
-                // Sealing reads the same rows, and says what is wrong with them.
-                do throws(LogError) { try condenser.add(tail.space) } catch { continue }
-                hasMoved = hasMoved || !condenser.blocks.isEmpty
-                if condenser.isFull { try write(&condenser) }
-            }
-            try write(&condenser)
-            return hasMoved
-        } ?? false
-    }
-
     /// Why sealing in the background failed last; nil if it never did.
     package var sealFailure: LogError? { shared.sealing.failure }
 }
@@ -127,13 +100,10 @@ extension LogStore {
 /// What a space has in blocks of the write-ahead log.
 private struct Tail {
     let space: SpaceID
-    /// Where its oldest block is that was not moved, and where the newest of all.
-    var first = Place(file: .max, offset: .max)
+    /// Where its newest block is.
     var last = Place(file: 0, offset: 0)
-    /// Bytes with positions that were not moved.
-    var canonicalSize = 0
-    /// Bytes of pending rows, and of what tells where moved rows are.
-    var otherSize = 0
+    /// Bytes of its blocks.
+    var size = 0
 
     struct Place: Comparable {
         var file: UInt32
@@ -144,11 +114,6 @@ private struct Tail {
         }
     }
 
-    var size: Int { canonicalSize + otherSize }
-
-    /// Blocks of fewer events gain little by compression, and there would be many of them.
-    var isWorthMoving: Bool { canonicalSize >= 2048 }
-
     /// Of the half that was written to longest ago the largest first: a segment costs about the
     /// same however many events it has, and what is written to now will fill a run by itself.
     static func inSealingOrder(_ tails: [Tail]) -> [Tail] {
@@ -157,16 +122,10 @@ private struct Tail {
         return old.sorted { ($1.size, $0.space) < ($0.size, $1.space) } + byTime[old.endIndex...]
     }
 
-    mutating func take(_ runs: [Run], isCanonical: Bool) {
+    mutating func take(_ runs: [Run]) {
         for run in runs where !run.isSealed {
-            let place = Place(file: run.file, offset: run.offset)
-            last = max(last, place)
-            if isCanonical, !run.isMoved {
-                canonicalSize += Int(run.liveBytes)
-                first = min(first, place)
-            } else {
-                otherSize += Int(run.liveBytes)
-            }
+            last = max(last, Place(file: run.file, offset: run.offset))
+            size += Int(run.liveBytes)
         }
     }
 }
@@ -177,8 +136,8 @@ extension LogIndex {
         var tails: [Tail] = []
         spaces.forEach { id, space in
             var tail = Tail(space: id)
-            tail.take(space.canonical.runs, isCanonical: true)
-            for lane in space.lanes { tail.take(lane.runs.runs, isCanonical: false) }
+            tail.take(space.canonical.runs)
+            for lane in space.lanes { tail.take(lane.runs.runs) }
             if tail.size > 0 { tails.append(tail) }
         }
         return tails

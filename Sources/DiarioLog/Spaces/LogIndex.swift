@@ -80,9 +80,6 @@ struct LogIndex: Sendable {
         let offset: Int
         /// Of the block alone.
         let size: Int
-        var isCondensed = false
-        /// The number of the row file that it lies in, if it is not in the log itself.
-        var rowFile: UInt32?
     }
 
     /// Takes up the rows of a block; pending ones if the block gives no positions.
@@ -163,15 +160,6 @@ struct LogIndex: Sendable {
                 return
             }
             index.take(rows, file: file, &live)
-        }
-    }
-
-    /// Takes up rows that are in a row file; a state in front of them told who wrote them.
-    mutating func apply(_ rows: MovedRows, of space: SpaceID, file: UInt64) {
-        // Repair looks at the row files themselves.
-        guard !isSalvage else { return }
-        update(space) { index, live in
-            index.put(Run(rows, file: UInt32(file)), acceptedAt: nil, &live)
         }
     }
 
@@ -268,29 +256,16 @@ struct LogIndex: Sendable {
 extension Run {
     /// All rows of a block.
     fileprivate init(first: UInt64, count: UInt32, at place: LogIndex.BlockPlace) {
-        guard let rowFile = place.rowFile else {
-            self.init(
-                first: first,
-                count: count,
-                skip: 0,
-                file: UInt32(place.file),
-                offset: UInt32(place.offset),
-                blockSize: UInt32(place.size),
-                liveBytes: UInt32(place.size + Record.headerSize),
-                promotedAt: nil,
-                isCondensed: place.isCondensed
-            )
-            return
-        }
-        let rows = MovedRows(
-            file: rowFile,
-            offset: UInt32(place.offset),
-            size: UInt32(place.size),
+        self.init(
+            first: first,
+            count: count,
             skip: 0,
-            firstPosition: first,
-            count: count
+            file: UInt32(place.file),
+            offset: UInt32(place.offset),
+            blockSize: UInt32(place.size),
+            liveBytes: UInt32(place.size + Record.headerSize),
+            promotedAt: nil
         )
-        self.init(rows, file: UInt32(place.file))
     }
 }
 

@@ -2,7 +2,7 @@ import DiarioCore
 import DiarioFormat
 
 /// Consecutive events that one record of the write-ahead log speaks of: their rows lie in its
-/// block, in a block of a row file, or, if they are sealed, in private segments.
+/// block or, if they are sealed, in private segments.
 ///
 /// `first` is a position for canonical events, a sequence for pending ones.
 package struct Run: Hashable, Sendable {
@@ -10,8 +10,8 @@ package struct Run: Hashable, Sendable {
     package var count: UInt32
     /// Rows of the record before the first of these.
     package var skip: UInt32
-    /// The number of the log file, and where in it the block starts, or in the row file; of sealed
-    /// rows offset and size are the two halves of the record's first sequence.
+    /// The number of the log file, and where in it the block starts; of sealed rows offset and size
+    /// are the two halves of the record's first sequence.
     package var file: UInt32
     package var offset: UInt32
     package var blockSize: UInt32
@@ -20,25 +20,8 @@ package struct Run: Hashable, Sendable {
     /// When they were accepted, if they were pending when the record was written; else nil, and the
     /// block itself says it.
     package var promotedAt: Int64?
-    /// Where the rows are.
-    package private(set) var kind: Kind
-    /// Of sealed rows the number of their replica in the space's index, from 1; of moved ones that
-    /// of their row file; else 0.
-    ///
-    /// Both fit in bytes that were between two runs in memory anyway.
-    private var number: UInt32
-
-    /// Where rows are.
-    package enum Kind: UInt8, Sendable {
-        /// In a block of the log.
-        case plain
-        /// In one whose rows are compressed.
-        case condensed
-        /// In a condensed block of a row file.
-        case moved
-        /// In private segments.
-        case sealed
-    }
+    /// Of sealed rows the number of their replica in the space's index, from 1; else 0.
+    private var number: UInt32 = 0
 
     package init(
         first: UInt64,
@@ -48,8 +31,7 @@ package struct Run: Hashable, Sendable {
         offset: UInt32,
         blockSize: UInt32,
         liveBytes: UInt32,
-        promotedAt: Int64?,
-        isCondensed: Bool = false
+        promotedAt: Int64?
     ) {
         self.first = first
         self.count = count
@@ -59,24 +41,6 @@ package struct Run: Hashable, Sendable {
         self.blockSize = blockSize
         self.liveBytes = liveBytes
         self.promotedAt = promotedAt
-        kind = isCondensed ? .condensed : .plain
-        number = 0
-    }
-
-    /// Rows in a row file, of which the log's file `file` tells.
-    package init(_ rows: MovedRows, file: UInt32) {
-        self.init(
-            first: rows.firstPosition,
-            count: rows.count,
-            skip: rows.skip,
-            file: file,
-            offset: rows.offset,
-            blockSize: rows.size,
-            liveBytes: UInt32(MovedRows.recordSize),
-            promotedAt: nil
-        )
-        kind = .moved
-        number = rows.file
     }
 
     /// Rows in private segments, `first` of which has the sequence `firstSequence`.
@@ -99,14 +63,11 @@ package struct Run: Hashable, Sendable {
             liveBytes: UInt32(SealedRows.recordSize),
             promotedAt: promotedAt
         )
-        kind = .sealed
         number = lane
     }
 
-    package var isSealed: Bool { kind == .sealed }
-    package var isMoved: Bool { kind == .moved }
-    /// True if the rows of the block are compressed.
-    package var isCondensed: Bool { kind == .condensed || isMoved }
+    /// Whether the rows are in private segments, and not in a block of the log.
+    package var isSealed: Bool { number > 0 }
 
     /// The number of the replica of these rows, which are sealed, in the space's index.
     package var lane: UInt32 {
@@ -114,23 +75,10 @@ package struct Run: Hashable, Sendable {
         return number
     }
 
-    /// What the log says of these rows, which are moved.
-    package var moved: MovedRows {
-        precondition(isMoved, "only of moved rows the log says no more than where they are")
-        return MovedRows(
-            file: number,
-            offset: offset,
-            size: blockSize,
-            skip: skip,
-            firstPosition: first,
-            count: count
-        )
-    }
-
     /// The file that these rows are read from, which are not sealed.
     var rowsFile: FileName {
         precondition(!isSealed, "private segments are looked up by sequence")
-        return isMoved ? .rows(number) : .log(UInt64(file))
+        return .log(UInt64(file))
     }
 
     /// The sequence of the first of these rows, which are sealed.
@@ -147,9 +95,6 @@ package struct Run: Hashable, Sendable {
 
     package var last: UInt64 { first + UInt64(count) - 1 }
 
-    /// Bytes of the log and of row files that these rows keep alive.
-    fileprivate var keptBytes: Int { Int(liveBytes) + (isMoved ? Int(blockSize) : 0) }
-
     /// What is said when the block does not read.
     func fault(_ error: FormatError) -> LogError {
         .corrupt(
@@ -159,11 +104,6 @@ package struct Run: Hashable, Sendable {
                 what: error.message
             )
         )
-    }
-
-    /// What is said when the row file of these rows, which are moved, is not there.
-    var missingFault: LogError {
-        .corrupt(Fault(file: rowsFile.path, offset: 0, what: "the file is missing"))
     }
 
     /// The part from `start` on, which must lie within; `self` keeps what is before.
@@ -201,7 +141,7 @@ package struct RunList: Sendable {
     package private(set) var runs: [Run] = []
     /// Counted as runs come and go, since each push asks for these two.
     package private(set) var eventCount = 0
-    /// Bytes of the log and of row files that the runs keep alive.
+    /// Bytes of the log that the runs keep alive.
     package private(set) var liveBytes = 0
 
     private static let fewCount = 16
@@ -256,7 +196,7 @@ package struct RunList: Sendable {
 
     private mutating func note(_ run: Run) {
         eventCount += Int(run.count)
-        liveBytes += run.keptBytes
+        liveBytes += Int(run.liveBytes)
     }
 
     /// Of ten thousand spaces each may have some hundred, and doubling would leave half of that
@@ -299,7 +239,7 @@ package struct RunList: Sendable {
             if runs[index].last > last { split(index, at: last + 1) }
             removed(runs[index])
             eventCount -= Int(runs[index].count)
-            liveBytes -= runs[index].keptBytes
+            liveBytes -= Int(runs[index].liveBytes)
             index += 1
         }
         runs.removeSubrange(start..<index)
@@ -307,10 +247,7 @@ package struct RunList: Sendable {
     }
 
     private mutating func split(_ index: Int, at start: UInt64) {
-        let whole = runs[index].keptBytes
         let rest = runs[index].split(at: start)
-        // Both parts of moved rows keep all of their block.
-        liveBytes += runs[index].keptBytes + rest.keptBytes - whole
         runs.insert(rest, at: index + 1)
     }
 }

@@ -81,7 +81,7 @@ struct SpaceIndex: Sendable {
 
     var pendingCount: Int { lanes.reduce(0) { $0 + $1.runs.eventCount } }
 
-    /// Bytes in the log and in row files that this space keeps alive.
+    /// Bytes in the log that this space keeps alive.
     var liveBytes: Int {
         lanes.reduce(canonical.liveBytes) { $0 + $1.runs.liveBytes }
             + seeds.count * Self.seedSize + gone.count * GoneRows.recordSize + (state?.size ?? 0)

@@ -53,11 +53,6 @@ extension Writer {
         recordCount += 1
     }
 
-    mutating func append(_ rows: MovedRows, of id: SpaceID) {
-        Record.append(.moved, id, to: &frame) { rows.append(to: &$0) }
-        recordCount += 1
-    }
-
     mutating func append(_ rows: GoneRows, of id: SpaceID) {
         Record.append(.gone, id, to: &frame) { rows.append(to: &$0) }
         recordCount += 1
@@ -193,9 +188,9 @@ extension Writer {
         of id: SpaceID
     ) throws(LogError) -> Bool {
         guard run.skip == 0, run.promotedAt == nil else { return false }
-        let bytes = try store.storedBlock(of: run)
+        let bytes = try store.block(of: run)
         do throws(FormatError) {
-            let summary = try BlockSummary.parseStored(bytes.span, verifyChecksum: true)
+            let summary = try BlockSummary.parse(bytes.span, verifyChecksum: true)
             guard summary.eventCount == Int(run.count) else { return false }
         } catch {
             throw run.fault(error)
@@ -212,10 +207,6 @@ extension Writer {
             try makeRoom(SealedRows.recordSize)
             let replica = store.index.withLock { $0[id].replica(of: run) }
             return append(SealedRows(run, by: replica, clock: lane?.clock), of: id)
-        }
-        if run.isMoved {
-            try makeRoom(MovedRows.recordSize)
-            return append(run.moved, of: id)
         }
         if try copyWhole(run, lane: lane, of: id) { return }
         let bytes = try store.block(of: run)

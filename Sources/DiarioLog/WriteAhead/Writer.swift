@@ -227,7 +227,6 @@ struct Writer: ~Copyable {
         while true {
             var index = LogIndex()
             index.isSalvage = store.isSalvage
-            if store.isSalvage { try index.takeUpRowFiles(in: store.directory) }
             let isLast = mayCut || attemptCount == Self.readCountMax
             do throws(LogError) {
                 report = try log.recover(mayCut: mayCut) { (place, piece, group) throws(LogError) in
@@ -318,7 +317,7 @@ extension LogIndex {
         let content = bytes.extracting(record.content)
         switch record.kind {
         case .rows:
-            let summary = try BlockSummary.parseStored(content, verifyChecksum: false)
+            let summary = try BlockSummary.parse(content, verifyChecksum: false)
             let facts = try engine.facts(in: content, summary)
             try apply(
                 content,
@@ -327,8 +326,7 @@ extension LogIndex {
                 at: BlockPlace(
                     file: place.file,
                     offset: record.content.lowerBound + origin,
-                    size: record.content.count,
-                    isCondensed: summary.isCondensed
+                    size: record.content.count
                 ),
                 facts: facts
             )
@@ -354,9 +352,6 @@ extension LogIndex {
             apply(rows, of: record.space, file: place.file)
         case .gone:
             guard let rows = GoneRows(content) else { return false }
-            apply(rows, of: record.space, file: place.file)
-        case .moved:
-            guard let rows = MovedRows(content) else { return false }
             apply(rows, of: record.space, file: place.file)
         case .dropped:
             guard record.content.isEmpty else { return false }

@@ -80,7 +80,7 @@ package struct SyncStep: Hashable, Sendable {
     let seed: UInt64
 
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        case record, recordAtServer, adopt, seal, condense, check, models, reopen, restartSync
+        case record, recordAtServer, adopt, seal, check, models, reopen, restartSync
         case pushWithGap
         case revoke, moveClock
         case partition, halfOpen, storm
@@ -96,7 +96,7 @@ package struct SyncStep: Hashable, Sendable {
             return switch self {
             case .record: 60
             case .seal: 10
-            case .recordAtServer, .condense, .check, .reopen: 4
+            case .recordAtServer, .check, .reopen: 4
             case .adopt, .restartSync, .pushWithGap: 3
             case .join: 8
             case .revoke: only(.refusals, 2)

@@ -23,7 +23,6 @@ extension SyncWorld {
         case .recordAtServer: try recordAtServer(&draw)
         case .adopt: try adopt(version: ledger.packVersion(at: ledger.head) + 1)
         case .seal: try seal(machineOwner, all: draw.oneIn(3))
-        case .condense: try condense(machineOwner)
         case .check: try check()
         case .models: try updateModels(device, compares: draw.oneIn(3))
         case .reopen: try restart(machineOwner)
@@ -90,20 +89,6 @@ extension SyncWorld {
             trace.add("\(now) \(machine.name) seals not")
         } catch {
             return try judge(error, of: device, "seal")
-        }
-        guard try !takeCut(of: device) else { return }
-        try checkIndex(of: machine)
-    }
-
-    private func condense(_ device: Device?) throws {
-        let machine = device?.machine ?? server.machine
-        guard let store = machine.store else { return }
-        machine.setClock(now)
-        do throws(LogError) {
-            let count = try store.condense(device?.space ?? space)
-            trace.add("\(now) \(machine.name) condenses \(count)")
-        } catch {
-            return try judge(error, of: device, "condense")
         }
         guard try !takeCut(of: device) else { return }
         try checkIndex(of: machine)

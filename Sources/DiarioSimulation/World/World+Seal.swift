@@ -31,25 +31,6 @@ extension World {
         try checkFiles(of: id, in: store)
     }
 
-    /// Condenses rows of a space in the log.
-    func condense(_ process: Int32) throws {
-        guard let id = drawSpace(settled) else { return }
-        let store = try store(process)
-        do throws(LogError) {
-            let count = try store.condense(id)
-            trace.add("p\(process) condense \(id.text.suffix(3)): \(count)")
-            // Then nothing was taken up, nor synced.
-            guard count > 0 else { return }
-        } catch {
-            trace.add("p\(process) condense \(id.text.suffix(3)): \(name(error))")
-            try judge(error, of: process, "condense")
-            return try settle()
-        }
-        settled = current
-        tail = []
-        try checkIndex(process)
-    }
-
     /// Files of segments are those that the manifest names, and no others.
     private func checkFiles(of id: SpaceID, in store: LogStore) throws {
         // A planned cut may come here, and what cannot be removed stays.

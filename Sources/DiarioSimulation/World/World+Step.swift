@@ -6,9 +6,7 @@ import DiarioStorage
 extension World {
     /// What can happen, and how often.
     enum Step: CaseIterable {
-        case append, promote, release, seal, condense, refresh, sync, staleRead, check, root,
-            makeSpace,
-            remove
+        case append, promote, release, seal, refresh, sync, staleRead, check, root, makeSpace, remove
         case keep, reopen, open, kill, cut, crash, failSyncs, failWrites, fillDisk, clearFaults
         case clock, clone, flip, read
 
@@ -17,7 +15,6 @@ extension World {
             case .append: 40
             case .promote: 10
             case .seal: 8
-            case .condense: 4
             case .clock, .check: 6
             case .release, .refresh, .staleRead, .reopen, .open, .cut, .clearFaults: 5
             case .sync, .kill, .failSyncs, .root: 3
@@ -52,7 +49,6 @@ extension World {
         case .promote: try promote(process)
         case .release: try release(process)
         case .seal: try seal(process)
-        case .condense: try condense(process)
         case .refresh: try refresh(process)
         case .sync: try sync(process)
         case .staleRead: try readStale(process)

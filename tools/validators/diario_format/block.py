@@ -15,7 +15,6 @@ VERSION = 1
 HEADER_SIZE = 24
 COMPRESSION_NONE = 0
 COMPRESSION_ZSTD = 1
-COMPRESSION_ROWS = 2   # condensed: the events alone are a zstd frame
 FLAG_POSITIONED = 1
 FLAG_SALTED = 2
 FLAG_AUTHORITY = 4
@@ -87,16 +86,13 @@ def parse_block(data, may_continue=False):
         stored = zstd.decompress(stored, body_size)
     head = Reader(stored, 0 if block.compression == COMPRESSION_ZSTD else HEADER_SIZE)
     parse_head(block, count, head)
-    events = head
-    if block.compression == COMPRESSION_ROWS:
-        events = Reader(zstd.decompress(stored[head.at:], body_size - head.at))
-    parse_events(block, events)
+    parse_events(block, head)
     check_block(block, may_continue)
     return block
 
 
 def check_header(block, count, body_size, stored_size, left):
-    if block.compression > COMPRESSION_ROWS:
+    if block.compression > COMPRESSION_ZSTD:
         raise FormatError(f"offset 5: unknown compression {block.compression}")
     if block.flags & ~FLAGS_ALL:
         raise FormatError(f"offset 6: unknown flags {block.flags}")
@@ -108,9 +104,6 @@ def check_header(block, count, body_size, stored_size, left):
         raise FormatError(f"offset 16: {stored_size} bytes stated, {left} follow")
     if block.compression == COMPRESSION_NONE and stored_size != body_size:
         raise FormatError("offset 16: two sizes for a body that is not compressed")
-    if block.compression == COMPRESSION_ROWS and (
-            stored_size >= body_size or block.flags != FLAG_POSITIONED):
-        raise FormatError("offset 5: a condensed block that is not smaller, or with other flags")
 
 
 def parse_head(block, count, reader):

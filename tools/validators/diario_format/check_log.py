@@ -10,7 +10,6 @@ from .inbox import check_inbox
 from .ledger import KIND_DROPPED, KIND_LOST, Ledger
 from .primitives import FormatError, id_text
 from .proofs import check_tiles
-from .row_files import RowFiles
 from .schemas import Catalogue
 from .segments import Segment
 from .wal import Corruption, Log
@@ -29,7 +28,6 @@ class DataDirectory:
         self.catalogue = Catalogue(packs)
         for pack in self.directory.packs.values():
             self.catalogue.add(pack.types)
-        self.row_files = RowFiles(self.directory)
         self.ledgers = {}
         self.inboxes = {}       # space: batches in the inbox
         self.read_log()
@@ -59,7 +57,7 @@ class DataDirectory:
         self.ledgers[record.space].apply(record)
 
     def ledger(self, space):
-        return Ledger(self.catalogue, self.problems, space, self.row_files)
+        return Ledger(self.catalogue, self.problems, space)
 
     def read_segments(self, space):
         """Opens the segments that the manifest lists, and notes files that nobody refers to."""
@@ -97,11 +95,7 @@ class DataDirectory:
             self.problems.append("records, but no manifest")
         for state in ledger.states:
             self.check_packs(state)
-        if ledger.has_condensed and self.directory.format_version < 5:
-            self.problems.append("a condensed block below format 5")
         self.check_tiles(name, ledger)
-        if ledger.moved and self.directory.format_version < 7:
-            self.problems.append("moved records below format 7")
         if ledger.gone and self.directory.format_version < 6:
             self.problems.append("gone records below format 6")
         if ledger.refused and self.directory.format_version < 8:

@@ -1,9 +1,8 @@
-"""Golden manifests, replica files, records, synced marks and row files: `layout-<number>.json`."""
+"""Golden manifests, replica files, records, and synced marks: `layout-<number>.json`."""
 
 from .directory import Manifest, ReplicaFile
 from .lane_records import GoneRows, SealedRows
 from .primitives import id_text
-from .row_files import MovedRows, RowFile
 from .wal import read_mark
 
 
@@ -27,21 +26,6 @@ def compare_layout(compare, vectors):
         for count in range(len(content)):
             compare.refused(f"{case['shows']} cut at {count}",
                             lambda content=content, count=count: described(content[:count]))
-    for case in vectors.get("moved", []):
-        content = bytes.fromhex(case["bytes"])
-        compare.equal(case["shows"], described_moved(content), case["holds"])
-        for count in range(len(content)):
-            compare.refused(f"{case['shows']} cut at {count}",
-                            lambda content=content, count=count: MovedRows(content[:count]))
-    for case in vectors.get("rowFiles", []):
-        data, number = bytes.fromhex(case["bytes"]), int(case["holds"][0])
-        compare.equal(case["shows"], described_row_file(data, number), case["holds"])
-        blocks = RowFile(data, number).blocks
-        for offset in [*range(32), *(at + place for _, at, size, _ in blocks
-                                     for place in range(0, size, 7))]:
-            compare.refused(f"{case['shows']} changed at {offset}",
-                            lambda data=data, number=number, offset=offset:
-                            RowFile(changed(data, offset), number))
     for case in vectors.get("marks", []):
         data = bytes.fromhex(case["bytes"])
         compare.equal(case["shows"], described_mark(data), case["holds"])
@@ -89,18 +73,6 @@ def described_gone(content):
     rows = GoneRows(content)
     return [id_text(rows.replica), str(rows.first), str(rows.count), str(rows.reason),
             str(rows.since)]
-
-
-def described_moved(content):
-    rows = MovedRows(content)
-    return [str(value) for value in (rows.file, rows.offset, rows.size, rows.first_position,
-                                     rows.count, rows.skip)]
-
-
-def described_row_file(data, number):
-    return [str(number)] + [
-        f"{id_text(space)} {offset} {size} {block.first_position} {len(block.events)}"
-        for space, offset, size, block in RowFile(data, number).blocks]
 
 
 def described_mark(data):

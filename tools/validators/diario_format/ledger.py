@@ -5,13 +5,12 @@ Section 5 gives the hashes and section 6 the invariants L3 to L5; W5 is of secti
 
 from bisect import bisect_left
 
-from .block import COMPRESSION_ROWS, COMPRESSION_ZSTD, parse_block
+from .block import COMPRESSION_NONE, parse_block
 from .hashes import HASH_SIZE, CompactRange, commitment_of, leaf_of, salt_group, salt_of, stand_in
 from .inbox import REFUSAL_TYPE, Refusal
 from .lane_records import GONE_LOST, GoneRows, SealedRows
 from .primitives import FormatError, Reader, id_text, moment, origin_text
 from .row import check_subject, encode_public_part, event_hash
-from .row_files import MovedRows
 from .segment_envelope import LOST_TYPE
 
 KIND_ROWS = 1
@@ -22,7 +21,6 @@ KIND_DROPPED = 5
 KIND_LOST = 6
 KIND_SEALED = 7
 KIND_GONE = 8
-KIND_MOVED = 9
 PROMOTION_SIZE = 40
 ADOPTION_TYPE = "engine.pack.adopted"
 
@@ -60,12 +58,10 @@ class State:
 class Ledger:
     """The live content of one space."""
 
-    def __init__(self, catalogue, problems, space=None, row_files=None):
+    def __init__(self, catalogue, problems, space=None):
         self.catalogue = catalogue
         self.problems = problems
         self.space = space
-        self.row_files = row_files
-        self.moved = []         # (where, what a moved record says), in order
         self.events = {}        # (replica, sequence): event
         self.types = {}         # (replica, sequence): type of the schema that the block names
         self.place = {}         # (replica, sequence): (position, acceptedAt)
@@ -84,7 +80,6 @@ class Ledger:
         self.refused = []       # what refusals at positions say
         self.lost = []          # ranges of positions of which events are gone
         self.hollow = set()     # positions of which segments say that the event is gone
-        self.has_condensed = False
 
     def problem(self, where, reason):
         self.problems.append(f"{where}: {reason}")
@@ -99,7 +94,6 @@ class Ledger:
             KIND_STATE: self.apply_state,
             KIND_SEALED: self.apply_sealed,
             KIND_GONE: self.apply_gone,
-            KIND_MOVED: self.apply_moved,
         }
         try:
             kinds[record.kind](record)
@@ -108,35 +102,15 @@ class Ledger:
 
     def apply_rows(self, record):
         block = parse_block(record.content, may_continue=True)
-        if block.compression == COMPRESSION_ZSTD or block.is_salted:
+        if block.compression != COMPRESSION_NONE or block.is_salted:
             raise FormatError("a block in the log that is compressed or salted")
-        if block.compression == COMPRESSION_ROWS:
-            self.has_condensed = True
-        self.take_block(record.where, block, 0, len(block.events))
+        self.take_block(record.where, block)
 
-    def apply_moved(self, record):
-        self.moved.append((record.where, MovedRows(record.content)))
-
-    def take_moved(self):
-        """Takes moved rows that are not released; of those moved again the file may be gone."""
-        for index, (where, rows) in enumerate(self.moved):
-            first = max(rows.first_position, self.released + 1)
-            if first > rows.last_position or any(
-                    other.first_position <= first and rows.last_position <= other.last_position
-                    for _, other in self.moved[index + 1:]):
-                continue
-            try:
-                block = self.row_files.find(self.space, rows)
-            except FormatError as error:
-                self.problem(where, error)
-                continue
-            self.take_block(where, block, rows.skip, rows.count)
-
-    def take_block(self, where, block, skip, count):
+    def take_block(self, where, block):
         replicas = self.authority if block.is_authority else self.ordinary
         replicas.update(block.replicas)
         times = block.accepted_times()
-        for index, event in list(enumerate(block.events))[skip:skip + count]:
+        for index, event in enumerate(block.events):
             key = (event.replica, event.sequence)
             self.events[key] = event
             if block.is_positioned:
@@ -293,7 +267,6 @@ class Ledger:
         """All checks; the compact range of the whole log, or None if leaves are missing."""
         for where, segment in self.sealed:
             self.apply_segment(where, segment)
-        self.take_moved()
         self.apply_private()
         self.promote()
         self.take_refused()

@@ -149,9 +149,6 @@ def compare_blocks(compare, vectors):
     for number, case in enumerate(vectors.get("compressed", [])):
         where = f"compressed {number} ({case['shows']})"
         compare.guarded(where, compare_compressed, compare, where, case)
-    for number, case in enumerate(vectors.get("condensed", [])):
-        where = f"condensed {number} ({case['shows']})"
-        compare.guarded(where, compare_condensed, compare, where, case)
     for number, case in enumerate(vectors["corrupt"]):
         where = f"corrupt {number} ({case['shows']})"
         data = bytes.fromhex(case["block"])
@@ -213,11 +210,6 @@ def compare_compressed(compare, where, case):
     compare.equal(f"{where} decompressed", encode_block(block).hex(), case["decompressed"])
     again = encode_block(block, stored=data[HEADER_SIZE:])
     compare.equal(f"{where} with its own body", again.hex(), case["block"])
-
-
-def compare_condensed(compare, where, case):
-    block = parse_block(bytes.fromhex(case["block"]))
-    compare.equal(f"{where} expanded", encode_block(block).hex(), case["expanded"])
 
 
 def compare_fingerprints(compare, vectors):
