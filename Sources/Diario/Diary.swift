@@ -108,8 +108,7 @@ public actor Diary {
 
     /// Records the events of a batch, all or none, and gives their origins in the same order.
     ///
-    /// When this returns, the events have the durability that was asked for: with `synced` they
-    /// survive a power cut. When it throws, none of them is recorded. Appends of many tasks share
+    /// When this returns, the events survive a power cut. When it throws, none of them is recorded. Appends of many tasks share
     /// syncs; one that is alone is written at once, on the caller's thread.
     ///
     /// A batch of another diary is taken if this one has the same types.
@@ -118,8 +117,7 @@ public actor Diary {
     ///   types that this one does not have, if the disk is full, or if the disk fails.
     @discardableResult
     public nonisolated func append(
-        _ batch: EventBatch,
-        durability: EventDurability = .synced
+        _ batch: EventBatch
     ) async throws -> [Origin] {
         guard !batch.isEmpty else {
             throw DiarioError(.invalid, "The batch is empty. Add an event to it first.")
@@ -129,8 +127,7 @@ public actor Diary {
             try space.check(batch.draft, madeFor: batch.source, in: id)
             let append = Append(
                 space: id,
-                content: .batch(batch.draft),
-                durability: durability == .synced ? .synced : .written
+                content: .batch(batch.draft)
             )
             do throws(LogError) {
                 let appended = try await space.store.enqueue(append).get()
@@ -145,8 +142,7 @@ public actor Diary {
 
     /// Records one event, and gives its origin.
     ///
-    /// When this returns, the event has the durability that was asked for; when it throws, it is
-    /// not recorded.
+    /// When this returns, the event survives a power cut; when it throws, it is not recorded.
     ///
     /// - Parameters:
     ///   - event: A value of a type that the plugin `DiarioEvents` made.
@@ -154,7 +150,6 @@ public actor Diary {
     ///   - actor: Who did it: an opaque id, never a name.
     ///   - subject: What it is about, where the type itself does not say it.
     ///   - ifUnchanged: Whether to refuse the event if another replica wrote to its subject.
-    ///   - durability: What holds when this returns.
     /// - Returns: The origin of the event.
     /// - Throws: ``DiarioError`` if a field does not fit the schema, the disk is full, or the disk
     ///   fails.
@@ -164,8 +159,7 @@ public actor Diary {
         at: Timestamp? = nil,
         actor: String? = nil,
         subject: String? = nil,
-        ifUnchanged: Bool = false,
-        durability: EventDurability = .synced
+        ifUnchanged: Bool = false
     ) async throws -> Origin {
         var batch = makeBatch()
         try batch.add(
@@ -175,7 +169,7 @@ public actor Diary {
             subject: subject,
             ifUnchanged: ifUnchanged
         )
-        return try await append(batch, durability: durability)[0]
+        return try await append(batch)[0]
     }
 
     /// Ends the use of the diary: waits for what is being recorded, and leaves a mark of a clean
@@ -204,13 +198,4 @@ public actor Diary {
     }
 
     deinit { executor.end() }
-}
-
-/// What holds when an append returns.
-public enum EventDurability: Sendable {
-    /// The events survive a power cut.
-    case synced
-    /// The events survive the end of this process; a power cut may lose them, but nothing that was
-    /// recorded before them. They are seen once they are synced, which follows at once.
-    case written
 }

@@ -210,7 +210,7 @@ extension AppendBench.Stage {
     func append(_ draft: DraftBatch) throws(BenchError) {
         try BenchSpace.log { () throws(LogError) in
             _ = try space.store.append(
-                Append(space: space.id, content: .batch(draft), durability: .synced)
+                Append(space: space.id, content: .batch(draft))
             )
         }
     }

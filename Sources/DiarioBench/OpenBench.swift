@@ -218,8 +218,7 @@ struct OpenBench {
                             _ = try store.append(
                                 Append(
                                     space: space,
-                                    content: .batch(draft),
-                                    durability: .synced
+                                    content: .batch(draft)
                                 )
                             )
                         }

@@ -166,7 +166,7 @@ struct SpacesBench {
                 }
                 let space = spaces[(commit * appends + append) % spaces.count]
                 list.append(
-                    Append(space: space, content: .batch(drafts[append]), durability: .synced)
+                    Append(space: space, content: .batch(drafts[append]))
                 )
             }
             let outcomes = try BenchSpace.log { () throws(LogError) in try store.append(list) }

@@ -7,8 +7,7 @@ enum TypedBench {
     static let help = """
         diario-bench typed [OPTIONS]
           Events of the pack meals as values of the types that the plugin made of it: encoded, and
-          appended to the lane of a space whose authority is elsewhere, with the durability
-          `written`. Processor time of the whole process, sealing in the background apart. Beside it
+          appended to the lane of a space whose authority is elsewhere.
           what a C program needs that takes a SHA-256 of each event and writes the same bytes; for
           events one by one it syncs too, since each of ours waits for the sync of the one before.
 
@@ -61,7 +60,7 @@ enum TypedBench {
                 where line.type.pack == "meals" {
                     var batch = diary.makeBatch()
                     try batch.add(line.type.name, json: prepared.payloadText(index), at: line.at)
-                    try await diary.append(batch, durability: .written)
+                    try await diary.append(batch)
                 }
                 try await diary.close()
                 return try await read(path)
@@ -138,7 +137,7 @@ enum TypedBench {
             var index = 0
             for _ in 0..<count / size {
                 let batch = try makeBatch(events, &index, size, for: diary)
-                try await diary.append(batch, durability: .written)
+                try await diary.append(batch)
             }
             let processTime = baseline_process_nanoseconds() - processBefore
             // Safe: plain calls into C; a static string ends with a zero byte.

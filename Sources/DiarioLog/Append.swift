@@ -1,15 +1,6 @@
 package import DiarioCore
 package import DiarioFormat
 
-/// What holds when an append returns.
-package enum Durability: Hashable, Sendable {
-    /// The events are on the medium: they survive a power cut. The default.
-    case synced
-    /// The events are with the operating system and on their way to the medium: they survive the
-    /// end of this process. A power cut may lose them, and nothing that was appended before them.
-    case written
-}
-
 /// Events that are to be appended to one space, all of them or none.
 package struct Append: Sendable {
     package enum Content: Sendable {
@@ -58,7 +49,6 @@ package struct Append: Sendable {
     let contents: Few<Content>
     /// Which kinds of events are in it.
     let kinds: Kinds
-    package let durability: Durability
     /// If given, the sequence that this replica's first event must get; else nothing is appended.
     package let firstSequence: UInt64?
     /// If given, the position behind which the events must stand; else nothing is appended.
@@ -69,24 +59,21 @@ package struct Append: Sendable {
     package init(
         space: SpaceID,
         contents: [Content],
-        durability: Durability,
         firstSequence: UInt64? = nil,
         behind lastPosition: UInt64? = nil
     ) {
         self.space = space
         self.contents = Few(contents)
         kinds = contents.reduce([]) { $0.union($1.kind) }
-        self.durability = durability
         self.firstSequence = firstSequence
         self.lastPosition = lastPosition
         sizeEstimate = contents.reduce(0) { $0 + $1.sizeEstimate }
     }
 
-    package init(space: SpaceID, content: Content, durability: Durability) {
+    package init(space: SpaceID, content: Content) {
         self.space = space
         contents = Few(content)
         kinds = content.kind
-        self.durability = durability
         firstSequence = nil
         lastPosition = nil
         sizeEstimate = content.sizeEstimate

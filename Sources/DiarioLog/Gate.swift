@@ -23,8 +23,6 @@ struct Gate: ~Copyable, Sendable {
     var deadline = ContinuousClock.now
     /// How long the last commit took, from the lock to the end of the sync.
     var lastCommit = Duration.zero
-    /// True while a frame is with the operating system that was not synced.
-    var hasUnsynced = false
     var committer = CommitterState.idle
     /// True while the thread of one who appends commits what others append too.
     var isLed = false
@@ -123,7 +121,7 @@ struct Gate: ~Copyable, Sendable {
         case .idle: break
         case .gathering:
             guard isComplete else { return .waits }
-            if isFree, !hasUnsynced, let writer = take() {
+            if isFree, let writer = take() {
                 isLed = true
                 return .leads(writer, takeWaiting())
             }
@@ -162,8 +160,6 @@ extension Gate {
         case sleep
         /// Until it is called, or so much time has passed.
         case wait(Duration)
-        /// What was written before is to be synced.
-        case sync(Placed<Writer>)
         case commit(Placed<Writer>, Waiting)
     }
 
@@ -178,7 +174,7 @@ extension Gate {
             return .wait(Self.patience)
         }
         let rest = deadline - ContinuousClock.now
-        if waiting.appends.isEmpty, !hasUnsynced {
+        if waiting.appends.isEmpty {
             // Reset only now: resetting it whenever nobody waits for a moment would alternate full
             // commits and commits of one.
             guard target > 1, rest > .zero else {
@@ -193,21 +189,21 @@ extension Gate {
             committer = .blocked
             return .sleep
         }
-        if !hasUnsynced, !isComplete, rest > .zero {
+        if !isComplete, rest > .zero {
             committer = .gathering
             return .wait(rest)
         }
         committer = .busy
         guard let writer = take() else { return .sleep }
-        return waiting.appends.isEmpty ? .sync(writer) : .commit(writer, takeWaiting())
+        return .commit(writer, takeWaiting())
     }
 
     /// Whether the committer thread has to be called when the writer is back.
     mutating func callsCommitter() -> Bool {
-        guard hasUnsynced || !waiting.appends.isEmpty else { return false }
+        guard !waiting.appends.isEmpty else { return false }
         switch committer {
         case .busy: return false
-        case .gathering where !hasUnsynced && !isComplete: return false
+        case .gathering where !isComplete: return false
         case .idle, .blocked, .gathering:
             committer = .busy
             return true

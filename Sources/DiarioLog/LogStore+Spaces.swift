@@ -362,7 +362,6 @@ extension LogStore {
         try withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
-            try writer.syncPrevious()
             let home = try writer.writableHome(space)
             let last = shared.index.withLock { $0.lastSequence(of: home.replica, in: space) }
             return (home.replica, last)

@@ -127,7 +127,7 @@ package final class LogStore: Sendable {
 
     // MARK: Appending
 
-    /// Appends and waits: when this returns, what `append.durability` promises holds.
+    /// Appends and waits: when this returns, the events survive a power cut.
     ///
     /// When it throws, nothing of `append` is in the log.
     package func append(_ append: Append) throws(LogError) -> AppendedBatches {
@@ -306,10 +306,8 @@ package final class LogStore: Sendable {
     }
 
     private func giveBack(_ writer: consuming Placed<Writer>, after commit: Commit?) {
-        let hasUnsynced = writer.with { $0.log.isUnsynced }
         var writer: Placed<Writer>? = consume writer
         let (ticket, isCalled) = gate.withLock { gate in
-            gate.hasUnsynced = hasUnsynced
             gate.writer = writer.take()
             if let commit {
                 gate.lastCommit = commit.duration
@@ -351,16 +349,15 @@ package final class LogStore: Sendable {
         gate.withLock { $0.standstill(at: now) }
     }
 
-    /// Syncs what was appended with durability `written`; readers see it when this returns.
-    package func sync() throws(LogError) {
+    /// Reads what other processes wrote since, under the lock: nothing is being written meanwhile.
+    package func catchUp() throws(LogError) {
         try withWriter { (writer) throws(LogError) in
             try writer.begin()
-            defer { writer.end() }
-            try writer.syncPrevious()
+            writer.end()
         }
     }
 
-    /// Ends the log: what was appended is synced, and a mark of it is left.
+    /// Ends the log, and leaves a mark of a clean stop.
     ///
     /// Appends that wait are done first; later ones throw `.closed`.
     package func close() throws(LogError) {
@@ -398,9 +395,6 @@ package final class LogStore: Sendable {
             case .sleep: return true
             case .wait(let duration):
                 wake.wait(nanosecondsMax: Int64(duration / .nanoseconds(1)))
-            case .sync(var writer):
-                writer.with { $0.syncInBackground() }
-                finish(writer)
             case .commit(let writer, let waiting): commit(waiting, writer)
             }
         }

@@ -189,8 +189,8 @@ struct BatchJudge {
     ) throws(LogError) -> Objection? {
         guard !asked.isEmpty else { return nil }
         if changes == nil {
-            // Readers do not see what was written and not yet synced, but a push stands behind it.
-            try store.sync()
+            // What other processes wrote comes before this push.
+            try store.catchUp()
             let head = store.head(of: space)
             self.head = head
             // Once for the whole push: the log behind the lowest base is read a single time.

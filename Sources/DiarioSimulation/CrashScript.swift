@@ -19,10 +19,6 @@ package struct CrashScript: Sendable {
     /// The scripts that there are.
     package static let all: [CrashScript] = [
         CrashScript("append", 1) { try $0.repeating(2, .append) },
-        CrashScript("written", 2) { world in
-            try world.repeating(3, .append)
-            try world.perform(.sync)
-        },
         CrashScript("roll file", 3) { try $0.repeating(14, .append) },
         CrashScript("turn over", 4) { world in
             for _ in 0..<10 {
@@ -61,7 +57,7 @@ package struct CrashScript: Sendable {
         },
         CrashScript("close and open", 8) { try $0.repeating(2, .append, .reopen) },
         CrashScript("make space", 21) { try $0.repeating(1, .makeSpace, .append) },
-        CrashScript("remove space", 10) { try $0.repeating(1, .sync, .remove, .append) },
+        CrashScript("remove space", 10) { try $0.repeating(1, .remove, .append) },
         CrashScript("keep pack", 11) { try $0.repeating(3, .keep, .append) },
     ]
 

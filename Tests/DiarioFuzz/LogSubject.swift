@@ -72,7 +72,7 @@ enum LogSubject {
             while let events = try? cursor.next() { precondition(!events.bytes.isEmpty, "a block") }
         }
         let batch = kinds.batch([SimulatedEvent(kind: .note, number: 1, secret: [0x61])])
-        let append = Append(space: space, content: .batches([batch]), durability: .synced)
+        let append = Append(space: space, content: .batches([batch]))
         _ = try? store.append(append)
         _ = store.validate()
         if let head = try? store.status(of: space).head { try? store.release(space, upTo: head) }
@@ -117,7 +117,7 @@ enum LogSubject {
             }
             let batches = [kinds.batch(events)]
             let content: Append.Content = isAuthority ? .authority(batches) : .batches(batches)
-            _ = try store.append(Append(space: space, content: content, durability: .synced))
+            _ = try store.append(Append(space: space, content: content))
         }
         try append(1, authority, isAuthority: true)
         try append(3, authority)

@@ -133,7 +133,7 @@ struct ServedWorld {
         )
         let store = try Space.openStore(directory, access: .readWrite)
         let id = try #require(try control.spaces().first).id
-        var recorder = LineRecorder(try Space(store: store, id: id), durability: .synced)
+        var recorder = LineRecorder(try Space(store: store, id: id))
         try recorder.add(Array(line.utf8).span)
         recorder.finish()
         #expect(try recorder.commit().count == 1)

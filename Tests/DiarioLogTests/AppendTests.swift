@@ -142,37 +142,13 @@ import Testing
         #expect(try log.numbers(space, in: store) == [1, 3])
     }
 
-    @Test func writtenEventsAreSyncedByTheNextAppend() throws {
-        let (log, store, space) = try make()
-        let syncs = log.disk.counters.syncs
-        _ = try store.append(log.append(1, to: space, .written))
-        // Those of the file's header, and of the zeros behind it.
-        #expect(log.disk.counters.syncs == syncs + 2)
-        #expect(try log.numbers(space, in: store) == [])
-        _ = try store.append(log.append(1, to: space, .written))
-        #expect(try log.numbers(space, in: store) == [1])
-        try store.sync()
-        #expect(try log.numbers(space, in: store) == [1, 2])
-        log.disk.crash(using: &log.random)
-        #expect(try log.numbers(space, in: log.open()) == [1, 2])
-    }
-
-    @Test func writtenEventsSurviveTheEndOfTheProcess() throws {
-        let (log, store, space) = try make()
-        _ = try store.append(log.append(2, to: space, .written))
-        log.disk.kill(0)
-        #expect(throws: LogError.storage(.cut)) { try store.sync() }
-        #expect(try log.numbers(space, in: log.open()) == [1, 2])
-    }
-
     @Test func eventsOfTheAuthorityHaveAnIdOfTheirOwn() throws {
         let (log, store, space) = try make()
         let adoption = log.kinds.batch([SimulatedEvent(kind: .adoption, number: 900)])
         let batches = try store.append(
             Append(
                 space: space,
-                contents: [.authority([adoption]), .batches([log.kinds.batch(log.notes(2))])],
-                durability: .synced
+                contents: [.authority([adoption]), .batches([log.kinds.batch(log.notes(2))])]
             )
         )
         let status = try store.status(of: space)
@@ -192,7 +168,6 @@ import Testing
             Append(
                 space: space,
                 contents: [.batches([log.kinds.batch(log.notes(2))])],
-                durability: .synced,
                 firstSequence: sequence
             )
         }
@@ -240,7 +215,7 @@ import Testing
     }
 
     private func append(_ rows: PreservedRows, to space: SpaceID) -> Append {
-        Append(space: space, content: .preserved([rows]), durability: .synced)
+        Append(space: space, content: .preserved([rows]))
     }
 
     @Test func preservedRowsKeepOriginsAndTimes() throws {
@@ -289,8 +264,7 @@ import Testing
             try store.append(
                 Append(
                     space: space,
-                    contents: [.batches([log.kinds.batch(log.notes(2))]), .preserved([rows])],
-                    durability: .synced
+                    contents: [.batches([log.kinds.batch(log.notes(2))]), .preserved([rows])]
                 )
             )
         }

@@ -65,12 +65,11 @@ import Testing
         #expect(found.allSatisfy { $0 >= .seconds(11) })
     }
 
-    @Test(arguments: [Durability.synced, .written])
-    func eachOfAThousandAppendsIsAnsweredOnce(durability: Durability) async throws {
+    @Test func eachOfAThousandAppendsIsAnsweredOnce() async throws {
         let log = try TestLog()
         let store = try log.open(background: .thread)
         let space = try store.makeSpace(isAuthority: true).space
-        let appends = (0..<1000).map { _ in log.append(1, to: space, durability) }
+        let appends = (0..<1000).map { _ in log.append(1, to: space) }
         let answers = Answers(count: appends.count)
         await withTaskGroup(of: Void.self) { group in
             for (index, append) in appends.enumerated() {
@@ -129,23 +128,12 @@ import Testing
         #expect(try store.status(of: space).head == 200)
     }
 
-    /// What was only written is synced by the thread before long, and then it is seen.
-    @Test func theThreadSyncsWhatWasOnlyWritten() throws {
-        let log = try TestLog()
-        let store = try log.open(background: .thread)
-        let space = try store.makeSpace(isAuthority: true).space
-        _ = try store.append(log.append(3, to: space, .written))
-        while try store.status(of: space).head < 3 { _ = try store.refresh() }
-        log.disk.crash(using: &log.random)
-        #expect(try log.numbers(space, in: log.open()) == [1, 2, 3])
-    }
-
     @Test func aLogThatNobodyHoldsEndsItsThread() throws {
         let log = try TestLog()
         let space = try {
             let store = try log.open(background: .thread)
             let space = try store.makeSpace(isAuthority: true).space
-            _ = try store.append(log.append(1, to: space, .written))
+            _ = try store.append(log.append(1, to: space))
             return space
         }()
         #expect(try log.numbers(space, in: log.open()) == [1])

@@ -46,7 +46,7 @@ struct LaneLog {
             if log.random.oneIn(4) {
                 let batches = (0..<size).map { _ in log.kinds.batch(log.notes(1)) }
                 let content = Append.Content.batches(batches)
-                _ = try store.append(Append(space: space, content: content, durability: .synced))
+                _ = try store.append(Append(space: space, content: content))
             } else {
                 try append(size, textSize: log.random.below(100))
             }

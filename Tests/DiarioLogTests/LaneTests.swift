@@ -235,7 +235,7 @@ import Testing
             _ = try lane.seal()
         }
         #expect(try lane.sequences() == Array(1...54))
-        try other.sync()
+        try other.catchUp()
         #expect(try lane.view(in: other) == lane.view())
         #expect(lane.store.validate() == [] && other.validate() == [])
     }

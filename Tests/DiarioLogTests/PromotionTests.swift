@@ -168,7 +168,7 @@ import Testing
                 ]),
         ] {
             #expect(throws: LogError.notAuthority(space)) {
-                try store.append(Append(space: space, content: content, durability: .synced))
+                try store.append(Append(space: space, content: content))
             }
         }
     }

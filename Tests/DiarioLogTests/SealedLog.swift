@@ -31,7 +31,7 @@ struct SealedLog {
             log.kinds.batch([SimulatedEvent(kind: kind, number: number, text: [65])])
         }
         let content = Append.Content.batches(batches)
-        _ = try store.append(Append(space: space, content: content, durability: .synced))
+        _ = try store.append(Append(space: space, content: content))
         log.clock.advance(milliseconds: 1000)
     }
 
@@ -50,7 +50,7 @@ struct SealedLog {
                 )
             }
             let content = Append.Content.batches([log.kinds.batch(events)])
-            _ = try store.append(Append(space: space, content: content, durability: .synced))
+            _ = try store.append(Append(space: space, content: content))
             log.clock.advance(milliseconds: Int64(log.random.below(5000)))
             next = end
         }

@@ -194,9 +194,8 @@ import Testing
     @Test func aFrameThatMovedToANewFileIsNoticed() throws {
         let (log, first, second, space) = try makeTwo()
         _ = try second.append(log.append(1, to: space))
-        _ = try first.append(log.append(1, to: space, .written))
         log.disk.failNextSyncs(1)
-        try first.sync()
+        _ = try first.append(log.append(1, to: space))
         _ = try second.append(log.append(1, to: space))
         #expect(try log.numbers(space, in: second) == [1, 2, 3])
         log.disk.crash(using: &log.random)
@@ -243,35 +242,11 @@ import Testing
         let (log, first, second, space) = try makeTwo()
         _ = try first.append(log.append(2, to: space))
         let contents = [Append.Content.batches([log.kinds.batch(log.notes(1))])]
-        _ = try second.append(log.append(1, to: space, .written))
+        _ = try second.append(log.append(1, to: space))
         #expect(throws: LogError.self) { try first.append(contents, to: space, behind: 2) }
         #expect(try first.status(of: space).head == 3)
         try first.append(contents, to: space, behind: 3)
         #expect(try first.status(of: space).head == 4)
-    }
-
-    /// What this process had written and not synced was taken up after what others did since.
-    @Test func ownEventsAreTakenUpBeforeThePromotionThatFollowsThem() throws {
-        let (log, first, second, space) = try makeTwo(isAuthority: false)
-        let batches = try first.append(log.append(3, to: space, .written))
-        let origin = try #require(batches.first).firstOrigin
-        try second.sync()
-        try second.promote(
-            [
-                PromotedRun(
-                    replica: origin.replica,
-                    firstSequence: 1,
-                    count: 3,
-                    firstPosition: 1,
-                    acceptedAt: log.clock.now
-                )
-            ],
-            in: space
-        )
-        try first.sync()
-        #expect(try first.status(of: space).pending == 0)
-        #expect(try first.status(of: space).head == 3)
-        #expect(try first.root(of: space) == second.root(of: space))
     }
 
     /// The spares that a process knew of were still spares to it after others had used them.
@@ -317,12 +292,12 @@ import Testing
         _ = try first.root(of: space)
         _ = try second.append(log.append(5, to: space))
         try second.release(space, upTo: 7)
-        try first.sync()
+        try first.catchUp()
         #expect(try first.root(of: space) == second.root(of: space))
         _ = try second.append(log.append(3, to: space))
         try second.release(space, upTo: 10)
         try first.release(space, upTo: 11)
-        try second.sync()
+        try second.catchUp()
         #expect(try first.root(of: space) == second.root(of: space))
     }
 

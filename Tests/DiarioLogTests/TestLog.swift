@@ -89,11 +89,23 @@ final class TestLog {
         _ count: Int,
         textSize: Int = 10,
         secret: Bool = false,
-        to space: SpaceID,
-        _ durability: Durability = .synced
+        to space: SpaceID
     ) -> Append {
         let batch = kinds.batch(notes(count, textSize: textSize, secret: secret))
-        return Append(space: space, content: .batches([batch]), durability: durability)
+        return Append(space: space, content: .batches([batch]))
+    }
+
+    /// Writes a frame of `count` notes, and ends the process before it syncs that.
+    func appendWithoutSync(
+        _ count: Int,
+        to space: SpaceID,
+        in store: LogStore,
+        process: Int32
+    ) throws {
+        disk.cutAfter(operations: 2, .before, process: process)
+        #expect(throws: LogError.storage(.cut)) {
+            try store.append(append(count, textSize: 3000, to: space))
+        }
     }
 
     /// The numbers of all events that the log shows of a space, in order.

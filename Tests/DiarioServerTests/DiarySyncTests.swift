@@ -219,7 +219,7 @@ struct DiarySyncTests {
         let head = world.serverHead
         let transport = Meanwhile(world.authority) {
             let other = try Space.open(at: path, access: .readWrite)
-            var recorder = LineRecorder(other, durability: .synced)
+            var recorder = LineRecorder(other)
             let payload = #"{"day":"2026-03-02","weightG":78400,"source":"manual"}"#
             let line = #"{"type":"meals.weight.recorded","payload":\#(payload)}"#
             try recorder.add(Array(line.utf8).span)

@@ -142,7 +142,7 @@ struct InboxWorld {
     @discardableResult
     func record(_ lines: [String], on device: Device) throws -> [Origin] {
         clock.advance(milliseconds: 1000)
-        var recorder = LineRecorder(try space(of: device), durability: .synced)
+        var recorder = LineRecorder(try space(of: device))
         for line in lines { try recorder.add(Array(line.utf8).span) }
         recorder.finish()
         return try recorder.commit()

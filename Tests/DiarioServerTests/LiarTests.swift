@@ -180,7 +180,7 @@ struct LiarTests {
                 line.ifUnchanged = random.oneIn(6)
                 try batch.append(line)
             }
-            let append = Append(space: replica.space, content: .batch(batch), durability: .synced)
+            let append = Append(space: replica.space, content: .batch(batch))
             _ = try replica.store.append(append)
         }
     }

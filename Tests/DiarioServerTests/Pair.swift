@@ -349,7 +349,6 @@ extension LogStore {
         actor: String = "alice",
         subject: String? = nil,
         ifUnchanged: Bool = false,
-        durability: Durability = .synced,
         type: String = "test.note.made"
     ) throws -> Origin {
         try recordNotes(
@@ -358,7 +357,6 @@ extension LogStore {
             actor: actor,
             subject: subject,
             ifUnchanged: ifUnchanged,
-            durability: durability,
             type: type
         )
     }
@@ -372,7 +370,6 @@ extension LogStore {
         subject: String? = nil,
         ifUnchanged: Bool = false,
         isPersonal: Bool = true,
-        durability: Durability = .synced,
         type name: String = "test.note.made"
     ) throws -> Origin {
         let catalog = try Space(store: self, id: space).catalog
@@ -391,7 +388,7 @@ extension LogStore {
             line.ifUnchanged = ifUnchanged
             try batch.append(line)
         }
-        let append = Append(space: space, content: .batch(batch), durability: durability)
+        let append = Append(space: space, content: .batch(batch))
         return try self.append(append)[0].firstOrigin
     }
 }

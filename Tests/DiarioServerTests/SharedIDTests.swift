@@ -30,22 +30,6 @@ struct SharedIDTests {
         #expect(try twin.root == pair.authorityRoot)
     }
 
-    /// What was written and not yet synced was not seen as pending, so it was taken for what had
-    /// been refused, and was in no inbox either.
-    @Test func aRefusalOfOthersIsNotTakenForWhatIsNotSyncedYet() throws {
-        var pair = try Pair()
-        try pair.sync()
-        var twin = try pair.replica.snapshot()
-        try pair.replica.record(["bad", "worse"], actor: "mallory")
-        try pair.sync(as: Self.alice)
-        try twin.store.recordNote("good", in: twin.space, durability: .written)
-        twin.session.heardOfNews()
-        try twin.sync(with: pair.authority, as: Self.alice, at: pair.now)
-        #expect(try twin.texts == ["good"])
-        #expect(try twin.store.inbox(of: twin.space).isEmpty)
-        #expect(try twin.root == pair.authorityRoot)
-    }
-
     /// The first event was told that it had been refused, because the other device's had been; the
     /// rest of what that device pushed then never fitted.
     @Test func aRefusalOfOthersIsNotRepeatedForOurs() throws {
@@ -454,7 +438,7 @@ extension TestReplica {
             line.actor = line.keep(Array(actor.utf8).span)
             try batch.append(line)
         }
-        let append = Append(space: space, content: .batch(batch), durability: .synced)
+        let append = Append(space: space, content: .batch(batch))
         _ = try store.append(append)
     }
 }

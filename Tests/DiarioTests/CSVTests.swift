@@ -40,7 +40,7 @@ import Testing
     private func rows(_ events: [String], version: Int?, guardsFormulas: Bool) throws -> [String] {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path + "/space", packs: [pack()])
-        var recorder = LineRecorder(space, durability: .synced)
+        var recorder = LineRecorder(space)
         for event in events {
             let line = #"{"type":"test.thing.done",\#(event)}"#
             try recorder.add(Array(line.utf8).span)

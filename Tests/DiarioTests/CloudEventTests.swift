@@ -76,7 +76,7 @@ import Testing
     @Test func anActorOrSubjectThatIsNoStringOfCloudEventsComesBack() throws {
         let folder = try TemporaryFolder()
         let source = try Space.create(at: folder.path + "/source", packs: PackSource.builtIn())
-        var recorder = LineRecorder(source, durability: .synced)
+        var recorder = LineRecorder(source)
         let line =
             #"{"type":"meals.weight.recorded","payload":{"day":"2026-01-01","source":"manual"},"#
             + #""actor":"a\u0001b%20\u007f\ufffe%"}"#

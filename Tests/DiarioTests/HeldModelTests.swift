@@ -15,7 +15,7 @@ import Testing
         let folder = try TemporaryFolder()
         let old = try TasksPack.make()
         let space = try Space.create(at: folder.path, packs: [old])
-        var recorder = LineRecorder(space, durability: .synced)
+        var recorder = LineRecorder(space)
         for id in 1...20 {
             let payload = #"{"id":"t\#(id)","title":"a","list":"l1","place":\#(id)}"#
             try recorder.add(

@@ -18,7 +18,7 @@ import Testing
     private func linkedLines() throws -> [UInt8] {
         let folder = try TemporaryFolder()
         let source = try Space.create(at: folder.path, packs: [pack()])
-        var recorder = LineRecorder(source, durability: .synced)
+        var recorder = LineRecorder(source)
         for line in ImportTests.linkedLines { try recorder.add(Array(line.utf8).span) }
         recorder.finish()
         _ = try recorder.commit()
@@ -136,7 +136,7 @@ import Testing
             isLane ? lane.space : try Space.create(at: folder.path, packs: [TasksPack.make()])
         if !isLane {
             let line = #"{"type":"tasks.task.removed","payload":{"id":"x"}}"#
-            var recorder = LineRecorder(space, durability: .synced)
+            var recorder = LineRecorder(space)
             try recorder.add(Array(line.utf8).span)
             recorder.finish()
             _ = try recorder.commit()

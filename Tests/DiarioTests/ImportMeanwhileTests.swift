@@ -62,7 +62,7 @@ import Testing
         #"{"type":"meals.weight.recorded","payload":{"day":"2026-03-02","source":"manual"}}"#
 
     private static func record(_ space: Space) throws -> [Origin] {
-        var recorder = LineRecorder(space, durability: .synced)
+        var recorder = LineRecorder(space)
         try recorder.add(Array(weight.utf8).span)
         recorder.finish()
         return try recorder.commit()

@@ -330,7 +330,7 @@ import Testing
     @Test func referencesAreRewrittenWhenEventsAreRecordedAgain() throws {
         let folder = try TemporaryFolder()
         let source = try Space.create(at: folder.path + "/source", packs: PackSource.builtIn())
-        var recorder = LineRecorder(source, durability: .synced)
+        var recorder = LineRecorder(source)
         for line in Self.linkedLines { try recorder.add(Array(line.utf8).span) }
         recorder.finish()
         let origins = try recorder.commit()
@@ -352,7 +352,7 @@ import Testing
     @Test func referencesToNothingAreCounted() throws {
         let folder = try TemporaryFolder()
         let source = try Space.create(at: folder.path + "/source", packs: PackSource.builtIn())
-        var recorder = LineRecorder(source, durability: .synced)
+        var recorder = LineRecorder(source)
         for line in Self.linkedLines { try recorder.add(Array(line.utf8).span) }
         recorder.finish()
         _ = try recorder.commit()

@@ -31,14 +31,14 @@ struct LaneSpace {
         others = [3, 5].compactMap { ReplicaID(rawValue: $0) }
         let authority = try #require(ReplicaID(rawValue: 9))
         let rows = Self.rows(adoption, by: authority, from: 1, at: time, isAuthority: true)
-        _ = try store.append(Append(space: id, content: .accepted([rows]), durability: .synced))
+        _ = try store.append(Append(space: id, content: .accepted([rows])))
         space = try Space(store: store, id: id, directory: directory)
     }
 
     /// Records an event of our own, which is pending.
     mutating func record(_ type: String, _ payload: String) throws {
         let batch = try draft(type, payload)
-        let append = Append(space: space.id, content: .batches([batch]), durability: .synced)
+        let append = Append(space: space.id, content: .batches([batch]))
         _ = try space.store.append(append)
     }
 
@@ -55,7 +55,7 @@ struct LaneSpace {
             at: time,
             isAuthority: false
         )
-        let append = Append(space: space.id, content: .accepted([rows]), durability: .synced)
+        let append = Append(space: space.id, content: .accepted([rows]))
         _ = try space.store.append(append)
     }
 

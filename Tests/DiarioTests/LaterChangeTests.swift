@@ -31,7 +31,7 @@ import Testing
         let folder = try TemporaryFolder()
         let pack = try TasksPack.make(model: Self.model)
         let space = try Space.create(at: folder.path, packs: [pack])
-        var recorder = LineRecorder(space, durability: .synced)
+        var recorder = LineRecorder(space)
         for id in 1...40 {
             let payload = #"{"id":"t\#(id)","title":"a","list":"l","place":1}"#
             let line = #"{"type":"tasks.task.added","batch":"one","payload":\#(payload)}"#

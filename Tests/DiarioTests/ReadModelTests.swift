@@ -289,7 +289,7 @@ import Testing
     @Test func aChangedReadModelIsBuiltAnewAndTheOthersAreKept() throws {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
-        var recorder = LineRecorder(space, durability: .written)
+        var recorder = LineRecorder(space)
         for id in 1...20 {
             let line = #"{"type":"tasks.task.added","payload":\#(Self.added(id, id))}"#
             try recorder.add(Array(line.utf8).span)
@@ -327,7 +327,7 @@ import Testing
         let folder = try TemporaryFolder()
         func record(_ id: Int) throws {
             let space = try Space.open(at: folder.path, access: .readWrite)
-            var recorder = LineRecorder(space, durability: .synced)
+            var recorder = LineRecorder(space)
             let line = #"{"type":"tasks.task.added","payload":\#(Self.added(id, id))}"#
             try recorder.add(Array(line.utf8).span)
             recorder.finish()
@@ -392,7 +392,7 @@ import Testing
     @Test func theSizeOfTransactionsDoesNotShow() throws {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
-        var recorder = LineRecorder(space, durability: .written)
+        var recorder = LineRecorder(space)
         for id in 1...40 {
             let payload = Self.added(id, id, id % 7 == 0 ? "refused" : "a title")
             try recorder.add(
@@ -423,7 +423,7 @@ import Testing
                 (SELECT count(*) FROM list AS a, list AS b, list AS c, list AS d, list AS e);
             """
         let space = try Space.create(at: folder.path, packs: [TasksPack.make(model: model)])
-        var recorder = LineRecorder(space, durability: .written)
+        var recorder = LineRecorder(space)
         for id in 1...60 {
             let line = #"{"type":"tasks.task.added","payload":\#(Self.added(id, id))}"#
             try recorder.add(Array(line.utf8).span)
@@ -443,7 +443,7 @@ import Testing
     @Test func aDamagedFileIsBuiltAnew() throws {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
-        var recorder = LineRecorder(space, durability: .written)
+        var recorder = LineRecorder(space)
         let line = #"{"type":"tasks.task.added","payload":\#(Self.added(1, 1))}"#
         try recorder.add(Array(line.utf8).span)
         _ = try recorder.commit()
@@ -474,7 +474,7 @@ import Testing
             model: TasksPack.model.replacing("'refused'", with: "random()")
         )
         _ = try space.adopt([broken]) { _, _ in }
-        var recorder = LineRecorder(space, durability: .written)
+        var recorder = LineRecorder(space)
         let line = #"{"type":"tasks.task.added","payload":\#(Self.added(1, 1))}"#
         try recorder.add(Array(line.utf8).span)
         _ = try recorder.commit()

@@ -38,7 +38,7 @@ import Testing
     /// Imports `count` events as another process would.
     private func importAsAnother(_ packs: [Pack]? = nil) throws {
         let source = try Space.create(at: folder.path + "/source", packs: packs ?? [pack])
-        var recorder = LineRecorder(source, durability: .synced)
+        var recorder = LineRecorder(source)
         for place in 0..<Self.count where packs == nil {
             let payload = Self.added("t\(place)", at: place)
             try recorder.add(
@@ -144,7 +144,7 @@ import Testing
     /// `diario record -` ended with the words that there is no such space.
     @Test func linesAreRecordedInTheNewSpace() async throws {
         let space = try Space.open(at: path, access: .readWrite)
-        var recorder = LineRecorder(space, durability: .synced)
+        var recorder = LineRecorder(space)
         let line = #"{"type":"tasks.task.added","payload":\#(Self.added("t9", at: 9))}"#
         try recorder.add(Array(line.utf8).span)
         try importAsAnother()
@@ -163,7 +163,7 @@ import Testing
         let diary = try Diary(path: path)
         let batch = try batch(diary, "t9", at: 9)
         let space = try Space.open(at: path, access: .readWrite)
-        var recorder = LineRecorder(space, durability: .synced)
+        var recorder = LineRecorder(space)
         let line = #"{"type":"tasks.task.added","payload":\#(Self.added("t9", at: 9))}"#
         try recorder.add(Array(line.utf8).span)
         try importOtherTypes()

@@ -13,7 +13,7 @@ enum SampleSpace {
     }
 
     static func fill(_ space: Space) throws {
-        var recorder = LineRecorder(space, durability: .synced)
+        var recorder = LineRecorder(space)
         for file in BuiltInPacks.files where file.path.contains("/examples/") {
             for line in file.text.utf8.split(separator: UInt8(ascii: "\n")) {
                 try recorder.add(Array(line).span)

@@ -32,7 +32,7 @@ import Testing
         let space = try Space.create(at: folder.path, packs: PackSource.builtIn())
         let files = BuiltInPacks.files.filter { $0.path.contains("/examples/") }
         for part in 0..<parts {
-            var recorder = LineRecorder(space, durability: .synced)
+            var recorder = LineRecorder(space)
             for file in files[files.count * part / parts..<files.count * (part + 1) / parts] {
                 for line in file.text.utf8.split(separator: UInt8(ascii: "\n")) {
                     try recorder.add(Array(line).span)
@@ -58,7 +58,7 @@ import Testing
     @Test func quarantineIsTheSame() throws {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
-        var recorder = LineRecorder(space, durability: .synced)
+        var recorder = LineRecorder(space)
         for id in 1...60 {
             let title = id % 7 == 0 ? "refused" : "title \(id % 5)"
             try recorder.add(Self.line("added", Self.added(id, place: id % 40, title)).span)
@@ -152,7 +152,7 @@ import Testing
         var models = try ReadModels(space)
         try models.update()
         for id in 1...5 {
-            var recorder = LineRecorder(space, durability: .synced)
+            var recorder = LineRecorder(space)
             try recorder.add(Self.line("added", Self.added(id, place: id, "title")).span)
             _ = try recorder.commit()
             try models.update()
@@ -209,7 +209,7 @@ import Testing
     }
 
     private static func record(_ space: Space, _ payloads: [String]) throws {
-        var recorder = LineRecorder(space, durability: .synced)
+        var recorder = LineRecorder(space)
         for payload in payloads {
             let line = #"{"type":"notes.note.made","payload":\#(payload)}"#
             try recorder.add(Array(line.utf8).span)

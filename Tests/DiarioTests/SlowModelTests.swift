@@ -33,7 +33,7 @@ import Testing
     }
 
     private static func record(_ space: Space, _ type: String, _ payloads: [String]) throws {
-        var recorder = LineRecorder(space, durability: .synced)
+        var recorder = LineRecorder(space)
         for payload in payloads {
             let line = #"{"type":"tasks.task.\#(type)","payload":\#(payload)}"#
             try recorder.add(Array(line.utf8).span)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct SpaceProofTests {
     private func space(in folder: TemporaryFolder) throws -> Space {
         let space = try Space.create(at: folder.path + "/diary", packs: PackSource.builtIn())
-        var recorder = LineRecorder(space, durability: .synced)
+        var recorder = LineRecorder(space)
         for file in BuiltInPacks.files where file.path.contains("/examples/") {
             for line in file.text.utf8.split(separator: UInt8(ascii: "\n")) {
                 try recorder.add(Array(line).span)

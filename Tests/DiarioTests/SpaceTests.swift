@@ -46,7 +46,7 @@ import Testing
     @Test func recordedLinesAreReadBackAsTheyWere() throws {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path + "/diary", packs: PackSource.builtIn())
-        var recorder = LineRecorder(space, durability: .synced)
+        var recorder = LineRecorder(space)
         let examples = BuiltInPacks.files.filter { $0.path.contains("/examples/") }
         var count = 0
         for file in examples {
@@ -120,7 +120,7 @@ import Testing
     @Test func aRecorderTakesUpWhatIsAdoptedMeanwhile() throws {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
-        var recorder = LineRecorder(space, durability: .synced)
+        var recorder = LineRecorder(space)
         let old = Array(#"{"type":"tasks.task.removed","payload":{"id":"1"}}"#.utf8)
         let new = Array(#"{"type":"meals.food.removed","payload":{"entryId":"a"}}"#.utf8)
         try recorder.add(old.span)

@@ -62,8 +62,6 @@ public enum EventOrder: Sendable {
 
 extension Diary {
     /// The events that are recorded when the reading begins, and wanted.
-    ///
-    /// What was appended with the durability `written` is there once it is synced.
     public nonisolated func events(
         _ filter: EventFilter = EventFilter(),
         order: EventOrder = .oldestFirst

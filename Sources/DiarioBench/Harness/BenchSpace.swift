@@ -37,7 +37,7 @@ enum BenchSpace {
         draft.add(events.lines[0])
         try log { () throws(LogError) in
             _ = try space.store.append(
-                Append(space: space.id, content: .batch(draft), durability: .synced)
+                Append(space: space.id, content: .batch(draft))
             )
         }
     }

@@ -133,7 +133,7 @@ enum LaneReplica {
     }
 
     static func append(_ content: Append.Content, to space: Space) throws(BenchError) {
-        let append = Append(space: space.id, content: content, durability: .synced)
+        let append = Append(space: space.id, content: content)
         try BenchSpace.log { () throws(LogError) in _ = try space.store.append(append) }
     }
 

@@ -26,11 +26,6 @@ extension Command {
             .value("at TIME", "when it happened: RFC 3339, a date, or milliseconds; else now"),
             .value("version N", "the version of the type; else the newest"),
             .flag("if-unchanged", "refuse if another replica wrote about the subject meanwhile"),
-            .choice(
-                "durability",
-                ["synced", "written"],
-                "synced (the default): survives a power cut; written: the end of the process"
-            ),
             .flag("quiet", "with `record -`: print no origins, and a summary at the end"),
             .noProgress,
         ],
@@ -46,14 +41,10 @@ extension Command {
 /// The command `diario record`.
 enum RecordCommand {
     static func run(_ call: Invocation) throws {
-        let durability = try call.arguments.choice(
-            "durability",
-            [("synced", Durability.synced), ("written", Durability.written)]
-        )
         guard call.arguments.operands[0] == "-" else {
             let line = try eventLine(call)
             return try call.withSpace(.readWrite) { space in
-                try record(line, LineRecorder(space, durability: durability ?? .synced), call)
+                try record(line, LineRecorder(space), call)
             }
         }
         for name in ["subject", "actor", "at", "version", "if-unchanged"]
@@ -66,10 +57,7 @@ enum RecordCommand {
             )
         }
         try call.withSpace(.readWrite) { space in
-            var stream = RecordStream(
-                call,
-                LineRecorder(space, durability: durability ?? .synced)
-            )
+            var stream = RecordStream(call, LineRecorder(space))
             try stream.run()
         }
     }

@@ -48,7 +48,6 @@ package struct EventBody {
         self.policy = policy
         recorder = LineRecorder(
             space,
-            durability: .synced,
             policy: policy,
             options: [.batchReferences, .originKeys]
         )

@@ -290,7 +290,6 @@ struct ImportRecorder {
         let append = Append(
             space: space.id,
             contents: contents,
-            durability: .synced,
             firstSequence: first.sequence
         )
         let group = ImportNote.Group(first: first, count: lines.count, digest: digest.value)

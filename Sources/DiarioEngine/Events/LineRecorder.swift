@@ -9,7 +9,6 @@ import DiarioSchema
 /// taken in with `add`, and recorded with `commit`: those of one call share a sync.
 package struct LineRecorder {
     private let space: Space
-    private let durability: Durability
     private let options: EventLineReader.Options
     private var reader: EventLineReader
     private var line = EventLine()
@@ -33,18 +32,16 @@ package struct LineRecorder {
         var draft = DraftBatch()
     }
 
-    package init(_ space: Space, durability: Durability) {
-        self.init(space, durability: durability, policy: nil, options: [.batchReferences])
+    package init(_ space: Space) {
+        self.init(space, policy: nil, options: [.batchReferences])
     }
 
     init(
         _ space: Space,
-        durability: Durability,
         policy: ActorPolicy?,
         options: EventLineReader.Options
     ) {
         self.space = space
-        self.durability = durability
         self.policy = policy
         self.options = options
         reader = EventLineReader(catalog: space.catalog, options: options)
@@ -150,7 +147,7 @@ package struct LineRecorder {
         while !contents.isEmpty {
             let id = space.id
             let appends = contents.map {
-                Append(space: id, content: $0, durability: durability)
+                Append(space: id, content: $0)
             }
             let outcomes = try logging { () throws(LogError) in try space.store.append(appends) }
             var (isGone, appended) = (false, 0)

@@ -104,7 +104,7 @@ struct Restorer {
             try logging { () throws(LogError) in
                 try space.store.keep(pack.fingerprintFiles, fingerprint: fingerprint)
                 _ = try space.store.append(
-                    Append(space: space.id, content: .authority([batch]), durability: .synced)
+                    Append(space: space.id, content: .authority([batch]))
                 )
             }
         }
@@ -358,7 +358,7 @@ struct Restorer {
 
     private mutating func append() throws(DiarioError) {
         guard !rows.isEmpty else { return }
-        let append = Append(space: space.id, content: .preserved(rows), durability: .synced)
+        let append = Append(space: space.id, content: .preserved(rows))
         rows.removeAll(keepingCapacity: true)
         size = 0
         try logging { () throws(LogError) in _ = try space.store.append(append) }

@@ -107,7 +107,7 @@ extension Space {
             for (index, batch) in batches.enumerated() {
                 try logging { () throws(LogError) in
                     _ = try store.append(
-                        Append(space: id, content: .authority([batch]), durability: .synced)
+                        Append(space: id, content: .authority([batch]))
                     )
                 }
                 let isAdoption = isNew && index == 0

@@ -21,8 +21,8 @@ extension ReplicaSession {
     mutating func takeHeld(at now: Timestamp) throws(LogError) {
         guard try missingPack() == nil, let arrival = held.take() else { return }
         let news = arrival.news
-        // What is written and not yet synced is not seen as pending, and may have our origins.
-        try store.sync()
+        // What other processes wrote is pending too, and may have our origins.
+        try store.catchUp()
         guard try !holdsOthers(arrival, at: now) else { return }
         // Before they leave the lane, so that they are never in neither.
         try keepRefused(arrival.facts.refusals)

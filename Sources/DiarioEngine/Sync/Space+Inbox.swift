@@ -172,7 +172,6 @@ extension Space {
             let append = Append(
                 space: id,
                 contents: [.batch(draft)],
-                durability: .synced,
                 firstSequence: next
             )
             do throws(LogError) {
@@ -204,7 +203,6 @@ extension Space {
             let append = Append(
                 space: id,
                 contents: [.batch(batchStart.draft)],
-                durability: .synced,
                 firstSequence: 0
             )
             do throws(LogError) { _ = try store.append(append) } catch {

@@ -34,7 +34,6 @@ extension LogStore {
             let append = Append(
                 space: space,
                 contents: gathered,
-                durability: .synced,
                 behind: lastPosition.map { last ?? $0 }
             )
             appended += try self.append(append)

@@ -99,7 +99,6 @@ extension LogStore {
         try withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
-            try writer.syncPrevious()
             // Under the lock, since whoever seals writes the manifest too.
             var manifest = try writer.lastingManifest(of: space)
             guard manifest.isStaging else { return }

@@ -72,7 +72,6 @@ extension LogStore {
         try withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
-            try writer.syncPrevious()
             try writer.takeNewReplica(of: space, inPlaceOf: old)
         }
     }
@@ -151,7 +150,6 @@ extension LogStore {
         try withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
-            try writer.syncPrevious()
             // A copied directory takes its ids first.
             var manifest = try writer.lastingManifest(of: space)
             let old = manifest

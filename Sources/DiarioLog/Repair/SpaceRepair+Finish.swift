@@ -104,13 +104,12 @@ extension Writer {
         guard !seeds.isEmpty else { return }
         try begin()
         defer { end() }
-        try syncPrevious()
         beginFrame()
         for seed in seeds {
             try makeRoom(SpaceIndex.seedSize)
             append(seed, of: id)
         }
-        try finishFrame(isSynced: true)
+        try finishFrame()
         store.hashes.remove(id)
     }
 
@@ -118,14 +117,13 @@ extension Writer {
     mutating func write(_ gone: [GoneRows], of id: SpaceID) throws(LogError) {
         try begin()
         defer { end() }
-        try syncPrevious()
         try upgradeFormat(to: DirectoryFormat.refused)
         beginFrame()
         for rows in gone {
             try makeRoom(GoneRows.recordSize)
             append(rows, of: id)
         }
-        try finishFrame(isSynced: true)
+        try finishFrame()
     }
 
     /// Writes the state of a space as repair found it, and where its pending events are; durable
@@ -137,7 +135,6 @@ extension Writer {
     ) throws(LogError) {
         try begin()
         defer { end() }
-        try syncPrevious()
         beginFrame()
         Record.append(.state, id, to: &frame) { state.append(to: &$0) }
         recordCount += 1
@@ -149,7 +146,7 @@ extension Writer {
             try makeRoom(SealedRows.recordSize)
             append(rows, of: id)
         }
-        try finishFrame(isSynced: true)
+        try finishFrame()
         store.hashes.remove(id)
     }
 }

@@ -73,8 +73,7 @@ extension LogStore {
         }
         defer { lock.release() }
         var report = SealReport()
-        // Takes up what others wrote since, under the lock.
-        try sync()
+        try catchUp()
         var manifest = try tidySegments(of: space)
         while let plan = try nextPlan(manifest.segments, of: space, extent) {
             try goOnSealing()

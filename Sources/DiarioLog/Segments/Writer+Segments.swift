@@ -31,7 +31,6 @@ extension Writer {
     ) throws(LogError) -> Manifest {
         try begin()
         defer { end() }
-        try syncPrevious()
         var manifest = try lastingManifest(of: space)
         let old = manifest
         try body(&manifest)

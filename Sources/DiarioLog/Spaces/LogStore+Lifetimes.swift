@@ -149,7 +149,6 @@ extension LogStore {
         let isActive = try withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
-            try writer.syncPrevious()
             guard standing == nil || standing == self.standing(of: old) else { return false }
             // Under the lock, since whoever seals writes the manifest too.
             var manifest = try SpaceHome.readManifest(space, in: shared.directory)

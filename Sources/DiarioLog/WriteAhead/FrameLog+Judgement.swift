@@ -176,7 +176,6 @@ extension FrameLog {
 
     /// Writes down that everything so far is synced; at a clean stop.
     func writeMark() throws(LogError) {
-        precondition(unsynced == nil, "the mark speaks of synced bytes alone")
         guard let state = files.last else { return }
         let mark = SyncedMark(
             generation: state.generation,

@@ -38,7 +38,6 @@ extension FrameLog {
         nextFrame = 1
         lastOffset = nil
         // What was written is among what is read; what was spare may be in use again.
-        unsynced = nil
         spareCount = 0
         // Before the files are listed, since another process may begin one and leave a mark of it.
         let mark = try readMark()

@@ -45,17 +45,10 @@ struct FrameLog: ~Copyable {
     var syncedLength = 0
     /// The newest file's size on disk: zeros or an older use follow its frames.
     var allocatedSize = 0
-    /// The frame that is written and not synced yet; there is one at most (W1).
-    var unsynced: UnsyncedFrame?
     /// Why nothing more is taken.
     var stopped: StorageError?
     /// How many of the oldest files hold nothing that is needed, and may be used again.
     var spareCount = 0
-
-    struct UnsyncedFrame: Sendable {
-        var header: FrameHeader
-        var place: FramePlace
-    }
 
     init(_ store: LogShared, lock: (any DirectoryLock)?) {
         self.lock = lock
@@ -66,17 +59,16 @@ struct FrameLog: ~Copyable {
         hasThreads = store.hasThreads
     }
 
-    var isUnsynced: Bool { unsynced != nil }
-
     // MARK: Appending
 
-    /// Writes a frame; it is not synced yet.
+    /// Writes a frame and syncs it; where it lies.
     ///
-    /// `frame` holds room for the header and then the records; it is completed in place, and the
-    /// caller keeps it until it is synced. When this throws `.storage(.full)`, the log is as before
-    /// and takes later frames.
-    mutating func append(_ frame: inout [UInt8], recordCount: Int) throws(LogError) {
-        precondition(unsynced == nil, "W1: the frame before is synced first")
+    /// `frame` holds room for the header and then the records; it is completed in place. When this
+    /// throws, the frame counts as never written; after `.storage(.full)` the log takes later ones.
+    mutating func append(
+        _ frame: inout [UInt8],
+        recordCount: Int
+    ) throws(LogError) -> FramePlace {
         if let stopped { throw .stopped(stopped) }
         let bodySize = frame.count - FrameHeader.size
         // A reader refuses it, so it must never be on disk.
@@ -99,65 +91,37 @@ struct FrameLog: ~Copyable {
             recordCount: recordCount
         )
         header.seal(&frame)
-        do {
-            guard let newest else { preconditionFailure("a file was begun above") }
-            try newest.write(frame.span, at: length)
-        } catch {
+        guard let file = newest else { preconditionFailure("a file was begun above") }
+        let place = nextPlace
+        do { try file.write(frame.span, at: length) } catch {
             // A full disk leaves the file good; what was written lies beyond its end.
             if case .full = error { throw .storage(error) }
-            unsynced = UnsyncedFrame(header: header, place: nextPlace)
-            try relocate(&frame, after: error)
-            return
+            return try relocate(&frame, header, after: error)
         }
-        unsynced = UnsyncedFrame(header: header, place: nextPlace)
-        lastOffset = length
+        do { try file.sync() } catch { return try relocate(&frame, header, after: error) }
+        // After the sync: what is removed from now on was there when it was acknowledged.
+        do { try file.checkName() } catch { try stop(after: error, refusing: place) }
+        return note(frame.count, at: place)
+    }
+
+    /// Notes a frame that is on disk.
+    private mutating func note(_ frameSize: Int, at place: FramePlace) -> FramePlace {
+        lastOffset = place.offset
         files[files.count - 1].length += frameSize
         nextFrame += 1
-    }
-
-    /// Syncs the frame that was written last and says where it lies; nil if there is none.
-    ///
-    /// `frame` is what `append` made of it. When this throws, the frame counts as never written.
-    mutating func sync(_ frame: inout [UInt8]) throws(LogError) -> FramePlace? {
-        guard unsynced != nil, let newest else { return nil }
-        do { try newest.sync() } catch {
-            if case .cut = error { throw .storage(error) }
-            return try move(&frame, after: error)
-        }
-        // Behind the sync: what is removed from now on was there when it was acknowledged.
-        do { try newest.checkName() } catch { try stop(after: error) }
-        return settle()
-    }
-
-    /// Takes no more, and sees to it that the last frame, which is refused, is not read here.
-    private mutating func stop(after cause: StorageError) throws(LogError) {
-        if let place = takeBack()?.place {
-            let zeros = [UInt8](repeating: 0, count: FrameHeader.size)
-            try? newest?.write(zeros.span, at: place.offset)
-        }
-        unsynced = nil
-        stopped = cause
-        throw .stopped(cause)
-    }
-
-    /// Moves the last frame of the newest file to a new one, and syncs it there; its new place.
-    private mutating func move(
-        _ frame: inout [UInt8],
-        after cause: StorageError
-    ) throws(LogError) -> FramePlace? {
-        guard takeBack() != nil else { return nil }
-        try relocate(&frame, after: cause)
-        guard let place = settle() else { preconditionFailure("a frame that was moved is there") }
+        syncedLength = length
         return place
     }
 
-    /// Lets the newest file end before the frame that is not synced, which it gives.
-    private mutating func takeBack() -> UnsyncedFrame? {
-        guard let unsynced else { return nil }
-        files[files.count - 1].length = unsynced.place.offset
-        nextFrame = unsynced.header.number
-        syncedLength = unsynced.place.offset
-        return unsynced
+    /// Takes no more, and sees to it that the frame at `place`, which is refused, is not read here.
+    private mutating func stop(
+        after cause: StorageError,
+        refusing place: FramePlace
+    ) throws(LogError) {
+        let zeros = [UInt8](repeating: 0, count: FrameHeader.size)
+        try? newest?.write(zeros.span, at: place.offset)
+        stopped = cause
+        throw .stopped(cause)
     }
 
     /// Where the frames of the newest file end.
@@ -209,18 +173,6 @@ struct FrameLog: ~Copyable {
             stopped = failure
             throw .stopped(failure)
         }
-    }
-
-    // MARK: Other processes
-
-    /// Says that the frame which this process wrote last is synced by now, and where it lies.
-    ///
-    /// Others sync it before they write the next one (W1).
-    mutating func settle() -> FramePlace? {
-        guard let place = unsynced?.place else { return nil }
-        unsynced = nil
-        syncedLength = length
-        return place
     }
 
     // MARK: Files
@@ -303,38 +255,36 @@ struct FrameLog: ~Copyable {
         }
     }
 
-    /// Moves the frame that may or may not be on disk to a new file, and syncs it there.
+    /// Writes a frame that may or may not be on disk to a new file, and syncs it there; where it
+    /// lies.
     ///
     /// What the medium holds of it in the old file is unknown for ever; the new file's header says
     /// that the old one ends before it.
     private mutating func relocate(
         _ frame: inout [UInt8],
+        _ header: FrameHeader,
         after cause: StorageError
-    ) throws(LogError) {
-        guard var moved = unsynced else { preconditionFailure("there is a frame to move") }
-        unsynced = nil
+    ) throws(LogError) -> FramePlace {
         if case .cut = cause { throw .storage(cause) }
         do {
             try beginFileWithReserve(previousLength: syncedLength)
             guard let newest else { preconditionFailure("a file was begun above") }
             try allocateWithReserve(LogFileHeader.size + frame.count)
-            moved.header.generation = files[files.count - 1].generation
-            moved.header.durableBefore = UInt64(LogFileHeader.size)
-            moved.header.seal(&frame)
-            moved.place = nextPlace
+            var moved = header
+            moved.generation = files[files.count - 1].generation
+            moved.durableBefore = UInt64(LogFileHeader.size)
+            moved.seal(&frame)
+            let place = nextPlace
             try storing { () throws(StorageError) in
-                try newest.write(frame.span, at: moved.place.offset)
+                try newest.write(frame.span, at: place.offset)
                 try newest.sync()
             }
+            return note(frame.count, at: place)
         } catch {
             if case .storage(.cut) = error { throw error }
             stopped = cause
             throw .stopped(cause)
         }
-        lastOffset = moved.place.offset
-        files[files.count - 1].length += frame.count
-        nextFrame += 1
-        unsynced = moved
     }
 
     private mutating func beginFileWithReserve(previousLength: Int) throws(LogError) {

@@ -21,11 +21,6 @@ extension Writer {
             return Few(repeating: .failure(error), count: appends.count)
         }
         defer { end() }
-        do throws(LogError) {
-            try syncPrevious()
-        } catch {
-            return Few(repeating: .failure(error), count: appends.count)
-        }
         time = store.time.now
         var outcomes = Few<Outcome>()
         outcomes.reserveCapacity(appends.count)
@@ -34,15 +29,13 @@ extension Writer {
         while next < appends.count {
             beginFrame(carriesOn: next == 0 && isCarried)
             let first = next
-            var isSynced = false
             repeat {
                 outcomes.append(stage(appends[next]))
-                isSynced = isSynced || appends[next].durability == .synced
                 next += 1
             } while next < appends.count
                 && frame.count + builder.size + appends[next].sizeEstimate < store.sizes.frameMax
             do throws(LogError) {
-                try finishFrame(isSynced: isSynced || next < appends.count)
+                try finishFrame()
             } catch {
                 isComplete = false
                 for index in first..<next {
@@ -65,7 +58,6 @@ extension Writer {
         let late = lateStates.sorted()
         lateStates.removeAll()
         do throws(LogError) {
-            try syncPrevious()
             beginFrame()
             for id in late {
                 let size = store.index.withLock { $0.brief(of: id).stateSizeMax }
@@ -75,20 +67,9 @@ extension Writer {
                 try makeRoom(size)
                 appendState(of: id, range, released: nil)
             }
-            try finishFrame(isSynced: true)
+            try finishFrame()
         } catch {
             forgetStaged()
-        }
-    }
-
-    /// Syncs the frame that was written last, if it is not synced yet, and lets readers see it.
-    mutating func syncPrevious() throws(LogError) {
-        do throws(LogError) {
-            try takeUp(try log.sync(&frame))
-        } catch {
-            // What was staged after it stands on events that are not there.
-            forgetStaged()
-            throw error
         }
     }
 
@@ -98,9 +79,8 @@ extension Writer {
         lastStaged = nil
     }
 
-    /// Lets readers see the last frame, which lies at `place`; nil if there is none to see.
-    mutating func takeUp(_ place: FramePlace?) throws(LogError) {
-        guard let place else { return }
+    /// Lets readers see the frame that was written last, which lies at `place`.
+    private mutating func takeUp(_ place: FramePlace) throws(LogError) {
         if ownRows.count == recordCount {
             store.index.withLock { index in
                 for rows in ownRows { index.takeUp(rows, of: place) }
@@ -149,17 +129,23 @@ extension Writer {
         store.sealing.isBehind.store(liveBytes > store.sizes.paceMax, ordering: .relaxed)
     }
 
-    /// Writes the frame under construction, and shows it if it is synced.
-    mutating func finishFrame(isSynced: Bool) throws(LogError) {
+    /// Writes the frame under construction and syncs it; only then readers see it.
+    mutating func finishFrame() throws(LogError) {
         flushRows()
         guard recordCount > 0 else { return }
         bodyEnd = frame.count
-        try log.append(&frame, recordCount: recordCount)
-        noteSealable()
-        noteCrowded()
         // While this thread waits for the disk there is a processor to hash with.
         if let hasher, store.hashes.isDue { hasher.call() }
-        guard isSynced else { return }
-        try syncPrevious()
+        let place: FramePlace
+        do throws(LogError) {
+            place = try log.append(&frame, recordCount: recordCount)
+        } catch {
+            // What was staged after it stands on events that are not there.
+            forgetStaged()
+            throw error
+        }
+        noteSealable()
+        noteCrowded()
+        try takeUp(place)
     }
 }

@@ -10,7 +10,6 @@ extension Writer {
     mutating func promote(_ runs: [PromotedRun], in id: SpaceID) throws(LogError) {
         try begin()
         defer { end() }
-        try syncPrevious()
         let home = try writableHome(id)
         guard home.manifest.authority == nil else { throw .isAuthority(id) }
         var arrivals = Arrivals(store.index.withLock { $0[id] })
@@ -18,7 +17,7 @@ extension Writer {
         beginFrame()
         Record.append(.promotion, id, to: &frame) { PromotedRun.append(runs, to: &$0) }
         recordCount += 1
-        try finishFrame(isSynced: true)
+        try finishFrame()
         // They have their positions by now: if rows cannot be read to be hashed, whoever asks for
         // the root is told.
         _ = try? store.hashes.range(of: id, in: store)

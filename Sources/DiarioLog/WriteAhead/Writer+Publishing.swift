@@ -16,7 +16,6 @@ extension Writer {
     mutating func beginPublishing(_ id: SpaceID) throws(LogError) -> PublishingFile {
         try begin()
         defer { end() }
-        try syncPrevious()
         let home = try writableHome(id)
         guard home.manifest.authority != nil else {
             guard let known = try PublishingFile.read(of: id, in: store.directory) else {
@@ -52,7 +51,6 @@ extension Writer {
     mutating func takeBack(_ id: SpaceID) throws(LogError) {
         try begin()
         defer { end() }
-        try syncPrevious()
         let directory = store.directory
         guard try writableHome(id).manifest.authority == nil,
             var file = try PublishingFile.read(of: id, in: directory)
@@ -74,7 +72,7 @@ extension Writer {
             beginFrame()
             Record.append(.promotion, id, to: &frame) { PromotedRun.append(runs, to: &$0) }
             recordCount += 1
-            try finishFrame(isSynced: true)
+            try finishFrame()
             _ = try store.hashes.range(of: id, in: store)
         }
         try setAuthority(of: id, to: ReplicaID(drawnFrom: store.entropy))
@@ -88,7 +86,6 @@ extension Writer {
     mutating func holdAuthority(of id: SpaceID) throws(LogError) {
         try begin()
         defer { end() }
-        try syncPrevious()
         let manifest = try writableHome(id).manifest
         guard manifest.authority != nil else { throw .notAuthority(id) }
         guard !manifest.isWaiting else { return }
@@ -103,7 +100,6 @@ extension Writer {
     mutating func takeAuthority(of id: SpaceID) throws(LogError) {
         try begin()
         defer { end() }
-        try syncPrevious()
         guard try writableHome(id).manifest.authority == nil else { return }
         try writeState(of: id)
         try setAuthority(of: id, to: ReplicaID(drawnFrom: store.entropy))
@@ -145,7 +141,7 @@ extension Writer {
         let range = try store.hashes.range(of: id, in: store)
         beginFrame()
         appendState(of: id, range, released: nil)
-        try finishFrame(isSynced: true)
+        try finishFrame()
     }
 
     private mutating func setAuthority(

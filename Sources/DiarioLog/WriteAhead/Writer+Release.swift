@@ -11,7 +11,6 @@ extension Writer {
     mutating func release(_ id: SpaceID, upTo position: UInt64) throws(LogError) {
         try begin()
         defer { end() }
-        try syncPrevious()
         _ = try writableHome(id)
         let range = try store.hashes.range(of: id, in: store)
         let space = store.index.withLock { $0[id] }
@@ -21,7 +20,7 @@ extension Writer {
         guard position > space.released else { return }
         beginFrame()
         appendState(of: id, range, released: position)
-        try finishFrame(isSynced: true)
+        try finishFrame()
         recycle()
         try copyForward()
     }
@@ -31,7 +30,6 @@ extension Writer {
     mutating func releaseLanes(of id: SpaceID) throws(LogError) {
         try begin()
         defer { end() }
-        try syncPrevious()
         let listed = try lastingManifest(of: id).lanes
         let rows = store.index.withLock { $0[id].unsealed(in: listed) }
         guard !rows.isEmpty else { return }
@@ -43,7 +41,7 @@ extension Writer {
             try makeRoom(SealedRows.recordSize)
             append(rows, of: id)
         }
-        try finishFrame(isSynced: true)
+        try finishFrame()
         recycle()
         try copyForward()
     }
@@ -62,12 +60,11 @@ extension Writer {
     mutating func beginSpace(_ id: SpaceID) throws(LogError) {
         try begin()
         defer { end() }
-        try syncPrevious()
         // Somebody may have come so far already and died.
         guard store.index.withLock({ !$0[id].isKnown }) else { return }
         beginFrame()
         appendState(of: id, CompactRange(), released: nil)
-        try finishFrame(isSynced: true)
+        try finishFrame()
     }
 
     /// Forgets a space; durable when it returns.
@@ -76,7 +73,6 @@ extension Writer {
     mutating func drop(_ id: SpaceID) throws(LogError) {
         try begin()
         defer { end() }
-        try syncPrevious()
         try writeDropped(id)
         recycle()
         try copyForward()
@@ -101,7 +97,7 @@ extension Writer {
         beginFrame()
         Record.append(.dropped, id, to: &frame) { _ in }
         recordCount += 1
-        try finishFrame(isSynced: true)
+        try finishFrame()
         homes[id] = nil
         lasting[id] = nil
         store.hashes.remove(id)
@@ -171,13 +167,13 @@ extension Writer {
                 }
             }
         }
-        try finishFrame(isSynced: true)
+        try finishFrame()
     }
 
     /// Makes sure that the frame takes `size` more bytes; else it is written and another begun.
     mutating func makeRoom(_ size: Int) throws(LogError) {
         guard frame.count + size + Record.headerSize > store.sizes.frameMax else { return }
-        try finishFrame(isSynced: true)
+        try finishFrame()
         beginFrame()
     }
 

@@ -78,27 +78,13 @@ struct Writer: ~Copyable {
         Reserve.restore(in: store.directory, size: store.sizes.reserve)
     }
 
-    /// Syncs what is not synced yet and leaves a mark of a clean stop.
+    /// Leaves a mark of a clean stop.
     mutating func close() throws(LogError) {
         // A log that failed or is damaged has no clean stop, and says so already.
         guard log.stopped == nil, report.fault == nil else { return }
         try begin()
         defer { end() }
-        try syncPrevious()
         try log.writeMark()
-    }
-
-    /// Syncs a frame that was written with durability `written`.
-    ///
-    /// A failure is kept for the next one who writes.
-    mutating func syncInBackground() {
-        do throws(LogError) {
-            try begin()
-            defer { end() }
-            try syncPrevious()
-        } catch {
-            return
-        }
     }
 
     /// Notes that the frame lies on disk at `place`, and that its events are to be hashed.
@@ -150,8 +136,6 @@ struct Writer: ~Copyable {
         let note = try storing { () throws(StorageError) in try lock?.note ?? 0 }
         // A file without frames may have been begun anew by others, under another generation.
         if !isPartial, note == log.files.last?.number, try log.hasLast() {
-            // What this process wrote comes before what others wrote since.
-            if log.isUnsynced, try log.hasMore() { try takeUp(log.settle()) }
             if try readOn(isDoubtful ? .writtenAgain : .synced) > 0 { homes.removeAll() }
             isDoubtful = false
         } else {
@@ -161,13 +145,6 @@ struct Writer: ~Copyable {
 
     /// Takes up what other processes wrote, without the lock; true if there was something.
     mutating func refresh() throws(LogError) -> Bool {
-        guard !log.isUnsynced else {
-            // What others wrote since may lie behind it, so it has to be shown first.
-            try begin()
-            defer { end() }
-            try syncPrevious()
-            return true
-        }
         let hasNewFile = try log.hasNewFile()
         if isPartial || hasNewFile {
             try reload(mayCut: false)

@@ -318,8 +318,7 @@ struct Adoption {
                 _ = try store.append(
                     Append(
                         space: staging,
-                        content: .authority([try MovedEvent.draft(publish, of: store)]),
-                        durability: .synced
+                        content: .authority([try MovedEvent.draft(publish, of: store)])
                     )
                 )
             }

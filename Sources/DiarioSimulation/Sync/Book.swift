@@ -4,7 +4,7 @@ import DiarioCore
 struct Book {
     /// What holds of an event, wherever it is.
     enum Fate: Hashable {
-        /// It may be there or not: it was only written, or the answer got lost.
+        /// It may be there or not: the answer got lost.
         case open
         /// It is on a medium: it may never be lost.
         case synced
@@ -38,8 +38,6 @@ struct Book {
     struct Hold: Hashable {
         enum Certainty: Hashable {
             case synced
-            /// Survives the end of the process; a power cut may take it.
-            case written
             case unknown
         }
 
@@ -141,21 +139,6 @@ struct Book {
 
     // MARK: Holding
 
-    /// All that a device was told is written is synced by now.
-    mutating func settle(_ device: Int) {
-        for (token, hold) in holds[device, default: [:]] where hold.certainty == .written {
-            holds[device]?[token]?.certainty = .synced
-            entries[token]?.fate = .synced
-        }
-    }
-
-    /// Not even what was acknowledged as written is certain any more.
-    mutating func doubt(_ device: Int) {
-        for (token, hold) in holds[device, default: [:]] where hold.certainty == .written {
-            holds[device]?[token]?.certainty = .unknown
-        }
-    }
-
     /// A device has an event, without a verdict.
     mutating func hold(_ token: Int64, _ device: Int, _ origin: Origin) {
         holds[device, default: [:]][token] = Hold(certainty: .synced, origin: origin)
@@ -206,12 +189,6 @@ struct Book {
 
     /// What a copy of the disk of a device is sure to have, and what it may have.
     func copiedHolds(of device: Int) -> [Int64: Hold] {
-        holds[device, default: [:]].mapValues { hold in
-            // What is only written need not be on the medium yet.
-            Hold(
-                certainty: hold.certainty == .synced ? .synced : .unknown,
-                origin: hold.origin
-            )
-        }
+        holds[device, default: [:]]
     }
 }

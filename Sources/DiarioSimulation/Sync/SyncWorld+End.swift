@@ -26,7 +26,6 @@ extension SyncWorld {
             if let cut = machine.plannedCut {
                 // What was planned comes now, so that nothing fails behind this point.
                 machine.takeCut(cut, using: &random)
-                if cut == .power, let device { book.doubt(device.number) }
                 try goDown(device)
             } else if machine.mayOweFailures {
                 machine.kill()
@@ -90,9 +89,7 @@ extension SyncWorld {
     }
 
     private var isSettled: Bool {
-        // What is only written is not shown yet.
-        let isUnsynced = agenda.contains { if case .sync = $0 { true } else { false } }
-        guard server.machine.isOn, !server.isWaiting, !isUnsynced else { return false }
+        guard server.machine.isOn, !server.isWaiting else { return false }
         return devices.allSatisfy { device in
             guard device.request == nil, let store = device.machine.store,
                 device.seen.epoch == ledger.epoch

@@ -38,8 +38,6 @@ extension SyncWorld {
             return
         case .stopped:
             guard mayFail else { break }
-            // Even a frame that was acknowledged as written may have got lost with two syncs.
-            if let device { book.doubt(device.number) }
             machine.kill()
             return try goDown(device)
         default: break
@@ -55,7 +53,6 @@ extension SyncWorld {
         trace.add("\(now) \(machine.name) cut \(cut)")
         machine.takeCut(cut, using: &random)
         counts.cuts += 1
-        if cut == .power, let device { book.doubt(device.number) }
         try goDown(device)
         return true
     }

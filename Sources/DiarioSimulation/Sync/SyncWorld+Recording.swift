@@ -19,11 +19,9 @@ extension SyncWorld {
         let base = store.standing(of: device.space).head
         var planned = Planned()
         for _ in 0..<(draw.oneIn(4) ? 2 : 1) { plan(&planned, of: device, base, &draw) }
-        let durability: Durability = draw.oneIn(4) ? .written : .synced
         let append = Append(
             space: device.space,
-            contents: planned.contents,
-            durability: durability
+            contents: planned.contents
         )
         let batches: AppendedBatches
         do throws(LogError) { batches = try store.append(append) } catch {
@@ -39,18 +37,15 @@ extension SyncWorld {
         }
         trace.add(
             "\(now) \(device.name) records \(origins.count) from "
-                + "\(origins[0].text.suffix(6))\(durability == .synced ? "" : " w")"
+                + "\(origins[0].text.suffix(6))"
         )
         note(
             planned,
             device: device.number,
-            durability == .synced ? .synced : .written,
+            .synced,
             base,
             origins: origins
         )
-        guard durability == .synced else { return syncSoon(device, &draw) }
-        // At most one frame is not synced, so all before is.
-        book.settle(device.number)
         guard try !takeCut(of: device) else { return }
         try checkIndex(of: device.machine)
         try checkClock(of: origins[0], device, base)
@@ -82,36 +77,10 @@ extension SyncWorld {
         if case .live = device.session?.machine.state { schedule(device, .news, in: 1) }
     }
 
-    private func syncSoon(_ device: Device?, _ draw: inout SeededRandom) {
-        agenda.add(.sync(device: device?.number), at: now + 1 + Int64(draw.below(3000)))
-    }
-
-    /// Syncs what was only written; nobody sees it before.
-    func sync(_ device: Device?) throws {
-        let machine = device?.machine ?? server.machine
-        guard let store = machine.store else { return }
-        machine.setClock(now)
-        do throws(LogError) { try store.sync() } catch {
-            try judge(error, of: device, "sync of the log")
-            // Until it works nobody is told of what was written.
-            if machine.isOn { agenda.add(.sync(device: device?.number), at: now + 5000) }
-            return
-        }
-        guard let device else {
-            guard try !takeCut(of: nil) else { return }
-            return try readLedger()
-        }
-        book.settle(device.number)
-        guard try !takeCut(of: device) else { return }
-        try checkKept(device)
-        tellOfEvents(device)
-    }
-
     /// The server's own replica records, as a program beside it does.
     func recordAtServer(_ draw: inout SeededRandom) throws {
         guard let store = server.machine.store else { return }
         server.machine.setClock(now)
-        let durability: Durability = draw.oneIn(4) ? .written : .synced
         let base = store.standing(of: space).head
         var planned = Planned()
         let count = drawBatchSize(&draw)
@@ -119,7 +88,7 @@ extension SyncWorld {
         let batch = book.nextBatch()
         planned.contents = [.batch(kinds.batch(drawn))]
         planned.events = drawn.map { ($0, batch, false) }
-        let append = Append(space: space, contents: planned.contents, durability: durability)
+        let append = Append(space: space, contents: planned.contents)
         let origins: [Origin]
         do throws(LogError) { origins = try store.append(append).origins } catch {
             let isOut = server.machine.wasCut() != nil || error.isStop
@@ -130,11 +99,10 @@ extension SyncWorld {
         note(
             planned,
             device: nil,
-            durability == .synced ? .synced : .written,
+            .synced,
             base,
             origins: origins
         )
-        if durability == .written { syncSoon(nil, &draw) }
         guard try !takeCut(of: nil) else { return }
         try readLedger()
     }

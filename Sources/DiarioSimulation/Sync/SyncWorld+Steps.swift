@@ -64,7 +64,7 @@ extension SyncWorld {
         }
         do throws(LogError) {
             _ = try store.append(
-                Append(space: space, content: .authority([batch]), durability: .synced)
+                Append(space: space, content: .authority([batch]))
             )
         } catch {
             return try judge(error, of: nil, "adopt")
@@ -176,7 +176,6 @@ extension SyncWorld {
         case .crash:
             trace.add("\(now) \(machine.name) loses power")
             machine.crash(using: &draw)
-            if let device { book.doubt(device.number) }
             counts.cuts += 1
             try goDown(device)
         case .kill:

@@ -128,8 +128,6 @@ extension SyncWorld {
             "\(now) \(device.name) takes \(number): head \(standing.head), "
                 + "\(standing.pending.reduce(0) { $0 + $1.sequences.count }) pending"
         )
-        // What came was appended durably, and all that was written before it as well.
-        if standing.head > head { book.settle(device.number) }
         try checkReplica(device)
         try checkMemory(device)
         try followLog(device)

@@ -50,8 +50,6 @@ final class SyncWorld {
         case mend(device: Int?)
         /// A token gives rights again.
         case allow(device: Int)
-        /// What was only written is synced, as a log with threads does by itself.
-        case sync(device: Int?)
         /// The operator of the server says that it goes on.
         case resume
     }
@@ -192,7 +190,6 @@ final class SyncWorld {
             trace.add("\(now) \(devices[device].name) calm")
         case .mend(let device): machine(device).clearFaults()
         case .allow(let device): devices[device].isRevoked = false
-        case .sync(let device): try sync(device.map { devices[$0] })
         case .resume: try resume()
         }
     }

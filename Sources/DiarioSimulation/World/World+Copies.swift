@@ -32,7 +32,6 @@ extension World {
 
     /// Opens a copy for the first time: it takes its own id, and its lane keeps its origins.
     private func beginInCopy() throws {
-        isTailDoubtful = true
         try open(0)
         let store = try store(0)
         var ids: Set<ReplicaID> = []

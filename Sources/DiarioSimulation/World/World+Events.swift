@@ -35,9 +35,7 @@ extension World {
         for (planned, outcome) in zip(planned, outcomes) {
             line += " \(planned.space.text.suffix(3)):\(planned.events.count)"
             switch outcome {
-            case .success(let batches):
-                line += planned.append.durability == .synced ? "" : "w"
-                try take(planned, batches)
+            case .success(let batches): try take(planned, batches)
             case .failure(let error):
                 line += " \(name(error))"
                 failure = failure ?? error
@@ -52,7 +50,7 @@ extension World {
     /// Notes a change whose answer may have got lost with an error.
     private func note(_ effect: Effect, lostBy error: LogError) {
         switch error {
-        case .storage(.cut), .stopped: tail.append(TailEffect(effect: effect, isWritten: false))
+        case .storage(.cut), .stopped: tail.append(effect)
         default: break
         }
     }
@@ -84,15 +82,12 @@ extension World {
             }
         }
         guard index == events.count else { throw Violation("fewer events than appended") }
-        tail.append(TailEffect(effect: .append(planned.space, events), isWritten: true))
-        guard planned.append.durability == .synced else { return }
-        // At most one frame is not synced (W1), so all before is.
         settled = current
+        settled.apply(.append(planned.space, events))
         tail = []
     }
 
     private func plan(_ id: SpaceID, _ space: ModelSpace) -> Planned {
-        let durability: Durability = random.oneIn(4) ? .written : .synced
         var contents: [Append.Content] = []
         var events: [ModelEvent] = []
         if space.isAuthority, random.oneIn(8) {
@@ -105,7 +100,7 @@ extension World {
             }
         }
         return Planned(
-            append: Append(space: id, contents: contents, durability: durability),
+            append: Append(space: id, contents: contents),
             space: id,
             events: events
         )
@@ -274,7 +269,7 @@ extension World {
         } catch {
             trace.add("p\(process) release \(id.text.suffix(3)) \(position): \(name(error))")
             // It may fail after it was done, while the log is tidied.
-            tail.append(TailEffect(effect: effect, isWritten: false))
+            tail.append(effect)
             try judge(error, of: process, "release")
             return try settle()
         }
@@ -315,7 +310,7 @@ extension World {
         } catch {
             trace.add("p\(process) remove \(id.text.suffix(3)): \(name(error))")
             ghosts[id] = current.spaces[id]
-            tail.append(TailEffect(effect: .remove(id), isWritten: false))
+            tail.append(.remove(id))
             try judge(error, of: process, "remove")
             return try settle()
         }

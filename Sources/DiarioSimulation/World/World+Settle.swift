@@ -34,10 +34,8 @@ extension World {
             guard hasFaults else { throw Violation("\(what) fails without a fault: \(error)") }
         case .stopped:
             guard hasFaults else { throw Violation("\(what) stops without a fault: \(error)") }
-            // Even a frame that was acknowledged as written may have got lost with two syncs.
             disk.kill(process)
             stores[process] = nil
-            isTailDoubtful = true
             try settle()
         default:
             throw Violation("\(what) fails: \(error)")
@@ -50,12 +48,12 @@ extension World {
         clearFaults()
         guard let process = drawProcess() else { return try open(Int32(random.below(3))) }
         do throws(LogError) {
-            try store(process, or: .closed).sync()
+            try store(process, or: .closed).catchUp()
         } catch {
             try judge(error, of: process, "sync")
             return try settle()
         }
-        try resolve(process, isAfterPowerCut: false)
+        try resolve(process)
     }
 
     private func store(_ process: Int32, or error: LogError) throws(LogError) -> LogStore {
@@ -66,21 +64,18 @@ extension World {
     /// Compares what a process sees with each state in which the log may be.
     ///
     /// The process must know all that is there.
-    func resolve(_ process: Int32, isAfterPowerCut: Bool) throws {
+    func resolve(_ process: Int32) throws {
         let store = try store(process)
         guard try adoptSpaces(store, of: process) else { return }
         let views = try views(in: store)
-        let mayLack = isAfterPowerCut || isTailDoubtful
-        let certain = mayLack ? 0 : tail.prefix { $0.isWritten }.count
         var what = ""
-        for count in (certain...tail.count).reversed() {
+        for count in (0...tail.count).reversed() {
             var state = state(withTail: count)
             guard let found = difference(state, views) else {
                 if count < tail.count { forget(tail[count...]) }
                 for (id, view) in views { state.spaces[id]?.learn(view) }
                 settled = state
                 tail = []
-                isTailDoubtful = false
                 try register(views)
                 return
             }
@@ -90,9 +85,9 @@ extension World {
     }
 
     /// Lets go of events that are not in the log: their origins may be given again.
-    private func forget(_ lost: ArraySlice<TailEffect>) {
+    private func forget(_ lost: ArraySlice<Effect>) {
         trace.add("lost \(lost.count) of the tail")
-        for case .append(let id, let events) in lost.map(\.effect) {
+        for case .append(let id, let events) in lost {
             for origin in events.compactMap(\.origin) { known[id]?[origin] = nil }
         }
     }
@@ -172,20 +167,13 @@ extension World {
     /// Catches up and compares all that a process shows with the model.
     func check(_ process: Int32) throws {
         guard try catchUp(process, "check") else { return }
-        try resolve(process, isAfterPowerCut: false)
+        try resolve(process)
         trace.add("p\(process) check")
-    }
-
-    func sync(_ process: Int32) throws {
-        guard try catchUp(process, "sync") else { return }
-        trace.add("p\(process) sync")
-        settled = current
-        tail = []
     }
 
     private func catchUp(_ process: Int32, _ what: String) throws -> Bool {
         let store = try store(process)
-        do throws(LogError) { try store.sync() } catch {
+        do throws(LogError) { try store.catchUp() } catch {
             trace.add("p\(process) \(what): \(name(error))")
             try judge(error, of: process, what)
             return false
@@ -210,7 +198,7 @@ extension World {
     /// Compares the roots with those that the plainest code computes.
     func checkRoots(process: Int32) throws {
         guard try catchUp(process, "root") else { return }
-        try resolve(process, isAfterPowerCut: false)
+        try resolve(process)
         let store = try store(process)
         for id in settled.ids {
             guard let expected = settled.spaces[id]?.root() else { continue }
@@ -244,7 +232,7 @@ extension World {
             return try judge(error, of: process, "refresh")
         }
         try checkIndex(process)
-        try resolve(process, isAfterPowerCut: false)
+        try resolve(process)
     }
 
     /// Reads what a process knows, which may be old, but never wrong.

@@ -6,7 +6,7 @@ import DiarioStorage
 extension World {
     /// What can happen, and how often.
     enum Step: CaseIterable {
-        case append, promote, release, seal, refresh, sync, staleRead, check, root, makeSpace, remove
+        case append, promote, release, seal, refresh, staleRead, check, root, makeSpace, remove
         case keep, reopen, open, kill, cut, crash, failSyncs, failWrites, fillDisk, clearFaults
         case clock, clone, flip, read
 
@@ -17,7 +17,7 @@ extension World {
             case .seal: 8
             case .clock, .check: 6
             case .release, .refresh, .staleRead, .reopen, .open, .cut, .clearFaults: 5
-            case .sync, .kill, .failSyncs, .root: 3
+            case .kill, .failSyncs, .root: 3
             case .makeSpace, .crash, .clone, .flip, .read: 2
             case .remove, .keep, .failWrites, .fillDisk: 1
             }
@@ -50,7 +50,6 @@ extension World {
         case .release: try release(process)
         case .seal: try seal(process)
         case .refresh: try refresh(process)
-        case .sync: try sync(process)
         case .staleRead: try readStale(process)
         case .check: try check(process)
         case .root: try checkRoots(process: process)
@@ -144,7 +143,7 @@ extension World {
         }
         try checkReport(process)
         // Opening reads all there is and syncs it, so it tells which part of the tail is there.
-        try resolve(process, isAfterPowerCut: false)
+        try resolve(process)
     }
 
     func makeStore(
@@ -199,7 +198,7 @@ extension World {
         }
         trace.add("p\(process) open")
         try checkReport(process)
-        try resolve(process, isAfterPowerCut: true)
+        try resolve(process)
         try checkPacks(process: process)
         if let copy { try flipAfterCrash(copy) }
     }

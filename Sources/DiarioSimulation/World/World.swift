@@ -25,7 +25,7 @@ package final class World {
     var stores: [Int32: LogStore] = [:]
     /// What certainly holds.
     var settled = ModelState()
-    var tail: [TailEffect] = []
+    var tail: [Effect] = []
     var lastNumber: Int64 = 0
     /// Strangers whose rows are taken up with their origins, and their last sequences.
     var strangers: [SpaceID: [ReplicaID: (sequence: UInt64, clock: UInt64)]] = [:]
@@ -39,8 +39,6 @@ package final class World {
     var hasPlannedCut = false
     /// The process that the planned cut ends; nil if it is the power for all.
     var cutVictim: Int32?
-    /// True if even what was acknowledged as written may be gone: two syncs of it failed.
-    var isTailDoubtful = false
     /// True if a space may have been made whose id got lost with the answer.
     var mayHaveLostSpaces = false
     var keptPacks: Set<Int> = []
@@ -50,12 +48,6 @@ package final class World {
     var sealed: Set<SpaceID> = []
     /// Spaces whose removal was not acknowledged: a power cut may bring them back as they were.
     var ghosts: [SpaceID: ModelSpace] = [:]
-
-    struct TailEffect {
-        let effect: Effect
-        /// True if it was acknowledged as written; false if its answer got lost.
-        let isWritten: Bool
-    }
 
     package init(seed: UInt64, kinds: EventKinds, lineCountMax: Int) {
         self.seed = seed
@@ -107,7 +99,7 @@ package final class World {
         self.disk = disk
         settled = original.settled
         // Only what is durable was copied.
-        tail = original.tail.map { TailEffect(effect: $0.effect, isWritten: false) }
+        tail = original.tail
         lastNumber = original.lastNumber
         strangers = original.strangers
         known = original.known
@@ -135,7 +127,7 @@ package final class World {
     /// The state if the first `count` changes of the tail are there.
     func state(withTail count: Int) -> ModelState {
         var state = settled
-        for entry in tail.prefix(count) { state.apply(entry.effect) }
+        for effect in tail.prefix(count) { state.apply(effect) }
         return state
     }
 

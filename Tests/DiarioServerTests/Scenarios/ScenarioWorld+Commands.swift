@@ -189,7 +189,7 @@ extension ScenarioWorld {
         }
         let type = "\(option("pack") ?? "notes").thing.noted"
         let subject = option("about").map { origin($0)?.text ?? $0 }
-        var recorder = LineRecorder(try space(of: name), durability: .synced)
+        var recorder = LineRecorder(try space(of: name))
         for text in texts {
             var line = #"{"type":"\#(type)","payload":{"text":"\#(text)"}"#
             line += #","actor":"\#(option("by") ?? "alice")""#

@@ -66,7 +66,7 @@ def check_first_events(checks):
     checks.true(len(origin) == 1 and re.fullmatch(r"[0-9a-z]{13}-1", origin[0]),
                 f"record prints the origin: {origin}")
     second = checks.run("record", "meals.weight.recorded", "--actor", "user-1", "--at",
-                        "2026-03-02T08:00:00+01:00", "--durability=written", "-", stdin=PAYLOAD)
+                        "2026-03-02T08:00:00+01:00", "-", stdin=PAYLOAD)
     shown = checks.run("show", second.lines[0], "--json").json
     checks.equal(shown["actor"], "user-1", "the actor")
     checks.equal(shown["at"], "2026-03-02T07:00:00.000Z", "the time of the author")
@@ -205,7 +205,6 @@ def check_wrong_words(checks, diario):
         (["record", "a.b", "{}", "c"], ["c is too much"]),
         (["record", "-", "--actor", "a"], ["--actor", "each line"]),
         (["record", "-", "x"], ["record -"]),
-        (["record", "a.b", "{}", "--durability", "high"], ["synced or written"]),
         (["record", "a.b", "{}", "--version", "0"], ["--version 0"]),
         (["record", "a.b", "{}", "--at", "noon"], ["--at noon"]),
         (["stats", "--jsno"], ["did you mean --json?"]),

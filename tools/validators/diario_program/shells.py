@@ -37,7 +37,6 @@ COMPLETIONS = (
     (["-C", "SPACE", "log", "--type", "meals.we"], {"meals.weight.recorded"}, {"fish."}),
     (["-C", "SPACE", "query", "wei"], {"weights"}, {"week"}),
     (["-C", "SPACE", "record", "fish.report"], {"fish.report.filed"}, {"meals.weight.recorded"}),
-    (["-C", "SPACE", "record", "--durability", ""], {"synced", "written"}, {"--json"}),
     (["completion", ""], {"bash", "zsh"}, {"log"}),
     (["help", "ver"], {"verify"}, {"init"}),
     (["help", "schema", ""], {"check", "list", "adopt"}, {"log", "schema"}),
