@@ -14,12 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <sys/xattr.h>
 #include <unistd.h>
-
-#if defined(__linux__)
-#include <sys/vfs.h>
-#endif
 
 const int32_t diario_error_not_found = -ENOENT;
 const int32_t diario_error_exists = -EEXIST;
@@ -209,58 +204,6 @@ int32_t diario_is_nameless(int32_t descriptor) {
     DIARIO_RETRY(result, fstat(descriptor, &found));
     return result < 0 ? -errno : found.st_nlink == 0;
 #endif
-}
-
-#if defined(__APPLE__)
-#define DIARIO_LASTING "diario.lasting"
-#else
-#define DIARIO_LASTING "user.diario.lasting"
-#endif
-
-/* What tells the file from its copies, which may have the attribute too. */
-static int32_t lasting_value(int32_t descriptor, uint8_t value[16]) {
-    diario_file_status status;
-    int32_t result = diario_status(descriptor, &status);
-    if (result < 0) return result;
-    if (status.birth_nanoseconds == 0) return -ENOTSUP;
-    uint64_t birth = (uint64_t)status.birth_nanoseconds;
-    for (int byte = 0; byte < 8; byte++) {
-        value[byte] = (uint8_t)(status.inode >> (8 * byte));
-        value[8 + byte] = (uint8_t)(birth >> (8 * byte));
-    }
-    return 0;
-}
-
-int32_t diario_note_lasting(int32_t descriptor) {
-    uint8_t value[16];
-    int result = lasting_value(descriptor, value);
-    if (result < 0) return result;
-#if defined(__linux__)
-    /* An overlay (OVERLAYFS_SUPER_MAGIC) would make a copy of the file for that, which is another
-     * file for whoever looks where it was at home. */
-    struct statfs system;
-    DIARIO_RETRY(result, fstatfs(descriptor, &system));
-    if (result < 0) return -errno;
-    if (system.f_type == 0x794c7630) return -ENOTSUP;
-#endif
-#if defined(__APPLE__)
-    DIARIO_RETRY(result, fsetxattr(descriptor, DIARIO_LASTING, value, sizeof value, 0, 0));
-#else
-    DIARIO_RETRY(result, fsetxattr(descriptor, DIARIO_LASTING, value, sizeof value, 0));
-#endif
-    return result < 0 ? -errno : 0;
-}
-
-int32_t diario_is_noted_lasting(int32_t descriptor) {
-    uint8_t value[16], found[16];
-    ssize_t result;
-#if defined(__APPLE__)
-    DIARIO_RETRY(result, fgetxattr(descriptor, DIARIO_LASTING, found, sizeof found, 0, 0));
-#else
-    DIARIO_RETRY(result, fgetxattr(descriptor, DIARIO_LASTING, found, sizeof found));
-#endif
-    return result == (ssize_t)sizeof found && lasting_value(descriptor, value) == 0 &&
-           memcmp(value, found, sizeof value) == 0;
 }
 
 int64_t diario_read(int32_t descriptor, void *bytes, size_t count, int64_t offset) {

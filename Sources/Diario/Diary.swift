@@ -108,8 +108,9 @@ public actor Diary {
 
     /// Records the events of a batch, all or none, and gives their origins in the same order.
     ///
-    /// When this returns, the events survive a power cut. When it throws, none of them is recorded. Appends of many tasks share
-    /// syncs; one that is alone is written at once, on the caller's thread.
+    /// When this returns, the events survive a power cut. When it throws, none of them is recorded.
+    /// Appends of many tasks share syncs; one that is alone is written at once, on the caller's
+    /// thread.
     ///
     /// A batch of another diary is taken if this one has the same types.
     ///

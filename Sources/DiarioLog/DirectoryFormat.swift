@@ -78,12 +78,9 @@ package struct DirectoryFormat: Equatable, Sendable {
     /// The caller holds the directory's lock.
     static func makeLast(in directory: any LogDirectory) throws(LogError) {
         try storing { () throws(StorageError) in
-            let file = try directory.open(LogPaths.format, .read)
-            guard !file.isNotedLasting else { return }
-            try file.sync()
+            try directory.open(LogPaths.format, .read).sync()
             try directory.syncDirectory("")
             try directory.syncName()
-            file.noteLasting()
         }
     }
 

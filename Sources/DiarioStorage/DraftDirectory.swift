@@ -211,7 +211,6 @@ private final class ShownFile: LogFile {
     init(_ file: any LogFile) { self.file = file }
 
     var identity: FileIdentity { get throws(StorageError) { try file.identity } }
-    var isNotedLasting: Bool { file.isNotedLasting }
 
     func size() throws(StorageError) -> Int { try file.size() }
 
@@ -228,8 +227,6 @@ private final class ShownFile: LogFile {
     }
 
     func sync() throws(StorageError) {}
-    /// What a draft did not sync lasts no longer than before.
-    func noteLasting() {}
 }
 
 /// The lock of a draft, which nobody else sees.

@@ -44,19 +44,12 @@ extension LogDirectory {
     /// Replaces the file at `path`, durably: after a crash it holds its old bytes or `bytes`.
     ///
     /// The caller holds the directory's lock, since the temporary file has a fixed name
-    /// (`path` and ".new"). `notesLasting` if the names of its folders are on disk, to note that
-    /// the file is so too.
-    package func replace(
-        _ path: String,
-        with bytes: [UInt8],
-        notesLasting: Bool = false
-    ) throws(StorageError) {
+    /// (`path` and ".new").
+    package func replace(_ path: String, with bytes: [UInt8]) throws(StorageError) {
         let temporaryPath = path + ".new"
         let file = try open(temporaryPath, .create)
         try file.truncate(to: 0)
         try fill(file, at: temporaryPath, with: bytes, for: path)
-        // Another process may have replaced it by now; this tells of no other file than this one.
-        if notesLasting { file.noteLasting() }
     }
 
     /// The same for a file that nobody but its owner may read, not even for a moment.

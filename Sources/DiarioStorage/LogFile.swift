@@ -53,18 +53,9 @@ package protocol LogFile: AnyObject, Sendable {
     /// Throws `.removed` if no name leads to the file any more: what is written to it is gone with
     /// the last who has it open.
     func checkName() throws(StorageError)
-    /// Whether somebody noted that the file is on disk, with its name and those of its folders.
-    ///
-    /// The note goes with the file: the next one that gets its name has none. A power cut may take
-    /// it away.
-    var isNotedLasting: Bool { get }
-    /// Notes that it is; nothing happens where the file system has no room for that.
-    func noteLasting()
 }
 
 extension LogFile {
     /// Of files that nobody else can get at.
     package func checkName() throws(StorageError) {}
-    package var isNotedLasting: Bool { false }
-    package func noteLasting() {}
 }

@@ -45,13 +45,6 @@ package final class POSIXFile: LogFile {
         guard result == 0 else { throw .removed(path) }
     }
 
-    package var isNotedLasting: Bool { diario_is_noted_lasting(descriptor) == 1 }
-
-    package func noteLasting() {
-        // Without the note, whoever comes next syncs the folder again.
-        _ = diario_note_lasting(descriptor)
-    }
-
     package func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
         precondition(offset >= 0 && count >= 0, "a file has no bytes before its first")
         var failure: Int64 = 0

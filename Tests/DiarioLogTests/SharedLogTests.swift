@@ -194,6 +194,7 @@ import Testing
     @Test func aFrameThatMovedToANewFileIsNoticed() throws {
         let (log, first, second, space) = try makeTwo()
         _ = try second.append(log.append(1, to: space))
+        try first.catchUp()
         log.disk.failNextSyncs(1)
         _ = try first.append(log.append(1, to: space))
         _ = try second.append(log.append(1, to: space))

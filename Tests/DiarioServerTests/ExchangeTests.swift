@@ -146,7 +146,7 @@ struct ExchangeTests {
         try expectEqual(pair.replica.root, pair.authorityRoot)
     }
 
-    /// A push stands behind what the server itself wrote, and also behind what another process wrote.
+    /// A push comes after what the server itself wrote, and after what another process wrote.
     @Test(arguments: [false, true])
     func whatWasNotReadYetIsAChangeToo(isBeside: Bool) throws {
         var pair = try Pair()

@@ -187,43 +187,6 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func aNoteGoesWithItsFile(_ kind: Kind) throws {
-        func isNoted(_ path: String, _ directory: any LogDirectory) throws -> Bool {
-            try directory.open(path, .read).isNotedLasting
-        }
-        try withDirectory(kind) { directory in
-            try directory.replace("file", with: [1])
-            #expect(try !isNoted("file", directory))
-            // A draft syncs nothing.
-            try DraftDirectory(over: directory).open("file", .read).noteLasting()
-            #expect(try !isNoted("file", directory))
-            try directory.replace("file", with: [2], notesLasting: true)
-            let file = try directory.open("file", .read)
-            // Not every file system has room for it.
-            let isKept = try isNoted("file", directory)
-            #expect(isKept || kind == .posix)
-            try directory.rename("file", to: "other")
-            #expect(try isNoted("other", directory) == isKept)
-            try directory.replace("other", with: [2])
-            #expect(try !isNoted("other", directory))
-            file.noteLasting()
-            #expect(try !isNoted("other", directory))
-        }
-    }
-
-    /// `cp -a` and others copy the note too.
-    @Test func aCopyHasNoNote() throws {
-        let folder = try TemporaryFolder()
-        let directory = try folder.directory()
-        try directory.replace("file", with: [1], notesLasting: true)
-        let copying = Process()
-        copying.executableURL = URL(filePath: "/bin/cp")
-        copying.arguments = ["-a", folder.path + "/file", folder.path + "/copy"]
-        try copying.run()
-        copying.waitUntilExit()
-        #expect(try !directory.open("copy", .read).isNotedLasting)
-    }
-
     /// Whoever makes a diary may die after the folder got its name and before that is on disk.
     @Test func theNameOfTheDirectoryItselfIsSynced() throws {
         let folder = try TemporaryFolder()

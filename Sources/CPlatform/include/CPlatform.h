@@ -62,11 +62,6 @@ int32_t diario_status_at(int32_t directory, const char *path, diario_file_status
 int64_t diario_size(int32_t descriptor);
 /* 1 if no name leads to the file any more, else 0. */
 int32_t diario_is_nameless(int32_t descriptor);
-/* Notes with the file that its name is on the medium, as an extended attribute. Not every file
- * system can. */
-int32_t diario_note_lasting(int32_t descriptor);
-/* 1 if that was noted, else 0; where nobody can tell, too. */
-int32_t diario_is_noted_lasting(int32_t descriptor);
 
 /* One transfer, which may be short. Returns the number of bytes. */
 int64_t diario_read(int32_t descriptor, void *bytes, size_t count, int64_t offset);

@@ -1,6 +1,6 @@
 package import DiarioCore
 import DiarioFormat
-package import DiarioLog
+import DiarioLog
 import DiarioSchema
 
 /// Records events that come as lines of JSON, as `diario record -` reads them.

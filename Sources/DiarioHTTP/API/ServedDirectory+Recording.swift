@@ -61,8 +61,8 @@ extension ServedDirectory {
         }
         var events = events
         while true {
-            // Readers do not see what was written and not yet synced.
-            try logging { () throws(LogError) in try store.sync() }
+            // What other processes recorded comes first.
+            try logging { () throws(LogError) in try store.catchUp() }
             let (head, last) = (store.head(of: id), store.lastSequence(of: replica, in: id))
             let conflict = try answering { () throws(DiarioError) in
                 try events.conflict(through: last)

@@ -115,13 +115,11 @@ package struct ReplicaFile: Equatable, Sendable {
     /// Writes a new replica file that states its own place as home.
     ///
     /// The file is written under another name first: a crash leaves the old one, or the new one.
-    /// `notesLasting` is as for `LogDirectory.replace`.
     package static func write(
         _ replica: ReplicaID,
         former: [FormerID] = [],
         at path: String,
-        in directory: any LogDirectory,
-        notesLasting: Bool = false
+        in directory: any LogDirectory
     ) throws(StorageError) {
         let temporaryPath = path + ".new"
         let file = try directory.open(temporaryPath, .create)
@@ -137,7 +135,6 @@ package struct ReplicaFile: Equatable, Sendable {
         try file.sync()
         try directory.rename(temporaryPath, to: path)
         try directory.syncDirectory(LogPaths.parent(of: path))
-        if notesLasting { file.noteLasting() }
     }
 
     /// Whether this is the place that the file states as home: no copy, and no other machine.

@@ -12,9 +12,8 @@ extension Writer {
         // Known again only once it is on disk.
         var home = homes.removeValue(forKey: manifest.space)
         var lastingHome = lasting.removeValue(forKey: manifest.space)
-        let isSpaceLasting = lastingHome != nil
         try storing { () throws(StorageError) in
-            try directory.replace(path, with: encoded, notesLasting: isSpaceLasting)
+            try directory.replace(path, with: encoded)
         }
         home?.manifest = manifest
         lastingHome?.manifest = manifest

@@ -120,14 +120,12 @@ extension LogStore {
                 replica,
                 former: former,
                 at: LogPaths.replica(manifest.space),
-                in: directory,
-                notesLasting: true
+                in: directory
             )
             // Last, because a space is there from then on.
             try directory.replace(
                 LogPaths.manifest(manifest.space),
-                with: manifest.encoded(),
-                notesLasting: true
+                with: manifest.encoded()
             )
         }
     }

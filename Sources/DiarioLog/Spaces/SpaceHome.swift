@@ -9,15 +9,13 @@ struct SpaceHome: Equatable, Sendable {
     var former: [FormerID]
     /// False in a copy of the directory until it has taken ids of its own.
     var isAtHome: Bool
-    /// Whether all of this survives a power cut, as somebody noted who made sure.
-    var isLasting: Bool
 
     /// Reads the files of a space, and notices a directory that was copied, cloned or restored.
     static func read(
         _ space: SpaceID,
         in directory: any LogDirectory
     ) throws(LogError) -> SpaceHome {
-        let (manifest, manifestFile) = try readManifestFile(space, in: directory)
+        let manifest = try readManifest(space, in: directory)
         let path = LogPaths.replica(space)
         return try storing { () throws(StorageError) -> Result<SpaceHome, LogError> in
             let file: any LogFile
@@ -39,16 +37,12 @@ struct SpaceHome: Equatable, Sendable {
                 )
             }
             let isAtHome = content.isHome(of: try file.identity, in: directory)
-            // What was lost has a file of its own, which nobody notes.
-            let isLasting =
-                !manifest.hasLost && manifestFile.isNotedLasting && file.isNotedLasting
             return .success(
                 SpaceHome(
                     manifest: manifest,
                     replica: content.replica,
                     former: content.former,
-                    isAtHome: isAtHome,
-                    isLasting: isLasting
+                    isAtHome: isAtHome
                 )
             )
         }.get()
@@ -154,14 +148,6 @@ extension LogDirectory {
             let manifest = try? SpaceHome.readManifest(new, in: self)
         else { return false }
         return !manifest.isStaging && manifest.replaces == space
-    }
-
-    /// Notes that the files that say who writes to a space are on disk; the caller holds the lock
-    /// of the directory since before it made sure.
-    func noteLasting(_ space: SpaceID) throws(StorageError) {
-        for path in [LogPaths.replica(space), LogPaths.manifest(space)] {
-            try open(path, .read).noteLasting()
-        }
     }
 }
 

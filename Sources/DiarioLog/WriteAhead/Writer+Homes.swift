@@ -13,7 +13,7 @@ extension Writer {
         var home = try SpaceHome.read(id, in: directory)
         // What is recorded into it now would be removed with it.
         guard try !directory.isReplaced(id) else { throw .unknownSpace(id) }
-        try makeLast(&home)
+        try makeDurable(home)
         // Else events would be acknowledged at positions that a segment holds already.
         if let end = home.manifest.segments.last?.last,
             let fault = store.shortFault(of: id, sealed: end)
@@ -35,18 +35,13 @@ extension Writer {
 
     /// Makes sure that what was read of a space survives a power cut: whoever wrote it may have
     /// died before the names of its files were on disk.
-    private mutating func makeLast(_ home: inout SpaceHome) throws(LogError) {
-        guard !home.isLasting else { return }
-        home.isLasting = true
+    private mutating func makeDurable(_ home: SpaceHome) throws(LogError) {
         let id = home.manifest.space
         guard lasting[id] != home else { return }
         let directory = store.directory
-        let isAtHome = home.isAtHome
         try storing { () throws(StorageError) in
             try directory.syncDirectory(LogPaths.space(id))
             try directory.syncDirectory(LogPaths.spaces)
-            // Nobody synced the bytes of a copy.
-            if isAtHome { try directory.noteLasting(id) }
         }
         lasting[id] = home
     }
@@ -61,10 +56,8 @@ extension Writer {
     mutating func lastingManifest(of id: SpaceID) throws(LogError) -> Manifest {
         // That also makes sure that the space itself lasts.
         var home = try writableHome(id)
-        let file: any LogFile
-        (home.manifest, file) = try SpaceHome.readManifestFile(id, in: store.directory)
-        home.isLasting = file.isNotedLasting && !home.manifest.hasLost
-        try makeLast(&home)
+        home.manifest = try SpaceHome.readManifest(id, in: store.directory)
+        try makeDurable(home)
         keep(home)
         return home.manifest
     }

@@ -114,7 +114,6 @@ extension SyncWorld {
         device.request = nil
         device.machine.setClock(now)
         device.answerSizeMax = max(device.answerSizeMax, bytes.count)
-        let head = store.standing(of: device.space).head
         do throws(LogError) {
             try device.session?.receive(bytes, at: device.machine.now)
         } catch {

@@ -38,10 +38,6 @@ final class CrashFile: LogFile {
         }
     }
 
-    var isNotedLasting: Bool { disk.withState { $0.files[node]?.isNotedLasting ?? false } }
-
-    func noteLasting() { disk.withState { $0.noteLasting(node, session) } }
-
     func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
         precondition(offset >= 0 && count >= 0, "a file has no bytes before its first")
         let found = try disk.withState { state throws(StorageError) in

@@ -31,8 +31,6 @@ struct CrashFileImage {
     private var changes: [Change] = []
     /// How many syncs failed; a handle that knows of fewer has to be told.
     private(set) var failedSyncCount = 0
-    /// What `LogFile.noteLasting` leaves; a power cut takes it from every second file.
-    var isNotedLasting = false
 
     init(identity: FileIdentity) { self.identity = identity }
 
@@ -106,7 +104,6 @@ struct CrashFileImage {
 
     /// Leaves what a power cut leaves.
     mutating func losePower(using random: inout SeededRandom) {
-        if identity.inode % 2 == 0 { isNotedLasting = false }
         guard !changes.isEmpty else { return }
         // Sectors at random alone would hardly ever keep or lose a long write whole.
         switch random.below(4) {

@@ -119,11 +119,6 @@ extension CrashState {
         return file
     }
 
-    mutating func noteLasting(_ node: UInt64, _ session: CrashSession) {
-        guard isSinceCrash(session) else { return }
-        files[node]?.isNotedLasting = true
-    }
-
     mutating func write(
         _ bytes: [UInt8],
         to node: UInt64,
