@@ -1,7 +1,7 @@
 package import Diario
 import DiarioLog
 
-// Which events `log` shows and `export` writes: one set of options for both.
+// The options that choose the events of `log` and `export`.
 extension CommandOption {
     static let filters: [CommandOption] = [
         .values(
@@ -14,7 +14,7 @@ extension CommandOption {
         .value("replica ID", "only events that this replica wrote"),
         .value("since TIME", "only events accepted at TIME or later"),
         .value("until TIME", "only events accepted before TIME"),
-        .value("from POSITION", "only events at this position or behind it"),
+        .value("from POSITION", "only events from this position on"),
         .value("to POSITION", "only events up to this position"),
         .flag("pending", "only events that have no position yet"),
         .all,
@@ -22,12 +22,12 @@ extension CommandOption {
     /// For `stats` as well.
     static let all = CommandOption.flag(
         "all",
-        "also what the authority wrote itself: adoptions of packs, refusals, reference data"
+        "also events of the authority itself: adoptions of packs, refusals, reference data"
     )
 }
 
 extension Arguments {
-    /// Whether any of the options is there that choose events.
+    /// Whether some of the events are chosen.
     package var choosesEvents: Bool {
         CommandOption.filters.contains { $0.name != "all" && has($0.name) }
     }
@@ -55,7 +55,7 @@ extension Arguments {
         } else if from != nil || to != nil {
             let (first, last) = (from ?? 1, to ?? UInt64(Int64.max))
             guard first <= last else {
-                throw Failure.usage("--from is behind --to", in: command)
+                throw Failure.usage("--from is after --to", in: command)
             }
             filter.positions = first...last
             filter.part = .canonical

@@ -102,7 +102,7 @@ package struct Arguments: Sendable {
 
     package var wantsHelp: Bool { has("help") }
 
-    /// Whether an option was given.
+    /// True if an option was given.
     package func has(_ name: String) -> Bool { !all(name).isEmpty }
 
     /// The value of an option that is given at most once.

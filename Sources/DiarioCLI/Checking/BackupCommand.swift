@@ -1,7 +1,6 @@
 import Diario
 import DiarioCore
 import DiarioLog
-import DiarioSchema
 import DiarioServer
 import DiarioStorage
 
@@ -47,7 +46,7 @@ extension Command {
 
 /// The command `diario backup`.
 enum BackupCommand {
-    /// What a backup holds of a space.
+    /// A space of the backup.
     private struct Entry {
         let id: SpaceID
         let head: UInt64
@@ -56,7 +55,7 @@ enum BackupCommand {
 
     static func run(_ call: Invocation) throws {
         let name = call.arguments.operands[0]
-        try SpaceFolder.refuse(name)
+        try SpaceLocation.refuse(name)
         let folder = try ServedFolder(call)
         // Only to be locked; what may not be written to can be copied as well.
         let source = try folder.directory(.readWrite)
@@ -70,7 +69,7 @@ enum BackupCommand {
         var others: [String] = []
         let entries: [Entry]
         do {
-            // Together with the log: whoever has events in it is known there.
+            // Together with the log, so that it knows each replica that has events there.
             try backup.copyRest(wrapping: { $0 as any Error }) { path throws(any Error) in
                 let made = try POSIXDirectory(path: path, access: .readWrite)
                 let isThere = try ControlFile.copy(of: source, to: made, older: older)
@@ -137,7 +136,7 @@ enum BackupCommand {
         return entries
     }
 
-    /// What is told of a copy that may not take the place of the backup before.
+    /// The failure of a copy that may not replace the backup before.
     private static func refusal(
         _ fault: Fault,
         _ backup: DirectoryBackup,

@@ -157,7 +157,7 @@ enum CheckCommand {
         return fields
     }
 
-    /// What a row says without its schema, after its type.
+    /// The parts of a row that are known without its schema, after its type.
     private static func pairs(_ event: ProofEvent) -> [(name: String, value: String)] {
         let (row, part) = (event.row, event.row.part)
         var pairs = [(name: "origin", value: part.envelope.origin.text)]

@@ -1,7 +1,7 @@
-package import DiarioSchema
 import DiarioCore
 import DiarioCrypto
 import DiarioFormat
+package import DiarioSchema
 
 /// Answers requests of another implementation's tests: what an event's row and hashes are, and
 /// which segment events become.

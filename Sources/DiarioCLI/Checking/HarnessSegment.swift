@@ -1,7 +1,7 @@
-import DiarioSchema
 import DiarioCore
 import DiarioCrypto
 import DiarioFormat
+import DiarioSchema
 
 /// The members of a request that seals events in a segment and its sidecar.
 struct SegmentRequest {

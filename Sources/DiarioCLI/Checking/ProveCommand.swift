@@ -1,7 +1,6 @@
-import Diario
 import DiarioCore
+import DiarioEngine
 import DiarioFormat
-import DiarioLog
 
 extension Command {
     static let prove = Command(
@@ -44,7 +43,7 @@ enum ProveCommand {
     static func run(_ call: Invocation) throws {
         let wish = try wish(call.arguments)
         let includesEvent = call.arguments.has("event")
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             let proof =
                 switch wish {
                 case .origin(let origin, let size):

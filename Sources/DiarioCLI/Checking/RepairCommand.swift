@@ -1,6 +1,6 @@
-import DiarioSchema
 import Diario
 import DiarioLog
+import DiarioSchema
 
 extension Command {
     static let repair = Command(

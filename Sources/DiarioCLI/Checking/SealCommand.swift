@@ -1,5 +1,5 @@
-import Diario
 import DiarioCore
+import DiarioEngine
 import DiarioLog
 
 extension Command {
@@ -20,7 +20,7 @@ extension Command {
 /// The command `diario seal`.
 enum SealCommand {
     static func run(_ call: Invocation) throws {
-        try call.withSpace(.readWrite) { space in
+        try call.writing { space in
             let report = try space.store.seal(
                 space.id,
                 all: !call.arguments.has("complete"),

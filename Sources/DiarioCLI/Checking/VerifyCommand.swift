@@ -65,7 +65,7 @@ enum VerifyCommand {
     }
 
     private static func verifyOne(_ call: Invocation) throws {
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             let total = try eventCount(of: space)
             let result = try call.withBar("Verifying", unit: "events") { bar in
                 try space.verify { bar.update(done: UInt64($0), total: total) }

@@ -1,4 +1,3 @@
-import DiarioCore
 import DiarioFormat
 
 /// Inspects a block and its rows: schema/format/log.md, section 6.

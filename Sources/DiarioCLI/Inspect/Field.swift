@@ -1,5 +1,3 @@
-import DiarioCore
-
 /// One field of a structure, as the documents list them; files are tables of these.
 struct Field: Sendable {
     let name: String
@@ -18,6 +16,8 @@ struct Field: Sendable {
         /// A text with its length in front.
         case text
         case bytes(Int, isSecret: Bool)
+        /// A block, which all bytes that are left are.
+        case block
         /// All bytes that are left, in parts of so many.
         case rest(Int)
         /// So many zeros, or all bytes that are left.
@@ -52,6 +52,7 @@ struct Field: Sendable {
         Field(name: name, kind: .bytes(count, isSecret: isSecret))
     }
 
+    static let block = Field(name: "block", kind: .block)
     static func zeros(_ count: Int?) -> Field { Field(name: "zeros", kind: .zeros(count)) }
     static func magic(_ letters: String) -> Field { Field(name: letters, kind: .magic) }
     static let checksum = checksum(ofBefore: true)

@@ -1,4 +1,3 @@
-import DiarioCore
 import DiarioFormat
 
 /// The bytes end, or it cannot be told where the next field begins; the fault has its line.
@@ -14,12 +13,22 @@ struct FieldReader {
     var offset: Int
     var depth: Int
     var section: String
+    /// Whether the rows of blocks are shown.
+    let showsRows: Bool
     private(set) var lines: [InspectLine] = []
     /// The values of the numbers that were read, and of the texts, by the names of their fields.
     private(set) var numbers: [String: [UInt64]] = [:]
     private(set) var texts: [String: [String]] = [:]
 
-    init(_ bytes: [UInt8], _ range: Range<Int>, base: Int = 0, depth: Int = 0, section: String) {
+    init(
+        _ bytes: [UInt8],
+        _ range: Range<Int>,
+        base: Int = 0,
+        depth: Int = 0,
+        section: String,
+        showsRows: Bool = false
+    ) {
+        self.showsRows = showsRows
         precondition(
             range.lowerBound >= 0 && range.upperBound <= bytes.count,
             "a part lies in its bytes"
@@ -109,6 +118,7 @@ struct FieldReader {
             let bytes = try take(count, field)
             let value = isSecret ? "\(count) secret bytes" : Show.hexadecimal(bytes)
             note(field.name, value, at: place, size: count)
+        case .block: BlockInspector(showsRows: showsRows).inspect(&self)
         case .rest(let partSize):
             let value = Show.hexadecimal(bytes[offset..<end])
             let isWhole = remaining.isMultiple(of: partSize)

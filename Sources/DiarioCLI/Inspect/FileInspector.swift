@@ -30,7 +30,12 @@ package struct FileInspector {
     /// Hands the lines to `take`, part by part; memory is bounded by the largest frame.
     package func inspect(_ take: ([InspectLine]) throws -> Void) throws {
         guard let found else { return }
-        var reader = FieldReader(bytes, 0..<bytes.count, section: found.section)
+        var reader = FieldReader(
+            bytes,
+            0..<bytes.count,
+            section: found.section,
+            showsRows: showsRows
+        )
         switch found.content {
         case .log: try LogInspector(bytes, base: 0, showsRows: showsRows).inspectFile(take)
         case .frames:
@@ -49,7 +54,7 @@ package struct FileInspector {
         case .formatLine: try take([formatLine(found.section)])
         case .lines: try take(lines(found.section))
         case .fields(let fields):
-            if bytes.isEmpty, found.mayBeEmpty {
+            if bytes.isEmpty, found.magic == nil {
                 reader.note(found.title, "empty", at: 0, size: 0, check: .good)
             } else if (try? reader.read(fields)) != nil {
                 reader.noteRest("the file is longer than that")
@@ -59,7 +64,6 @@ package struct FileInspector {
             noteVerdict(found.title, &reader, check)
             reader.depth = 1
             if (try? reader.read(fields)) != nil {
-                if found.endsWithBlock { BlockInspector(showsRows: showsRows).inspect(&reader) }
                 reader.noteRest("nothing follows")
             }
             try take(reader.takeLines())
@@ -70,17 +74,19 @@ package struct FileInspector {
     private func noteVerdict(
         _ title: String,
         _ reader: inout FieldReader,
-        _ check: ([UInt8], String) throws -> (name: String, value: String)
+        _ decode: ([UInt8]) throws -> FileKind.Verdict
     ) {
-        var (verdict, text) = (InspectLine.Check.good, "")
+        var (check, text) = (InspectLine.Check.good, "")
         do {
-            let (expected, value) = try check(bytes, name)
-            text = value
-            if name != expected { verdict = .bad("the file is called otherwise") }
+            let verdict = try decode(bytes)
+            text = verdict.value
+            if let expected = verdict.name, expected != name {
+                check = .bad("the file is called otherwise")
+            }
         } catch {
-            verdict = .bad((error as? FormatError)?.message ?? "\(error)")
+            check = .bad((error as? FormatError)?.message ?? "\(error)")
         }
-        reader.note(title, text, at: 0, size: bytes.count, check: verdict)
+        reader.note(title, text, at: 0, size: bytes.count, check: check)
     }
 
     // MARK: Files of lines
@@ -113,7 +119,7 @@ package struct FileInspector {
             let (name, value) = (String(words[0]), words.count == 2 ? String(words[1]) : "")
             var (shown, check) = (CellText.oneLine(value), InspectLine.Check.none)
             switch name {
-            // It opens the space to whoever sees it.
+            // Everybody who knows it can read the space.
             case "token": shown = "not shown"
             case "at", "failed": shown = UInt64(value).map { Show.time($0) } ?? shown
             case "crc32c":

@@ -40,6 +40,12 @@ extension FileKind {
         .number("bytes of its rows"), .bytes("identity", 16),
     ]
 
+    /// Empty if nobody ever held it.
+    static let lock: [Field] = [
+        .number("process of the last holder", 4), .number("number drawn at open", 4),
+        .number("note: newest log file"),
+    ]
+
     static let lost: [Field] = [
         .magic("DLST"), .version(4, newest: 2), .number("ranges", 4), .zeros(4),
         .list(
@@ -257,7 +263,7 @@ extension FileKind {
     // MARK: schema/format/sync.md, sections 8, 9 and 12
 
     /// The head of a file with one or more blocks.
-    static func box(_ magic: String) -> [Field] {
+    private static func box(_ magic: String) -> [Field] {
         [
             .magic(magic), .version(), .zeros(3), .time("written at"),
             .number("size of the blocks", 4).wrong {
@@ -267,6 +273,9 @@ extension FileKind {
             .checksumOfAll,
         ]
     }
+
+    static let refused = box("DBOX") + [.block]
+    static let kept = box("DKEP") + [.rest("blocks")]
 
     static let recordedAgain: [Field] = [
         .magic("DNEW"), .version(), .zeros(3), .id("replica"), .number("first sequence"),

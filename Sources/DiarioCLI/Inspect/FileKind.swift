@@ -8,22 +8,31 @@ struct FileKind: Sendable {
     let title: String
     /// The section that defines it, as lines name it.
     let section: String
-    /// The first bytes of such a file.
-    var magic: String?
+    /// The first bytes of such a file; nil if any may come first.
+    let magic: String?
     /// Its names; one that begins with a dot is the end of a name.
-    var names: [String] = []
-    /// Whether it may be empty, as a lock that nobody held.
-    var mayBeEmpty = false
-    /// Whether a block follows the fields.
-    var endsWithBlock = false
+    let names: [String]
     let content: Content
+
+    init(
+        _ title: String,
+        _ section: String,
+        _ magic: String?,
+        _ names: [String],
+        _ content: Content
+    ) {
+        self.title = title
+        self.section = section
+        self.magic = magic
+        self.names = names
+        self.content = content
+    }
 
     enum Content: Sendable {
         /// One structure.
         case fields([Field])
-        /// One structure that the program's own decoder checks too: it gives the name that the file
-        /// should have, and what it says in short.
-        case checked([Field], @Sendable ([UInt8], String) throws -> (name: String, value: String))
+        /// One structure that the program's own decoder checks too.
+        case checked([Field], @Sendable ([UInt8]) throws -> Verdict)
         /// Lines, each a name and a value, the last a CRC32C.
         case lines
         /// The line of the file `format`.
@@ -33,6 +42,9 @@ struct FileKind: Sendable {
         case block
         case segment(SegmentFile)
     }
+
+    /// The name that a file should have, if it must have one, and its content in short.
+    typealias Verdict = (name: String?, value: String)
 
     /// The kind of a file by its first bytes, else by its name; nil if it is none of ours.
     static func find(_ bytes: [UInt8], named name: String) -> FileKind? {
@@ -47,189 +59,86 @@ struct FileKind: Sendable {
     }
 
     /// Bytes of the log that recovery cut, in a file `cut-<number>-<offset>`.
-    private static let cut = FileKind(
-        title: "bytes that recovery cut",
-        section: "8",
-        content: .frames
-    )
+    private static let cut = FileKind("bytes that recovery cut", "8", nil, [], .frames)
 
+    /// The values that they must have are not in this file.
     private static let tileHashes = FileKind(
-        title: "hashes of tiles",
-        section: "P7",
-        // The values that they must have are not in this file.
-        content: .fields([.rest("hashes", partSize: 32)])
+        "hashes of tiles",
+        "P7",
+        nil,
+        [],
+        .fields([.rest("hashes", partSize: 32)])
     )
 
-    private static let all: [FileKind] = [
+    private static let all = [
+        FileKind("file of the write-ahead log", "8", "DWAL", [".dwal"], .log),
+        FileKind("frames", "8", "DFRM", [], .frames),
+        FileKind("block", "6", "DBLK", [], .block),
+        FileKind("segment", "S3", "DSEG", [".dseg"], .segment(.segment)),
+        FileKind("sidecar of a segment", "S4", "DPER", [".dper"], .segment(.sidecar)),
+        FileKind("manifest of a space", "7", "DMAN", ["manifest", "removed"], .fields(manifest)),
+        FileKind("replica file", "7", "DREP", ["replica"], .fields(replica)),
+        FileKind("attempt to publish", "7", "DPUB", ["publishing"], .fields(publishing)),
+        FileKind("synced mark", "8", "DSYN", ["synced"], .fields(syncedMark)),
+        FileKind("list of lost positions", "7", "DLST", ["lost"], .fields(lost)),
+        FileKind("mark of the tiles", "P7", "DTIL", ["size"], .fields(tileMark)),
+        FileKind("address of a server", "7", "diario-remote 1\n", ["remote"], .lines),
+        FileKind("note of the last sync", "7", "diario-last-sync 1\n", ["last-sync"], .lines),
+        FileKind("mark of a backup", "15", "diario-backup 1\n", ["backup"], .lines),
+        FileKind("format of the directory", "7", nil, ["format"], .formatLine),
+        FileKind("lock", "7", nil, ["lock", "sealing", "serving", "staging"], .fields(lock)),
         FileKind(
-            title: "file of the write-ahead log",
-            section: "8",
-            magic: "DWAL",
-            names: [".dwal"],
-            content: .log
+            "mark of an authority that takes nothing back",
+            "7",
+            nil,
+            ["no-restore"],
+            .fields([.zeros(nil)])
         ),
-        FileKind(title: "frames", section: "8", magic: "DFRM", content: .frames),
-        FileKind(title: "block", section: "6", magic: "DBLK", content: .block),
+        FileKind("reserve", "7", nil, ["reserve"], .fields([.zeros(nil)])),
+        FileKind("refused batch", "Y8", "DBOX", [".dbox"], .checked(refused) { try refusal($0) }),
+        FileKind("kept events", "Y9", "DKEP", [".dkep"], .checked(kept) { try keeping($0) }),
         FileKind(
-            title: "segment",
-            section: "S3",
-            magic: "DSEG",
-            names: [".dseg"],
-            content: .segment(.segment)
-        ),
-        FileKind(
-            title: "sidecar of a segment",
-            section: "S4",
-            magic: "DPER",
-            names: [".dper"],
-            content: .segment(.sidecar)
-        ),
-        FileKind(
-            title: "manifest of a space",
-            section: "7",
-            magic: "DMAN",
-            names: ["manifest", "removed"],
-            content: .fields(manifest)
-        ),
-        FileKind(
-            title: "replica file",
-            section: "7",
-            magic: "DREP",
-            names: ["replica"],
-            content: .fields(replica)
+            "note of a batch that is recorded again",
+            "Y8",
+            "DNEW",
+            [".dnew"],
+            .checked(recordedAgain) { try recording($0) }
         ),
         FileKind(
-            title: "attempt to publish",
-            section: "7",
-            magic: "DPUB",
-            names: ["publishing"],
-            content: .fields(publishing)
-        ),
-        FileKind(
-            title: "synced mark",
-            section: "8",
-            magic: "DSYN",
-            names: ["synced"],
-            content: .fields(syncedMark)
-        ),
-        FileKind(
-            title: "list of lost positions",
-            section: "7",
-            magic: "DLST",
-            names: ["lost"],
-            content: .fields(lost)
-        ),
-        FileKind(
-            title: "mark of the tiles",
-            section: "P7",
-            magic: "DTIL",
-            names: ["size"],
-            content: .fields(tileMark)
-        ),
-        FileKind(
-            title: "refused batch",
-            section: "Y8",
-            magic: "DBOX",
-            names: [".dbox"],
-            endsWithBlock: true,
-            content: .checked(box("DBOX")) { bytes, _ in
-                let entry = try InboxEntry(bytes.span)
-                return events(entry.origin, UInt64(entry.sequences.count), ".dbox")
-            }
-        ),
-        FileKind(
-            title: "kept events",
-            section: "Y9",
-            magic: "DKEP",
-            names: [".dkep"],
-            content: .checked(box("DKEP") + [.rest("blocks")]) { bytes, name in
-                let kept = try KeptEvents(bytes.span)
-                let replicas = Show.count(UInt64(kept.replicas.count), "replica")
-                return (name, "\(Show.count(UInt64(kept.eventCount), "event")) of \(replicas)")
-            }
-        ),
-        FileKind(
-            title: "note of a batch that is recorded again",
-            section: "Y8",
-            magic: "DNEW",
-            names: [".dnew"],
-            content: .checked(recordedAgain) { bytes, _ in
-                let note = try InboxNote(bytes.span)
-                return events(note.old, note.count, ".dnew")
-            }
-        ),
-        FileKind(
-            title: "note of an import",
-            section: "Y12",
-            magic: "DIMP",
-            names: [".dimp"],
-            content: .checked(imports) { bytes, _ in
-                let note = try ImportNote(bytes.span)
-                guard let group = note.group else {
-                    let count = note.runs.reduce(0) { $0 + $1.count }
-                    return ("known.dimp", "\(Show.count(count, "event")) of other spaces")
-                }
-                return events(group.first, UInt64(group.count), ".dimp")
-            }
-        ),
-        FileKind(
-            title: "address of a server",
-            section: "7",
-            magic: "diario-remote 1\n",
-            names: ["remote"],
-            content: .lines
-        ),
-        FileKind(
-            title: "note of the last sync",
-            section: "7",
-            magic: "diario-last-sync 1\n",
-            names: ["last-sync"],
-            content: .lines
-        ),
-        FileKind(
-            title: "mark of a backup",
-            section: "15",
-            magic: "diario-backup 1\n",
-            names: ["backup"],
-            content: .lines
-        ),
-        FileKind(
-            title: "format of the directory",
-            section: "7",
-            names: ["format"],
-            content: .formatLine
-        ),
-        FileKind(
-            title: "lock",
-            section: "7",
-            names: ["lock", "sealing", "serving", "staging"],
-            mayBeEmpty: true,
-            content: .fields([
-                .number("process of the last holder", 4), .number("number drawn at open", 4),
-                .number("note: newest log file"),
-            ])
-        ),
-        FileKind(
-            title: "mark of an authority that takes nothing back",
-            section: "7",
-            names: ["no-restore"],
-            mayBeEmpty: true,
-            content: .fields([])
-        ),
-        FileKind(
-            title: "reserve",
-            section: "7",
-            names: ["reserve"],
-            content: .fields([.zeros(nil)])
+            "note of an import",
+            "Y12",
+            "DIMP",
+            [".dimp"],
+            .checked(imports) { try importing($0) }
         ),
     ]
 
-    /// The name of a file about these events, and what it says in short.
-    private static func events(
-        _ first: Origin,
-        _ count: UInt64,
-        _ suffix: String
-    ) -> (name: String, value: String) {
+    // MARK: Verdicts
+
+    private static func refusal(_ bytes: [UInt8]) throws -> Verdict {
+        let entry = try InboxEntry(bytes.span)
+        return events(entry.origin, UInt64(entry.sequences.count), ".dbox")
+    }
+
+    private static func keeping(_ bytes: [UInt8]) throws -> Verdict {
+        let kept = try KeptEvents(bytes.span)
+        let replicas = Show.count(UInt64(kept.replicas.count), "replica")
+        return (nil, "\(Show.count(UInt64(kept.eventCount), "event")) of \(replicas)")
+    }
+
+    private static func recording(_ bytes: [UInt8]) throws -> Verdict {
+        let note = try InboxNote(bytes.span)
+        return events(note.old, note.count, ".dnew")
+    }
+
+    private static func importing(_ bytes: [UInt8]) throws -> Verdict {
+        let note = try ImportNote(bytes.span)
+        if let group = note.group { return events(group.first, UInt64(group.count), ".dimp") }
+        let count = note.runs.reduce(0) { $0 + $1.count }
+        return ("known.dimp", "\(Show.count(count, "event")) of other spaces")
+    }
+
+    private static func events(_ first: Origin, _ count: UInt64, _ suffix: String) -> Verdict {
         (
             "\(first.replica.text)-\(Show.long(first.sequence))\(suffix)",
             "\(Show.count(count, "event")) from \(first.text)"

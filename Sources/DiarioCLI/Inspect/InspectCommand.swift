@@ -1,4 +1,3 @@
-import DiarioSchema
 import DiarioStorage
 
 extension Command {

@@ -1,4 +1,3 @@
-import DiarioCore
 import DiarioFormat
 import DiarioZstd
 

@@ -1,6 +1,4 @@
 import Diario
-import DiarioCore
-import DiarioLog
 import DiarioProjection
 
 extension Command {
@@ -82,7 +80,7 @@ enum QuarantineCommand {
     }
 
     static func retry(_ call: Invocation) throws {
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             let models = try ReadModels(space)
             let entries = try models.quarantined()
             let names = try RebuildCommand.packs(call, models).filter { name in

@@ -1,6 +1,5 @@
 import Diario
 import DiarioCore
-import DiarioLog
 import DiarioProjection
 import DiarioSQLite
 import DiarioSchema
@@ -121,7 +120,7 @@ enum QueryCommand {
         follow: (ReadModels) throws -> [String]? = { _ in nil },
         _ body: (ReadModels) throws -> Void
     ) throws {
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             let models = try ReadModels(space)
             try call.withBar("Following the log", unit: "events") { bar in
                 try models.update(follow(models)) { _, done, total in
@@ -259,7 +258,7 @@ enum QueryCommand {
     // MARK: The list of queries
 
     private static func list(_ call: Invocation) throws {
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             let found = try ReadModels(space).packs.flatMap { pack in
                 pack.sql.queries.map { (pack, $0) }
             }

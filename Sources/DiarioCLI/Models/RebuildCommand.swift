@@ -46,12 +46,12 @@ enum RebuildCommand {
                 "--schema says what --dry-run tries; to use packs: diario schema adopt"
             )
         }
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             let models = try ReadModels(space)
             let names = try packs(call, models)
             // The live ones may hold more than what can still be read.
             guard space.store.report.fault == nil else {
-                throw Failure.failed("nothing is built from a part of the log; mend it first")
+                throw Failure.failed("nothing is built from a part of the log; see: diario verify")
             }
             switch ways.first {
             case "dry-run": try preview(call, models, names)

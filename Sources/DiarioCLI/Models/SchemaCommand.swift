@@ -78,7 +78,7 @@ enum SchemaCommand {
         guard !packs.isEmpty else {
             throw Failure.usage("schema adopt needs a pack: --pack NAME, or the folder DIR of one")
         }
-        try call.withSpace(.readWrite) { space in
+        try call.writing { space in
             guard try space.hasAuthority else {
                 throw Failure.failed(
                     "packs are adopted where events get their positions, so on the server: diario "
@@ -136,7 +136,7 @@ enum SchemaCommand {
 
     static func list(_ call: Invocation) throws {
         if call.arguments.has("names") { return try names(call) }
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             let types = space.catalog.types
             let packs = try space.store.status(of: space.id).adoptions.map { adoption in
                 (adoption, try Pack(files: space.store.packFiles(adoption.fingerprint)))
@@ -172,7 +172,7 @@ enum SchemaCommand {
         guard !call.isJSON else {
             throw Failure.usage("--names and --json are two ways to print; choose one")
         }
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             var last = ""
             for type in space.catalog.types where type.name != last {
                 last = type.name

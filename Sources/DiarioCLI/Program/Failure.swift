@@ -1,10 +1,8 @@
 import Diario
-import DiarioCore
 import DiarioHTTP
 package import DiarioLog
 import DiarioProjection
 import DiarioSchema
-import DiarioServer
 import DiarioStorage
 import DiarioTransport
 

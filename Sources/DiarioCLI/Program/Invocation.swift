@@ -2,12 +2,12 @@ import Diario
 import DiarioLog
 import DiarioStorage
 
-/// A command as it was called: its words, where its space is, and where its results go.
+/// A command as it was called: its words, its space, and the places for its results.
 struct Invocation {
     let arguments: Arguments
     let location: SpaceLocation
     let choice: SpaceChoice
-    /// Whether no progress bar is wanted, whatever stderr is.
+    /// True if no progress bar is wanted.
     let hidesProgress: Bool
     let output: Output
     let errors: Output
@@ -42,21 +42,17 @@ struct Invocation {
             || EnvironmentVariable.terminal.value == "dumb"
     }
 
-    /// Whether results are printed for programs.
+    /// True if results are printed as JSON.
     var isJSON: Bool { arguments.has("json") }
 
-    /// Opens the space, runs `body` and closes it again.
-    func withSpace(
-        _ access: LogStore.Access,
-        _ body: (Space) throws -> Void
-    ) throws {
-        let (space, folder) = try open(access)
-        do {
-            try check(space, folder, access)
-            try body(space)
-        } catch {
+    // MARK: The space
+
+    /// Opens the space to read it, runs `body` and closes it again.
+    func reading(_ body: (Space) throws -> Void) throws {
+        let space = try open(.readOnly).space
+        do { try body(space) } catch {
             // The first failure is the one to report, and damage may be why.
-            if access == .readOnly, let damage = damage(of: space.store) { remark(damage) }
+            if let damage = damage(of: space.store) { remark(damage) }
             try? space.close()
             throw error
         }
@@ -64,14 +60,26 @@ struct Invocation {
         try tellDamage(of: space)
     }
 
-    /// The same for what waits for others, with a diary on the space.
-    func withDiary(
-        _ body: (Diary, Space) async throws -> Void
-    ) async throws {
+    /// Opens the space to write to it, runs `body` and closes it again.
+    func writing(_ body: (Space) throws -> Void) throws {
+        let (space, folder) = try open(.readWrite)
+        do {
+            try check(space, folder)
+            try body(space)
+        } catch {
+            try? space.close()
+            throw error
+        }
+        try space.close()
+        try tellDamage(of: space)
+    }
+
+    /// The same for commands that wait for others, with a diary on the space.
+    func withDiary(_ body: (Diary, Space) async throws -> Void) async throws {
         let (space, folder) = try open(.readWrite)
         let diary = Diary(space: space)
         do {
-            try check(space, folder, .readWrite)
+            try check(space, folder)
             try await body(diary, space)
         } catch {
             try? await diary.close()
@@ -81,33 +89,26 @@ struct Invocation {
         try tellDamage(of: space)
     }
 
-    private func open(
-        _ access: LogStore.Access
-    ) throws -> (space: Space, folder: String) {
+    private func open(_ access: LogStore.Access) throws -> (space: Space, folder: String) {
         let folder = try location.find()
         let space = try choice.open(in: folder, access: access)
         remarkCut(space.store)
         return (space, folder)
     }
 
-    /// Nothing can be recorded in what is damaged, and with a part of its history some types may be
+    /// Nothing can be recorded in a damaged log: with a part of its history some types may be
     /// missing.
-    private func check(
-        _ space: Space,
-        _ folder: String,
-        _ access: LogStore.Access
-    ) throws {
-        guard access == .readWrite else { return }
+    private func check(_ space: Space, _ folder: String) throws {
         if let damage = damage(of: space.store) { throw Failure.failed(damage) }
         if space.store.access == .readOnly { throw Failure.failed(Self.refusal(folder)) }
     }
 
-    /// What keeps events from being recorded, and may be why a command fails.
+    /// The damage that keeps events from being recorded, and may be why a command fails.
     func damage(of store: LogStore) -> String? {
         store.report.fault.map { LogError.corrupt($0).message }
     }
 
-    /// At the end: what was printed may not be all that was recorded.
+    /// Says at the end that the result may lack events.
     private func tellDamage(of space: Space) throws {
         if let failure = space.store.sealFailure {
             remark("events stay in the write-ahead log, since sealing fails: \(failure.message)")
@@ -115,7 +116,7 @@ struct Invocation {
         if let damage = damage(of: space.store) { throw Failure.failed(damage) }
     }
 
-    /// Says what a crash left behind, if it did.
+    /// Says that a crash left a torn frame, if it did.
     func remarkCut(_ store: LogStore) {
         guard let cut = store.report.cut, let keptIn = cut.keptIn else { return }
         remark(

@@ -1,16 +1,15 @@
 import Diario
 import DiarioCore
 import DiarioLog
-import DiarioSQLite
 import DiarioServer
 
-/// Which space of a folder a command is about: the one of `--space`, else the only one.
+/// The space of a folder that a command is about: the one of `--space`, else the only one.
 struct SpaceChoice {
-    /// What stands behind `--space`: a name that a server knows, or an id.
+    /// The value of `--space`: a name that a server knows, or an id.
     let text: String?
     /// The command that was typed.
     let command: String
-    /// What stands behind `-C`.
+    /// The value of `-C`.
     let directory: String?
 
     /// Spaces that a message names one by one.
@@ -34,12 +33,12 @@ struct SpaceChoice {
     private func id(in folder: String) throws -> SpaceID? {
         guard let text else { return nil }
         let named = Self.names(in: folder).first { $0.name.text == text }
-        // A name comes first, since whoever gave it may have chosen one that looks like an id.
+        // A name comes first, since it may look like an id.
         guard let id = named?.id ?? SpaceID(text: text) else { throw notThere(folder) }
         return id
     }
 
-    /// What a server calls the spaces of the folder; empty if none serves it.
+    /// The names of the spaces of the folder; empty if no server has it.
     static func names(in folder: String) -> [NamedSpace] {
         let path = folder + "/" + SpaceLocation.marker
         guard holdsControl(folder) else { return [] }
@@ -47,7 +46,7 @@ struct SpaceChoice {
         return (try? ControlFile(reading: path).spaces()) ?? []
     }
 
-    /// What is wrong with the names and tokens of the folder; nil if nothing is known to be.
+    /// The fault of the names and tokens of the folder; nil if none is known.
     static func controlFault(in folder: String) -> Fault? {
         guard holdsControl(folder) else { return nil }
         return try? ControlFile.fault(folder: folder + "/" + SpaceLocation.marker)

@@ -1,10 +1,10 @@
 /// Finds the folder of the space that a command is about.
 package struct SpaceLocation: Sendable {
-    /// What stands behind `-C`.
+    /// The value of `-C`.
     package let chosen: String?
     /// The value of `DIARIO_DIR`.
     package let environment: String?
-    /// Where the program was started.
+    /// The folder in which the program was started.
     package let current: String?
     /// Users whose folders are used; nil if anybody's are.
     package let owners: Set<UInt32>?
@@ -24,7 +24,7 @@ package struct SpaceLocation: Sendable {
         self.owners = owners
     }
 
-    /// The users that `user` stands for: root also for `caller`, who called it by `sudo`.
+    /// The users whose folders `user` may use: root also those of `caller`, who ran `sudo`.
     package static func owners(user: UInt32, caller: String?) -> Set<UInt32> {
         guard user == 0, let caller = caller.flatMap({ UInt32($0) }) else { return [user] }
         return [user, caller]
@@ -37,10 +37,10 @@ package struct SpaceLocation: Sendable {
         return folder
     }
 
-    /// Refuses a folder whose `.diario` is that of another user, if there is one.
+    /// Refuses a folder whose `.diario` belongs to another user, if there is one.
     ///
-    /// Whoever it belongs to may have made its files so that a reader comes to harm, and what is
-    /// written there could lie at that user's mercy.
+    /// That user may have made its files to harm a reader, and could do anything with what is
+    /// written there.
     package func checkOwner(of folder: String) throws {
         let path = "\(folder)/\(Self.marker)"
         guard let owners, let owner = SystemCall.owner(path), !owners.contains(owner) else {
@@ -48,23 +48,20 @@ package struct SpaceLocation: Sendable {
         }
         throw Failure.failed(
             "\(CellText.oneLine(path)) belongs to another user (id \(owner)). Run the command as "
-                + "that user, or, if you trust what is in it: diario --trust-owner COMMAND"
+                + "that user, or, if you trust its files: diario --trust-owner COMMAND"
         )
     }
 
     private func found() throws -> String {
         if let chosen { return try named(chosen, by: "-C") }
-        if let environment, !environment.isEmpty {
-            return try named(environment, by: "DIARIO_DIR")
-        }
+        if let environment, !environment.isEmpty { return try named(environment, by: "DIARIO_DIR") }
         guard let current else {
             throw Failure.failed(
                 "the current folder cannot be read. Name the space: diario -C DIR ..."
             )
         }
         var folder = current
-        while true {
-            if Self.holdsSpace(folder) { return folder }
+        while !Self.holdsSpace(folder) {
             guard let slash = folder.utf8.lastIndex(of: UInt8(ascii: "/")), folder != "/" else {
                 throw Failure.failed(
                     "there is no space in \(current) or above it. Go to one, name one with "
@@ -73,20 +70,40 @@ package struct SpaceLocation: Sendable {
             }
             folder = slash == folder.startIndex ? "/" : String(folder[..<slash])
         }
+        return folder
     }
 
     private func named(_ folder: String, by way: String) throws -> String {
-        guard Self.holdsSpace(folder) else {
-            let what = SystemCall.isDirectory(folder) ? "holds no space" : "is no folder"
-            throw Failure.failed(
-                "\(CellText.oneLine(folder)) (from \(way)) \(what). "
-                    + "Check the path, or make one: diario init DIR"
-            )
-        }
-        return folder
+        if Self.holdsSpace(folder) { return folder }
+        let fault = SystemCall.isDirectory(folder) ? "holds no space" : "is no folder"
+        throw Failure.failed(
+            "\(CellText.oneLine(folder)) (from \(way)) \(fault). "
+                + "Check the path, or make one: diario init DIR"
+        )
     }
 
     private static func holdsSpace(_ folder: String) -> Bool {
         SystemCall.isDirectory(folder.hasSuffix("/") ? folder + marker : "\(folder)/\(marker)")
+    }
+
+    /// Refuses a path among the files of a space, which only the program itself writes.
+    static func refuse(_ path: String) throws {
+        guard isWithinSpace(path) else { return }
+        throw Failure.failed(
+            "\(CellText.oneLine(path)) is among the files of a space, which only the program "
+                + "itself writes. Choose another place"
+        )
+    }
+
+    /// Whether a path, of which the end may be missing, leads into `.diario`.
+    private static func isWithinSpace(_ path: String) -> Bool {
+        var rest = path.hasPrefix("/") ? path : "./" + path
+        while SystemCall.realPath(rest) == nil {
+            guard let slash = rest.lastIndex(of: "/") else { return false }
+            if rest[rest.index(after: slash)...] == marker { return true }
+            rest = slash == rest.startIndex ? "/" : String(rest[..<slash])
+        }
+        let names = (SystemCall.realPath(rest) ?? "").split(separator: "/")
+        return names.contains { $0 == marker }
     }
 }

@@ -1,5 +1,4 @@
 import Diario
-import DiarioCore
 import DiarioSchema
 
 /// The parts of an event as texts for people.

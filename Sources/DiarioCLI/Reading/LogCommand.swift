@@ -1,5 +1,4 @@
 import Diario
-import DiarioCore
 import DiarioLog
 import DiarioSchema
 import DiarioStorage
@@ -55,7 +54,7 @@ enum LogCommand {
             )
         }
         // Read like a file, so that a reader alone changes nothing.
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             try space.checkTypes(of: filter)
             var printer = EventPrinter(
                 call.output,

@@ -33,7 +33,7 @@ enum ShowCommand {
                 in: call.arguments.command
             )
         }
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             guard let (line, hash) = try find(origin, position, in: space) else {
                 throw Failure.failed(try missing(origin, position, in: space))
             }

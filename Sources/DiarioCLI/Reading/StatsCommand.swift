@@ -36,7 +36,7 @@ extension Command {
 enum StatsCommand {
     static func run(_ call: Invocation) throws {
         let bound = try call.arguments.value("warn-above").map { try bytes($0) }
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             var stats = try space.stats()
             stats.includesAuthority = call.arguments.has("all")
             let sizes = call.arguments.has("types") ? try space.sealedSizes() : nil

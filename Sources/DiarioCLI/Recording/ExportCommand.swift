@@ -1,4 +1,5 @@
 import Diario
+import DiarioEngine
 import DiarioLog
 import DiarioSchema
 
@@ -56,9 +57,9 @@ enum ExportCommand {
         var filter = try arguments.filter()
         let version = try arguments.count("version", from: 1)
         let limit = try arguments.count("limit", from: 0)
-        // A type that is named is wanted, whoever wrote it.
+        // All events of a type that is named are wanted.
         if arguments.has("csv") { filter.includesAuthority = true }
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             try space.checkTypes(of: filter)
             let source = try ExportSource(space, filter, limit: limit, call)
             if source.lost > 0 {
@@ -178,9 +179,9 @@ struct ExportSource {
     /// At most so many events, the first ones.
     private let limit: UInt64
     private let call: Invocation
-    /// How many events there are, if all of them are wanted.
+    /// The number of events, if all of them are wanted.
     private let total: UInt64?
-    /// How many there were besides.
+    /// The number of events that the space lost.
     let lost: UInt64
 
     init(_ space: Space, _ filter: EventFilter, limit: UInt64?, _ call: Invocation) throws {
@@ -199,7 +200,7 @@ struct ExportSource {
 
     /// Reads the events that are wanted, or those of them with these types, in order.
     ///
-    /// Gives how many of them `body` took: it answers whether it did.
+    /// Gives the number of them for which `body` returned true.
     func forEach(
         ofTypes types: [String]? = nil,
         _ body: (EventLine) throws -> Bool

@@ -1,7 +1,5 @@
 import Diario
-import DiarioLog
 import DiarioSchema
-import DiarioStorage
 
 extension Command {
     static let importEvents = Command(
@@ -46,7 +44,7 @@ enum ImportCommand {
     static func run(_ call: Invocation) throws {
         let path = call.arguments.operands[0]
         let file = path == "-" ? try InputFile.spooled() : try InputFile.open(path)
-        try call.withSpace(.readWrite) { space in
+        try call.writing { space in
             let name = path == "-" ? "the input" : CellText.oneLine(path)
             let (packs, id) = (space.packs.map(\.name), space.id)
             let result = try call.withBar("Importing", unit: "bytes") { bar in

@@ -33,7 +33,7 @@ enum InitCommand {
         guard !folder.isEmpty else {
             throw Failure.usage("the folder has no name", in: call.arguments.command)
         }
-        try SpaceFolder.refuse(folder)
+        try SpaceLocation.refuse(folder)
         try call.location.checkOwner(of: folder)
         let packs = try call.packs()
         let space = try Space.create(at: folder, packs: packs)

@@ -43,7 +43,7 @@ enum RecordCommand {
     static func run(_ call: Invocation) throws {
         guard call.arguments.operands[0] == "-" else {
             let line = try eventLine(call)
-            return try call.withSpace(.readWrite) { space in
+            return try call.writing { space in
                 try record(line, LineRecorder(space), call)
             }
         }
@@ -56,7 +56,7 @@ enum RecordCommand {
                 "`record -` takes all of an event from its line, so nothing follows -"
             )
         }
-        try call.withSpace(.readWrite) { space in
+        try call.writing { space in
             var stream = RecordStream(call, LineRecorder(space))
             try stream.run()
         }

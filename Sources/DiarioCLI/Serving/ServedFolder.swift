@@ -85,7 +85,7 @@ struct ServedFolder {
         let id: SpaceID
         let name: SpaceName?
         let fault: Fault
-        /// How to look at it.
+        /// The command that looks at it.
         let remedy: String
 
         var shown: String {

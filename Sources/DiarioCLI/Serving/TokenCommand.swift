@@ -79,7 +79,7 @@ enum TokenCommand {
         let folder = try ServedFolder(call)
         let control = try folder.control(for: .writing)
         // First: a token that nobody got to see would be valid all the same.
-        let file = try call.arguments.value("output").map { try SecretFile($0) }
+        let file = try call.arguments.value("output").map { try NewFile(secret: $0) }
         let (key, token): (TokenKey, Token)
         do {
             (key, token) = try folder.reporting {
@@ -90,7 +90,8 @@ enum TokenCommand {
                     at: SystemClock().now
                 )
             }
-            try file?.finish(key.text + "\n")
+            try file?.output.line(key.text)
+            try file?.finish()
         } catch {
             file?.remove()
             throw error

@@ -29,8 +29,8 @@ package enum ManualPage {
                 + "the folder of a space. What was recorded is on the disk, and stays as it is."
         )
         page.paragraph(
-            "Options of a command stand before, between or behind its operands, as --name VALUE "
-                + "or --name=VALUE. Behind -- all words are operands."
+            "Options of a command may be before, between and after its operands, as --name "
+                + "VALUE or --name=VALUE. After -- all words are operands."
         )
         page.section("OPTIONS")
         page.options(CommandOption.globals)

@@ -1,6 +1,5 @@
 import Diario
 import DiarioCore
-import DiarioLog
 import DiarioSchema
 
 extension Command {
@@ -79,7 +78,7 @@ enum InboxCommand {
     private static let concurrentCountMax = 100
 
     static func list(_ call: Invocation) throws {
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             let (batches, fault) = try space.readInbox()
             if call.isJSON {
                 try call.output.json(batches.map { fields($0) })
@@ -101,7 +100,7 @@ enum InboxCommand {
 
     static func show(_ call: Invocation) throws {
         let origin = try call.origin(call.arguments.operands[0], listedBy: "inbox list")
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             let batch = try batch(origin, in: space)
             let lines = try space.inboxLines(of: batch)
             let others = try space.concurrentLines(with: batch, limit: concurrentCountMax)
@@ -124,7 +123,7 @@ enum InboxCommand {
 
     static func retry(_ call: Invocation) throws {
         let origins = try origins(call)
-        try call.withSpace(.readWrite) { space in
+        try call.writing { space in
             for given in origins {
                 let retried = try space.retry(given, evenIfChanged: call.arguments.has("force"))
                 let verb = retried.wasRecorded ? "had been recorded as" : "recorded as"
@@ -143,20 +142,26 @@ enum InboxCommand {
     static func drop(_ call: Invocation) throws {
         let origins = try origins(call)
         let isMeant = call.arguments.has("yes")
-        try call.withSpace(isMeant ? .readWrite : .readOnly) { space in
-            for given in origins {
-                let (first, count): (Origin, Int)
-                if isMeant {
-                    (first, count) = try space.drop(given)
-                } else {
-                    let batch = try batch(given, in: space)
-                    (first, count) = (batch.origin, batch.events.count)
+        func tell(_ first: Origin, _ count: Int) throws {
+            try call.answer(
+                "\(first.text)  \(isMeant ? "dropped" : "would drop") "
+                    + Show.count(UInt64(count), "event"),
+                ["origin": first.text, "events": count, "dropped": isMeant]
+            )
+        }
+        if isMeant {
+            try call.writing { space in
+                for given in origins {
+                    let (first, count) = try space.drop(given)
+                    try tell(first, count)
                 }
-                try call.answer(
-                    "\(first.text)  \(isMeant ? "dropped" : "would drop") "
-                        + Show.count(UInt64(count), "event"),
-                    ["origin": first.text, "events": count, "dropped": isMeant]
-                )
+            }
+        } else {
+            try call.reading { space in
+                for given in origins {
+                    let batch = try batch(given, in: space)
+                    try tell(batch.origin, batch.events.count)
+                }
             }
         }
         guard isMeant else {

@@ -60,28 +60,20 @@ extension Command {
 /// The commands that send a server all of a space: `diario publish` and `diario remote restore`.
 enum PublishCommand {
     static func publish(_ call: Invocation) async throws {
-        try await call.withDiary { diary, space in
-            let isPublishing = try space.isPublishing
-            guard try isPublishing || space.hasAuthority else {
+        try await call.withServer { space in
+            guard try space.isPublishing || space.hasAuthority else {
                 throw Failure.failed(
                     "the space has its authority elsewhere already. To exchange events with it: "
                         + "diario sync"
                 )
             }
-            let access = try ServerAccess(call, of: space)
-            let transport = try await access.transport(for: diary)
-            guard !call.arguments.has("abandon") else {
-                guard isPublishing else {
-                    throw Failure.failed("no attempt to publish goes on, so none can be given up")
-                }
-                return try await abandon(call, diary, space, transport)
-            }
+        } body: { server in
+            if call.arguments.has("abandon") { return try await abandon(server) }
+            let (space, diary, transport) = (server.space, server.diary, server.transport)
             // First, so that the same command without an address goes on with it.
-            try space.store.setRemote(access.remote, of: space.id)
+            try space.store.setRemote(server.remote, of: space.id)
             do {
-                try await call.withProgress(of: diary, "publishing") {
-                    try await diary.publish(with: transport)
-                }
+                try await server.sending("publishing") { try await diary.publish(with: transport) }
             } catch {
                 // If the server will never take it, there is nothing to go on with.
                 if try !space.isPublishing { try space.store.setRemote(nil, of: space.id) }
@@ -90,87 +82,88 @@ enum PublishCommand {
             let head = space.store.standing(of: space.id).head
             try space.store.noteSync(of: space.id, head: head)
             try call.answer(
-                "published \(Show.count(head, "event")) at \(access.remote.address)",
-                ["published": true, "head": head, "address": access.remote.address]
+                "published \(Show.count(head, "event")) at \(server.remote.address)",
+                ["published": true, "head": head, "address": server.remote.address]
                     + Fields(transport)
             )
         }
     }
 
-    private static func abandon(
-        _ call: Invocation,
-        _ diary: Diary,
-        _ space: Space,
-        _ transport: HTTPTransport
-    ) async throws {
-        let isKept = try await diary.abandonPublishing(with: transport)
+    private static func abandon(_ server: ServerConnection) async throws {
+        let space = server.space
+        guard try space.isPublishing else {
+            throw Failure.failed("no attempt to publish goes on, so none can be given up")
+        }
+        let isKept = try await server.diary.abandonPublishing(with: server.transport)
         if isKept { try space.store.setRemote(nil, of: space.id) }
-        try call.answer(
+        try server.call.answer(
             isKept
                 ? "the space is its own authority again"
                 : "the server has the space already: it is published",
-            ["published": !isKept] + Fields(transport)
+            ["published": !isKept] + Fields(server.transport)
         )
     }
 
+    // MARK: Restoring
+
     static func restore(_ call: Invocation) async throws {
-        try await call.withDiary { diary, space in
-            guard try !space.hasAuthority, try !space.isPublishing else {
-                throw Failure.failed(
-                    "the space has its authority here, or is being published, so no server can "
-                        + "have lost it. To give it to one: diario publish"
-                )
-            }
-            guard !call.arguments.has("drop") else {
+        if call.arguments.has("drop") {
+            return try await call.withDiary { diary, space in
+                try checkServed(space)
                 let count = try await diary.dropKept()
-                return try call.answer(
+                try call.answer(
                     "gave up \(Show.count(UInt64(count), "event")) of others",
                     ["dropped": count]
                 )
             }
-            let access = try ServerAccess(call, of: space)
-            let transport = try await access.transport(for: diary)
-            guard try space.store.keptCount(of: space.id).events == 0 else {
+        }
+        try await call.withServer(check: checkServed) { server in
+            let (diary, transport) = (server.diary, server.transport)
+            let address = server.remote.address
+            guard try server.space.store.keptCount(of: server.space.id).events == 0 else {
                 // First the events with positions here, where the server lacks them. If that cannot
                 // be done, the sync says what is wrong.
                 let isDone = try? await diary.restoreServer(with: transport)
-                return try await sendKept(call, diary, transport, access, isDone ?? false)
+                return try await sendKept(server, isRestored: isDone ?? false)
             }
-            let isDone = try await call.withProgress(of: diary, "restoring") {
+            let isDone = try await server.sending("restoring") {
                 try await diary.restoreServer(with: transport)
             }
-            let head = space.store.standing(of: space.id).head
+            let head = server.space.store.standing(of: server.space.id).head
             let count = Show.count(head, "event")
             // An address that was typed is not remembered.
             let typed = call.arguments.operands.first.map { " \(CellText.oneLine($0))" } ?? ""
             try call.answer(
                 isDone
-                    ? "restored \(count) at \(access.remote.address). To go on: diario sync\(typed)"
-                    : "\(access.remote.address) lacks nothing of the \(count) that are here",
-                ["restored": isDone, "head": head, "address": access.remote.address]
-                    + Fields(transport)
+                    ? "restored \(count) at \(address). To go on: diario sync\(typed)"
+                    : "\(address) lacks nothing of the \(count) that are here",
+                ["restored": isDone, "head": head, "address": address] + Fields(transport)
             )
         }
     }
 
+    private static func checkServed(_ space: Space) throws {
+        guard try space.hasAuthority || space.isPublishing else { return }
+        throw Failure.failed(
+            "the space has its authority here, or is being published, so no server can have lost "
+                + "it. To give it to one: diario publish"
+        )
+    }
+
     /// Sends the events of others that are kept here.
-    private static func sendKept(
-        _ call: Invocation,
-        _ diary: Diary,
-        _ transport: HTTPTransport,
-        _ access: ServerAccess,
-        _ isRestored: Bool
-    ) async throws {
-        let report = try await call.withProgress(of: diary, "restoring") {
+    private static func sendKept(_ server: ServerConnection, isRestored: Bool) async throws {
+        let (call, diary, transport) = (server.call, server.diary, server.transport)
+        let address = server.remote.address
+        let report = try await server.sending("restoring") {
             try await diary.sendKept(with: transport)
         }
         try call.answer(
-            "\(access.remote.address) has \(Show.count(report.relayed, "event")) of others again; "
-                + "head \(ProgressLine.grouped(report.head))",
+            "\(address) has \(Show.count(report.relayed, "event")) of others again; head "
+                + ProgressLine.grouped(report.head),
             [
                 "restored": isRestored || report.hasRestored, "sent": report.relayed,
                 "refused": report.relayRejected, "kept": report.kept, "head": report.head,
-                "address": access.remote.address,
+                "address": address,
             ] + Fields(transport)
         )
         if report.relayRejected > 0 {
@@ -190,14 +183,14 @@ enum PublishCommand {
     }
 }
 
-extension Invocation {
-    /// Shows how far a diary has come with sending all that it has.
-    func withProgress<Value: Sendable>(
-        of diary: Diary,
+extension ServerConnection {
+    /// Shows the progress of a diary that sends all that it has.
+    fileprivate func sending<Value: Sendable>(
         _ label: String,
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await progressBar(label, unit: "events").follow { progress in
+        let diary = diary
+        return try await call.progressBar(label, unit: "events").follow { progress in
             // Ends with the scope.
             async let _: Void = Self.show(diary, progress)
             return try await body()

@@ -1,5 +1,6 @@
-import Diario
+import DiarioEngine
 import DiarioLog
+import DiarioTransport
 
 extension Command {
     static let remoteSet = Command(
@@ -42,7 +43,7 @@ extension Command {
 enum RemoteCommand {
     static func set(_ call: Invocation) throws {
         let address = try ServerAccess.address(call.arguments.operands[0])
-        try call.withSpace(.readWrite) { space in
+        try call.writing { space in
             // A note that is there may be damaged, and is replaced.
             let known = try? space.store.remote(of: space.id)
             let access = try ServerAccess(call, address: address.text, remembered: known)
@@ -57,7 +58,7 @@ enum RemoteCommand {
     }
 
     static func show(_ call: Invocation) throws {
-        try call.withSpace(.readOnly) { space in
+        try call.reading { space in
             if let remote = try space.store.remote(of: space.id) { return try show(remote, call) }
             try call.answer(
                 "no server is remembered. Set one: diario remote set URL --token-file FILE",
@@ -67,7 +68,7 @@ enum RemoteCommand {
     }
 
     static func remove(_ call: Invocation) throws {
-        try call.withSpace(.readWrite) { space in
+        try call.writing { space in
             let known = try? space.store.remote(of: space.id)
             try space.store.setRemote(nil, of: space.id)
             try call.answer(

@@ -3,7 +3,7 @@ import DiarioLog
 import DiarioStorage
 import DiarioTransport
 
-/// The server that a command is about, and how to get in.
+/// The address of a server, and the token for it.
 struct ServerAccess: Sendable {
     let remote: RemoteFile
 
@@ -36,30 +36,12 @@ struct ServerAccess: Sendable {
         remote = RemoteFile(address: address.text, token: token, certificates: certificates)
     }
 
-    /// The server of the first operand, else the one that the space remembers.
-    init(_ call: Invocation, of space: Space) throws {
-        try self.init(
-            call,
-            address: call.arguments.operands.first,
-            remembered: space.store.remote(of: space.id)
-        )
-    }
-
     static func address(_ text: String) throws -> SpaceAddress {
         do { return try SpaceAddress(text) } catch { throw Failure.usage(error.message) }
     }
 
     func transport() throws -> HTTPTransport {
         try HTTPTransport(
-            to: remote.address,
-            token: remote.token,
-            certificates: remote.certificates
-        )
-    }
-
-    /// A transport with which the server knows the replica.
-    func transport(for diary: Diary) async throws -> HTTPTransport {
-        try await diary.transport(
             to: remote.address,
             token: remote.token,
             certificates: remote.certificates
@@ -94,8 +76,49 @@ struct ServerAccess: Sendable {
     }
 }
 
+/// A diary, and the server that a command exchanges events with.
+struct ServerConnection {
+    let call: Invocation
+    let diary: Diary
+    let space: Space
+    let remote: RemoteFile
+    let transport: HTTPTransport
+}
+
+extension Invocation {
+    /// Opens the space for the server of the first operand, or else the one that it remembers;
+    /// `check` refuses spaces that have none.
+    func withServer(
+        check: (Space) throws -> Void,
+        body: (ServerConnection) async throws -> Void
+    ) async throws {
+        try await withDiary { diary, space in
+            try check(space)
+            let remote = try ServerAccess(
+                self,
+                address: arguments.operands.first,
+                remembered: space.store.remote(of: space.id)
+            ).remote
+            let transport = try await diary.transport(
+                to: remote.address,
+                token: remote.token,
+                certificates: remote.certificates
+            )
+            try await body(
+                ServerConnection(
+                    call: self,
+                    diary: diary,
+                    space: space,
+                    remote: remote,
+                    transport: transport
+                )
+            )
+        }
+    }
+}
+
 extension Fields {
-    /// What was sent and received.
+    /// The traffic of a command.
     init(_ transport: HTTPTransport) {
         let traffic = transport.traffic
         self = [
@@ -118,7 +141,7 @@ extension Space {
 }
 
 extension CommandOption {
-    /// How to get in at a server.
+    /// The options of commands that ask a server.
     static let access: [CommandOption] = [
         .value("token-file FILE", "a file with the token; else DIARIO_TOKEN", .file),
         .value("token TEXT", "the token itself; others see it in the list of processes"),

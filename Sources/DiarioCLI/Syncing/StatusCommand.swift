@@ -13,7 +13,7 @@ extension Command {
         options: [.json],
         examples: ["diario status": "before a journey, for example"],
         run: { call in
-            try call.withSpace(.readOnly) { space in try StatusCommand(space).tell(call) }
+            try call.reading { space in try StatusCommand(space).tell(call) }
         }
     )
 }
@@ -24,7 +24,7 @@ private struct StatusCommand {
     private let isPublishing: Bool
     private let remote: RemoteFile?
     private let lastSync: LastSyncFile?
-    /// Whether the file that says when is damaged.
+    /// True if the file with its time is damaged.
     private let isLastSyncDamaged: Bool
     private let inboxCount: Int
     private let quarantineCount: Int

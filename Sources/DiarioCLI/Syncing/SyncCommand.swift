@@ -1,5 +1,4 @@
 import Diario
-import DiarioCore
 import DiarioLog
 
 extension Command {
@@ -43,7 +42,7 @@ enum SyncCommand {
         guard !isWatching || !call.arguments.has("rejoin") else {
             throw Failure.usage("--rejoin is done once: give it without --watch")
         }
-        try await call.withDiary { diary, space in
+        try await call.withServer { space in
             if try space.isPublishing {
                 throw Failure.failed(
                     "the space is being published. Go on with that: diario publish; or give it up: "
@@ -57,11 +56,11 @@ enum SyncCommand {
                         + "URL DIR"
                 )
             }
-            let transport = try await ServerAccess(call, of: space).transport(for: diary)
+        } body: { server in
             if isWatching {
-                try await noting(space) { try await watch(call, diary, space, transport) }
+                try await noting(server.space) { try await watch(server) }
             } else {
-                try await once(call, diary, space, transport)
+                try await once(server)
             }
         }
     }
@@ -84,14 +83,10 @@ enum SyncCommand {
 
     // MARK: Once
 
-    private static func once(
-        _ call: Invocation,
-        _ diary: Diary,
-        _ space: Space,
-        _ transport: HTTPTransport
-    ) async throws {
+    private static func once(_ server: ServerConnection) async throws {
+        let (call, space) = (server.call, server.space)
         let known = Set(try space.readInbox().0.map(\.origin))
-        let report = try await noting(space) { try await exchange(call, diary, transport) }
+        let report = try await noting(space) { try await exchange(server) }
         try space.store.noteSync(of: space.id, head: report.head)
         let refused = try space.readInbox().0.filter { !known.contains($0.origin) }
         try call.answer(
@@ -122,13 +117,10 @@ enum SyncCommand {
         }
     }
 
-    private static func exchange(
-        _ call: Invocation,
-        _ diary: Diary,
-        _ transport: HTTPTransport
-    ) async throws -> SyncReport {
-        let rejoins = call.arguments.has("rejoin")
-        return try await call.progressBar("syncing", unit: "events").follow { progress in
+    private static func exchange(_ server: ServerConnection) async throws -> SyncReport {
+        let (diary, transport) = (server.diary, server.transport)
+        let rejoins = server.call.arguments.has("rejoin")
+        return try await server.call.progressBar("syncing", unit: "events").follow { progress in
             try await withThrowingTaskGroup(of: SyncReport?.self) { group in
                 group.addTask {
                     for await status in diary.syncStatus {
@@ -170,12 +162,9 @@ enum SyncCommand {
 
     // MARK: Watching
 
-    private static func watch(
-        _ call: Invocation,
-        _ diary: Diary,
-        _ space: Space,
-        _ transport: HTTPTransport
-    ) async throws {
+    private static func watch(_ server: ServerConnection) async throws {
+        let (call, space) = (server.call, server.space)
+        let (diary, transport) = (server.diary, server.transport)
         Interrupt.catchSignals()
         let isJSON = call.isJSON
         try await withThrowingTaskGroup(of: Void.self) { group in

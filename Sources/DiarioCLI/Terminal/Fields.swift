@@ -1,23 +1,23 @@
 import DiarioSchema
 
 /// A value of a result that can be printed as JSON.
-protocol JSONResult {
+package protocol JSONResult {
     func append(to bytes: inout [UInt8])
 }
 
 /// The fields of a result, as an object of JSON has them: `["events": 3, "root": root.text]`.
-struct Fields: JSONResult, ExpressibleByDictionaryLiteral {
+package struct Fields: JSONResult, ExpressibleByDictionaryLiteral {
     private var fields: [(key: String, value: any JSONResult)]
 
-    init(dictionaryLiteral elements: (String, any JSONResult)...) { fields = elements }
+    package init(dictionaryLiteral elements: (String, any JSONResult)...) { fields = elements }
 
-    static func + (left: Fields, right: Fields) -> Fields {
+    package static func + (left: Fields, right: Fields) -> Fields {
         var sum = left
         sum.fields += right.fields
         return sum
     }
 
-    func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         let present = fields.filter { !($0.value is Missing) }
         bytes.append(0x7b)
         for (index, field) in present.enumerated() {
@@ -31,7 +31,7 @@ struct Fields: JSONResult, ExpressibleByDictionaryLiteral {
 }
 
 /// The value, or no field at all if it is nil; without this, nil is printed as `null`.
-func ifKnown(_ value: (some JSONResult)?) -> any JSONResult { value ?? Missing() }
+package func ifKnown(_ value: (some JSONResult)?) -> any JSONResult { value ?? Missing() }
 
 private struct Missing: JSONResult {
     func append(to bytes: inout [UInt8]) {}
@@ -45,37 +45,39 @@ struct JSONText: JSONResult {
 }
 
 extension String: JSONResult {
-    func append(to bytes: inout [UInt8]) { JSON.string(self).appendCanonical(to: &bytes) }
+    package func append(to bytes: inout [UInt8]) { JSON.string(self).appendCanonical(to: &bytes) }
 }
 
 extension Bool: JSONResult {
-    func append(to bytes: inout [UInt8]) { JSON.boolean(self).appendCanonical(to: &bytes) }
+    package func append(to bytes: inout [UInt8]) { JSON.boolean(self).appendCanonical(to: &bytes) }
 }
 
 extension Int: JSONResult {
-    func append(to bytes: inout [UInt8]) { JSON.integer(Int64(self)).appendCanonical(to: &bytes) }
+    package func append(to bytes: inout [UInt8]) {
+        JSON.integer(Int64(self)).appendCanonical(to: &bytes)
+    }
 }
 
 extension UInt64: JSONResult {
     /// Counts and positions never need the 64th bit.
-    func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         JSON.integer(Int64(clamping: self)).appendCanonical(to: &bytes)
     }
 }
 
 extension Double: JSONResult {
-    func append(to bytes: inout [UInt8]) { JSON.number(self).appendCanonical(to: &bytes) }
+    package func append(to bytes: inout [UInt8]) { JSON.number(self).appendCanonical(to: &bytes) }
 }
 
 extension Optional: JSONResult where Wrapped: JSONResult {
-    func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         guard let self else { return JSON.null.appendCanonical(to: &bytes) }
         self.append(to: &bytes)
     }
 }
 
 extension Array: JSONResult where Element: JSONResult {
-    func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         bytes.append(0x5b)
         for (index, element) in enumerated() {
             if index > 0 { bytes.append(0x2c) }

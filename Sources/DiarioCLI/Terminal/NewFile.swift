@@ -5,40 +5,65 @@ import Glibc
 #endif
 import DiarioStorage
 
-/// A file that appears under its name only when it is complete.
+/// A file that a command writes, complete under its name or not at all.
 ///
-/// What was there until then is replaced, keeping who may read it; a link goes on leading where it
-/// does. Something that is no regular file, as `/dev/stdout`, is written to directly.
+/// A regular file of that name is replaced, with its permissions; a link is followed. A special
+/// file such as `/dev/stdout` is written directly.
 final class NewFile {
     let output: Output
-    private let name: String
-    /// Where the file is to be: not that of a link to it.
+    /// The name for messages.
+    let shown: String
+    /// The place of the file: not that of a link to it.
     private let path: String
+    /// The file to write until it is complete; nil for one that is written in its place.
     private let temporaryPath: String?
     private let descriptor: Int32
 
     init(_ name: String) throws {
-        self.name = CellText.oneLine(name)
-        try SpaceFolder.refuse(name)
+        try SpaceLocation.refuse(name)
+        shown = CellText.oneLine(name)
         path = SystemCall.realPath(name) ?? name
-        let outcome: SystemCall.Outcome
         if SystemCall.isSpecial(name) {
             temporaryPath = nil
-            outcome = SystemCall.openSpecial(name)
+            descriptor = try Self.descriptor(SystemCall.openSpecial(name), shown)
         } else {
-            (temporaryPath, outcome) = Self.makeTemporary(path)
+            let (temporary, outcome) = Self.makeTemporary(path)
+            temporaryPath = temporary
+            descriptor = try Self.descriptor(outcome, shown)
         }
-        switch outcome {
-        case .done(let result): descriptor = Int32(result)
-        case .failed(let code):
-            throw Failure.failed(
-                "cannot write \(self.name): \(SystemCall.text(ofCode: code)). Choose another file"
-            )
-        }
-        output = Output(descriptor: descriptor, name: self.name)
+        output = Output(descriptor: descriptor, name: shown)
     }
 
-    /// A file beside the one at `path`, under a name that nobody else uses.
+    /// A new file that only its owner can read; it never replaces another one.
+    init(secret name: String) throws {
+        try SpaceLocation.refuse(name)
+        shown = CellText.oneLine(name)
+        path = name
+        temporaryPath = name
+        let outcome = SystemCall.makeSecretFile(name)
+        guard outcome != .failed(EEXIST) else {
+            throw Failure.failed(
+                "\(shown) is there already, and is not replaced. Choose another file"
+            )
+        }
+        descriptor = try Self.descriptor(outcome, shown)
+        output = Output(descriptor: descriptor, name: shown)
+    }
+
+    private static func descriptor(
+        _ outcome: SystemCall.Outcome,
+        _ shown: String
+    ) throws -> Int32 {
+        switch outcome {
+        case .done(let descriptor): return Int32(descriptor)
+        case .failed(let code):
+            throw Failure.failed(
+                "cannot write \(shown): \(SystemCall.text(ofCode: code)). Choose another file"
+            )
+        }
+    }
+
+    /// A file beside the one at `path`, under a name that is not in use.
     private static func makeTemporary(_ path: String) -> (path: String, SystemCall.Outcome) {
         var attempts = 0
         while true {
@@ -50,18 +75,19 @@ final class NewFile {
         }
     }
 
-    /// Brings the bytes to the disk and gives the file its name.
+    /// Writes the bytes to the disk and gives the file its name.
     func finish() throws {
         try output.flush()
         guard let temporaryPath else { return }
         // Before the rename, because a name must never lead to bytes that are not on disk.
         guard fsync(descriptor) == 0 else { throw failure(errno) }
         if case .failed(let code) = SystemCall.close(descriptor) { throw failure(code) }
+        guard temporaryPath != path else { return }
         // Safe: the paths are handed over as C strings.
         guard unsafe rename(temporaryPath, path) == 0 else { throw failure(errno) }
     }
 
-    /// Takes away what was written so far.
+    /// Removes the bytes that were written so far.
     func remove() {
         guard let temporaryPath else { return }
         // Safe: the path is handed over as a C string.
@@ -69,8 +95,6 @@ final class NewFile {
     }
 
     private func failure(_ code: Int32) -> Failure {
-        .failed(
-            "cannot write \(name): \(SystemCall.text(ofCode: code)). Check the disk"
-        )
+        .failed("cannot write \(shown): \(SystemCall.text(ofCode: code)). Check the disk")
     }
 }

@@ -4,11 +4,11 @@ import Darwin
 import Glibc
 #endif
 
-/// Where a command's results go: gathered, and written when there is enough of it.
+/// A buffered output for the results of a command.
 package final class Output {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
-    /// What it is called in errors.
+    /// Its name in errors.
     private let name: String
 
     private static let flushSize = 64 * 1024
@@ -33,7 +33,7 @@ package final class Output {
         try flushIfFull()
     }
 
-    /// Lets `body` append to what is gathered.
+    /// Lets `body` append to the buffer.
     package func append(_ body: (inout [UInt8]) -> Void) throws {
         body(&buffer)
         try flushIfFull()

@@ -1,4 +1,4 @@
-/// Shows on stderr how far a command has come, once it takes more than a second.
+/// Shows the progress of a command on stderr, once it takes more than a second.
 ///
 /// Shows nothing where stderr is no terminal. Feed it with counters as often as you like: it draws
 /// ten times a second at most.
@@ -35,7 +35,7 @@ package final class ProgressBar {
         guard let line = pace.update(done: done, total: total, at: elapsed()) else { return }
         // Now there is something to take away should a signal end the program.
         if !wasShown { Interrupt.clearLineWhenEnding() }
-        // A line as wide as the terminal would wrap when the cursor moves behind it.
+        // A line as wide as the terminal would wrap when the cursor moves on.
         show(ProgressPace.clearing + line.text(width: output.width - 1))
     }
 
@@ -71,7 +71,7 @@ package struct ProgressPace: Sendable {
         self.unit = unit
     }
 
-    /// What is to be shown now; nil if it is too early.
+    /// The line to show now; nil if it is too early.
     package mutating func update(
         done: UInt64,
         total: UInt64?,

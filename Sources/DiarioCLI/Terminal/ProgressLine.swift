@@ -1,8 +1,8 @@
-/// What a progress bar shows at one moment; pure, so that it can be tested.
+/// The line of a progress bar at one moment; pure, so that it can be tested.
 package struct ProgressLine: Sendable {
-    /// What is going on, as `Verifying`.
+    /// The activity, as `Verifying`.
     package let label: String
-    /// What is counted, in the plural.
+    /// The unit that is counted, in the plural.
     package let unit: String
     package let done: UInt64
     /// Nil if nobody knows how much there is.

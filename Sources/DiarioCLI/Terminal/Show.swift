@@ -1,12 +1,10 @@
 import DiarioCore
 
-/// How values of fields are shown.
+/// Values as texts for people.
 enum Show {
     private static let digits = Array("0123456789abcdef")
     /// More bytes than that are not shown.
     private static let countMax = 32
-
-    static func decimal(_ value: UInt64) -> String { "\(value)" }
 
     /// A number with what it counts: `1 event`, `65,536 events`.
     static func count(_ value: UInt64, _ noun: String) -> String {

@@ -6,7 +6,7 @@ import Glibc
 
 /// The few system calls of a program with a terminal, with errors as values.
 enum SystemCall {
-    /// What a call answered: a count, or the error number.
+    /// The result of a call: a count, or the error number.
     enum Outcome: Equatable {
         case done(Int)
         case failed(Int32)
@@ -76,7 +76,7 @@ enum SystemCall {
         return unsafe String(cString: value)
     }
 
-    /// The words behind the program's name; nil if one is not UTF-8.
+    /// The words after the program's name; nil if one is not UTF-8.
     ///
     /// `CommandLine.arguments` would put a replacement character in the place of a wrong byte.
     static func arguments() -> [String]? {
@@ -98,21 +98,27 @@ enum SystemCall {
         return unsafe String(cString: path)
     }
 
-    static func isDirectory(_ path: String) -> Bool {
+    /// What is at a path, or at the end of the link there; nil if nothing is.
+    private static func status(_ path: String) -> stat? {
         var status = stat()
         // Safe: the call fills in the structure that it is for.
-        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return unsafe stat(path, &status) == 0 ? status : nil
     }
+
+    static func isDirectory(_ path: String) -> Bool {
+        status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
+    }
+
+    /// Whether the path leads to something that is no regular file, as a device or a pipe.
+    static func isSpecial(_ path: String) -> Bool {
+        status(path).map { $0.st_mode & S_IFMT != S_IFREG } ?? false
+    }
+
+    /// The user to whom something belongs; nil if nothing is there.
+    static func owner(_ path: String) -> UInt32? { status(path)?.st_uid }
 
     /// The user as whom the program runs.
     static func user() -> UInt32 { geteuid() }
-
-    /// The user to whom something belongs; nil if nothing is there.
-    static func owner(_ path: String) -> UInt32? {
-        var status = stat()
-        // Safe: the call fills in the structure that it is for.
-        return unsafe stat(path, &status) == 0 ? status.st_uid : nil
-    }
 
     /// Makes a folder, unless it is there already.
     static func makeDirectory(_ path: String) -> Outcome {
@@ -120,13 +126,6 @@ enum SystemCall {
         guard unsafe mkdir(path, 0o777) != 0 else { return .done(0) }
         let code = errno
         return code == EEXIST && isDirectory(path) ? .done(0) : .failed(code)
-    }
-
-    /// Whether there is something that is no regular file, as a device or a pipe.
-    static func isSpecial(_ path: String) -> Bool {
-        var status = stat()
-        // Safe: the call fills in the structure that it is for.
-        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
     }
 
     /// The size of what a descriptor reads, if that is a regular file.
@@ -160,11 +159,7 @@ enum SystemCall {
     /// is there.
     static func makeFile(_ path: String, like model: String) -> Outcome {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        var status = stat()
-        // Safe: the call fills in the structure that it is for.
-        guard unsafe stat(model, &status) == 0 else {
-            return outcome(systemOpen(path, flags, 0o666))
-        }
+        guard let status = status(model) else { return outcome(systemOpen(path, flags, 0o666)) }
         let descriptor = systemOpen(path, flags, 0o600)
         guard descriptor >= 0 else { return .failed(errno) }
         // First the owner, which only the system's own user may change: it takes bits away.
