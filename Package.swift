@@ -66,14 +66,6 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
             "DiarioServer", "DiarioHTTP",
         ]
     ),
-    (
-        "DiarioBench",
-        [
-            "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto",
-            "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioSync",
-            "DiarioTransport", "DiarioServer", "CBaseline",
-        ]
-    ),
     ("DiarioSim", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),
 ]
 
@@ -138,7 +130,7 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
 ]
 
 // Targets with a folder of packs, for whose event types Swift types are made.
-let withPacks = ["DiarioBench", "DiarioTests"]
+let withPacks = ["DiarioTests"]
 
 let package = Package(
     name: "Diario",
@@ -147,7 +139,6 @@ let package = Package(
         .library(name: "Diario", targets: ["Diario"]),
         .plugin(name: "DiarioEvents", targets: ["DiarioEvents"]),
         .executable(name: "diario", targets: ["DiarioCLI"]),
-        .executable(name: "diario-bench", targets: ["DiarioBench"]),
         .executable(name: "diario-sim", targets: ["DiarioSim"]),
     ],
     targets: [
@@ -166,13 +157,6 @@ let package = Package(
         .target(name: "CMicrohttpd", linkerSettings: [.linkedLibrary("microhttpd")]),
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
-        .target(
-            name: "CBaseline",
-            linkerSettings: [
-                .linkedLibrary("crypto"), .linkedLibrary("microhttpd"),
-                .linkedLibrary("sqlite3"), .linkedLibrary("zstd"),
-            ]
-        ),
         .executableTarget(name: "DiarioPackTool", dependencies: ["DiarioSchema"]),
         .plugin(
             name: "EmbedPacks",
@@ -200,12 +184,28 @@ let package = Package(
 
 package.targets += libraries.map { .target(name: $0.name, dependencies: $0.imports) }
 package.targets += executables.map {
-    .executableTarget(
-        name: $0.name,
-        dependencies: $0.imports,
-        exclude: withPacks.contains($0.name) ? ["Packs"] : [],
-        plugins: withPacks.contains($0.name) ? ["DiarioEvents"] : []
-    )
+    .executableTarget(name: $0.name, dependencies: $0.imports)
+}
+// What is measured and what C reaches; tools/bench asks for them, and tests do without.
+if Context.environment["DIARIO_BENCH"] != nil {
+    package.targets += [
+        .target(
+            name: "CBaseline",
+            linkerSettings: [
+                .linkedLibrary("crypto"), .linkedLibrary("microhttpd"),
+                .linkedLibrary("sqlite3"), .linkedLibrary("zstd"),
+            ]
+        ),
+        .executableTarget(
+            name: "DiarioBench",
+            dependencies: [
+                "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage",
+                "DiarioCrypto", "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection",
+                "DiarioSync", "DiarioTransport", "DiarioServer", "CBaseline",
+            ]
+        ),
+    ]
+    package.products.append(.executable(name: "diario-bench", targets: ["DiarioBench"]))
 }
 package.targets.append(
     .target(

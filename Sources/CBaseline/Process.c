@@ -109,22 +109,14 @@ int64_t baseline_spawn(const char *path, const char *arguments, size_t count,
     return result;
 }
 
-int baseline_wait(int64_t process, struct baseline_usage *usage) {
+int baseline_wait(int64_t process) {
     int status = 0;
-    struct rusage taken;
     pid_t result;
     do {
-        result = wait4((pid_t)process, &status, 0, &taken);
+        result = waitpid((pid_t)process, &status, 0);
     } while (result < 0 && errno == EINTR);
     if (result < 0) return -errno;
-#if defined(__linux__)
-    usage->memory = (int64_t)taken.ru_maxrss * 1024;
-#else
-    usage->memory = (int64_t)taken.ru_maxrss;
-#endif
-    usage->processor = nanoseconds(&taken);
-    if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
-    return WEXITSTATUS(status);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 int64_t baseline_child_nanoseconds(int64_t process) {
@@ -148,15 +140,4 @@ int baseline_has_ended(int64_t process) {
     return result != 0 || info.si_pid != 0;
 }
 
-void baseline_end(int64_t process, int at_once) {
-    (void)kill((pid_t)process, at_once ? SIGKILL : SIGTERM);
-}
-
-int64_t baseline_raise_file_limit(void) {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -errno;
-    rlim_t before = limit.rlim_cur;
-    limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
-    return limit.rlim_cur > INT32_MAX ? INT32_MAX : (int64_t)limit.rlim_cur;
-}
+void baseline_kill(int64_t process) { (void)kill((pid_t)process, SIGKILL); }

@@ -3,7 +3,7 @@
 #endif
 
 #include "CBaseline.h"
-#include "Serve.h"
+#include <microhttpd.h>
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,7 +20,13 @@
 #include <sys/prctl.h>
 #endif
 
-enum MHD_Result body_append(body *body, const char *bytes, size_t count) {
+/* The body of a request, as far as it came. */
+typedef struct {
+    uint8_t *bytes;
+    size_t size, capacity;
+} body;
+
+static enum MHD_Result body_append(body *body, const char *bytes, size_t count) {
     if (body->capacity - body->size < count) {
         size_t capacity = 2 * body->capacity + count;
         uint8_t *larger = realloc(body->bytes, capacity);
@@ -33,7 +39,7 @@ enum MHD_Result body_append(body *body, const char *bytes, size_t count) {
     return MHD_YES;
 }
 
-int serve(MHD_AccessHandlerCallback access, MHD_RequestCompletedCallback completed,
+static int serve(MHD_AccessHandlerCallback access, MHD_RequestCompletedCallback completed,
           void *context) {
 #if defined(__linux__)
     /* Nobody needs it when the benchmark has ended. */

@@ -9,7 +9,6 @@
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,19 +71,10 @@ static int hash_records(EVP_MD_CTX *context, const EVP_MD *digest, const uint8_t
     return 0;
 }
 
-/* Takes the lock that keeps processes apart, and reads what the last one left there. */
-static int take_lock(int lock) {
-    uint8_t note[32];
-    if (lock < 0) return 0;
-    if (flock(lock, LOCK_EX) < 0) return -1;
-    return pread(lock, note, sizeof note, 0) < 0 ? -1 : 0;
-}
-
-static double commit_loop(const char *path, const char *lock_path, size_t frame_size,
-                          size_t commits, size_t hash_count, size_t record_size, int syncs) {
+double baseline_sync_loop(const char *path, size_t frame_size, size_t commits, size_t hash_count,
+                          size_t record_size) {
     int descriptor = open(path, O_RDWR | O_CLOEXEC);
     if (descriptor < 0) return -errno;
-    int lock = lock_path[0] == 0 ? -1 : open(lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     off_t file_size = lseek(descriptor, 0, SEEK_END);
     uint8_t *frame = malloc(frame_size);
     EVP_MD *digest = EVP_MD_fetch(NULL, "SHA256", NULL);
@@ -103,10 +93,8 @@ static double commit_loop(const char *path, const char *lock_path, size_t frame_
             if (hash_records(context, digest, frame, frame_size, hash_count, record_size) < 0)
                 result = -EINVAL;
             if (offset + (off_t)frame_size > file_size) offset = 0;
-            if (take_lock(lock) < 0) result = -errno;
             if (write_all(descriptor, frame, frame_size, offset) < 0) result = -errno;
-            if (syncs && sync_data(descriptor) < 0) result = -errno;
-            if (lock >= 0 && flock(lock, LOCK_UN) < 0) result = -errno;
+            if (sync_data(descriptor) < 0) result = -errno;
             offset += (off_t)frame_size;
         }
         if (result == 0) result = now() - start;
@@ -114,43 +102,6 @@ static double commit_loop(const char *path, const char *lock_path, size_t frame_
     EVP_MD_CTX_free(context);
     EVP_MD_free(digest);
     free(frame);
-    if (lock >= 0) close(lock);
-    close(descriptor);
-    return result;
-}
-
-double baseline_sync_loop(const char *path, const char *lock_path, size_t frame_size,
-                          size_t commits, size_t hash_count, size_t record_size) {
-    return commit_loop(path, lock_path, frame_size, commits, hash_count, record_size, 1);
-}
-
-double baseline_write_loop(const char *path, const char *lock_path, size_t frame_size,
-                           size_t commits, size_t hash_count, size_t record_size) {
-    return commit_loop(path, lock_path, frame_size, commits, hash_count, record_size, 0);
-}
-
-double baseline_read(const char *path, uint64_t *total) {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return -errno;
-    size_t piece = 1 << 20;
-    uint8_t *bytes = malloc(piece);
-    double result = 0;
-    if (bytes == NULL) {
-        result = -ENOMEM;
-    } else {
-        double start = now();
-        off_t offset = 0;
-        for (;;) {
-            ssize_t count = pread(descriptor, bytes, piece, offset);
-            if (count < 0 && errno == EINTR) continue;
-            if (count < 0) result = -errno;
-            if (count <= 0) break;
-            offset += count;
-        }
-        if (result == 0) result = now() - start;
-        *total += (uint64_t)offset;
-    }
-    free(bytes);
     close(descriptor);
     return result;
 }

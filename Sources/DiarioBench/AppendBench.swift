@@ -1,7 +1,10 @@
 import CBaseline
 import Diario
+import DiarioCore
 import DiarioFormat
 import DiarioLog
+import DiarioSchema
+import DiarioStorage
 
 /// `diario-bench append`: what one event costs that is to last, alone and among others.
 struct AppendBench {
@@ -9,27 +12,26 @@ struct AppendBench {
         diario-bench append [OPTIONS]
           Appends that are synced before they are acknowledged, against C programs that do as much.
 
-          --only LIST     some of: single, awaited, tasks, slow, batches (all)
+          --only LIST     some of: single, tasks, batches, import (all)
           --single N      events of one writer, one by one for each run (1000)
-          --events N      events of many tasks, and in batches, for each run (100000)
+          --events N      events of many tasks, in batches and in an import, for each run (100000)
           --tasks N       tasks that append at the same time (64)
-          --runs N        runs of each side, in turn (21)
+          --runs N        runs of each side, in turn (21; an import has a quarter of them)
           --seed S        of the workload (1)
-          --json          one JSON object instead of a table
 
           single   one event for each call of LogStore.append, encoded in the measured time, against
                    a C loop that overwrites a file with frames of the same size, fdatasync for each
-          awaited  the same through await Diary.append, from JSON text
           tasks    many tasks, await Diary.append with one event for each, encoded before, against
                    that loop with as many records for each commit, and one SHA-256 of each
-          slow     the same with syncs that take 5 ms: events for each sync
           batches  1,000 events for each append, the root at the end, against SQLite in C: WAL,
                    synchronous FULL, one prepared statement, one transaction for each batch
+          import   lines of five times as many events into a new space: parsed, checked, hashed and
+                   on disk; processor time for each, without that of the thread that seals meanwhile
 
         """
 
-    enum Variant: String, CaseIterable {
-        case single, awaited, tasks, slow, batches
+    private enum Part: String, CaseIterable {
+        case single, tasks, batches, `import`
     }
 
     let singleCount: Int
@@ -39,28 +41,17 @@ struct AppendBench {
     let events: PreparedEvents
     let scratch: Scratch
 
-    static let batchSize = 1000
-    private static let preparedCount = 20_000
+    private static let batchSize = 1000
 
-    static func run(_ arguments: inout Arguments) async throws(BenchError) {
-        let asJSON = arguments.flag("--json")
-        let names = try arguments.value("--only")?.split(separator: ",").map(String.init)
-        let variants = try names?.map { (name) throws(BenchError) in
-            guard let variant = Variant(rawValue: name) else {
-                throw .usage("there is no variant \(name)")
-            }
-            return variant
-        }
-        let seed = try arguments.count("--seed", 0...Int.max) ?? 1
-        let events = try PreparedEvents(
-            WorkloadOptions(eventCount: preparedCount, seed: UInt64(seed))
-        )
+    static func run(_ arguments: inout Arguments) async throws -> Report {
+        let parts = try arguments.choices("--only", Part.self) ?? Part.allCases
+        let seed = UInt64(try arguments.count("--seed", 0...Int.max) ?? 1)
         let bench = AppendBench(
             singleCount: try arguments.count("--single", 1...10_000_000) ?? 1000,
             eventCount: try arguments.count("--events", 1000...100_000_000) ?? 100_000,
             taskCount: try arguments.count("--tasks", 1...10_000) ?? 64,
             runs: try arguments.count("--runs", 1...1000) ?? 21,
-            events: events,
+            events: try PreparedEvents(WorkloadOptions(eventCount: 20_000, seed: seed)),
             scratch: try Scratch()
         )
         try arguments.finish()
@@ -71,64 +62,201 @@ struct AppendBench {
                 ("tasks", "\(bench.taskCount)"), ("runs", "\(bench.runs)"), ("seed", "\(seed)"),
             ]
         )
-        for variant in variants ?? Variant.allCases {
-            report.measurements.append(try await bench.measure(variant))
+        for part in parts {
+            switch part {
+            case .single: report.measurements.append(try await bench.measureSingle())
+            case .tasks: report.measurements.append(try await bench.measureTasks())
+            case .batches: report.measurements.append(try await bench.measureBatches())
+            case .import: report.measurements += try await bench.measureImport(seed)
+            }
         }
-        report.show(asJSON: asJSON)
+        return report
     }
 
-    private func measure(_ variant: Variant) async throws(BenchError) -> Measurement {
-        switch variant {
-        case .single: return try await measureSingle()
-        case .awaited: return try await measureAwaited()
-        case .tasks: return try await measureTasks()
-        case .slow: return try measureSlow()
-        case .batches: return try await measureBatches()
-        }
-    }
-
-    /// A space and the files of the baseline, which serve for all runs of one variant.
-    final class Stage {
-        let space: Space
-        let path: String
-        let loopFile: String
-        /// Of what our last run wrote, so that the baseline writes as much.
-        var frameSize = 0
-
-        init(space: Space, path: String, loopFile: String) {
-            self.space = space
-            self.path = path
-            self.loopFile = loopFile
+    private func measureSingle() async throws -> Measurement {
+        try await withStage { stage in
+            var draft = DraftBatch()
+            let pairs = try await compare(runs: runs) {
+                try await stage.measure(events: singleCount) {
+                    for index in 0..<singleCount {
+                        draft.removeAll()
+                        events.add(index, to: &draft)
+                        try stage.space.append(.batch(draft))
+                    }
+                }
+            } baseline: {
+                try stage.runLoop(commits: singleCount, recordsForEach: 1, hashes: false)
+            }
+            return Measurement("single", pairs, goal: .atLeast(0.92))
         }
     }
 
-    /// Makes what a variant needs, and takes it away at the end.
-    func withStage(
-        _ body: (Stage) async throws(BenchError) -> Measurement
-    ) async throws(BenchError) -> Measurement {
-        try await scratch.withFolder("stage") { (path) throws(BenchError) in
+    private func measureBatches() async throws -> Measurement {
+        let count = eventCount / Self.batchSize * Self.batchSize
+        return try await withStage { stage in
+            var draft = DraftBatch()
+            let pairs = try await compare(runs: runs) {
+                try await stage.measure(events: count) {
+                    for first in stride(from: 0, to: count, by: Self.batchSize) {
+                        draft.removeAll()
+                        for index in first..<first + Self.batchSize {
+                            events.add(index, to: &draft)
+                        }
+                        try stage.space.append(.batch(draft))
+                    }
+                    _ = try stage.space.store.root(of: stage.space.id)
+                }
+            } baseline: {
+                try await runSQLite(count: count)
+            }
+            return Measurement("batches", pairs, goal: .atLeast(1.8))
+        }
+    }
+
+    private func runSQLite(count: Int) async throws -> Sample {
+        try await scratch.withFolder("sqlite") { path in
+            let lines = events.text.map { CChar(bitPattern: $0) }
+            let rounds = max(1, count / events.count)
+            // Safe: `ends` are the ends of as many lines of `lines`, and C keeps no pointer.
+            let seconds = unsafe baseline_sqlite(
+                path + "/events.sqlite",
+                lines,
+                events.ends,
+                events.count,
+                rounds,
+                Self.batchSize
+            )
+            guard seconds > 0 else {
+                throw BenchError.failed("SQLite fails with \(-seconds - 10_000)")
+            }
+            return Sample(seconds: seconds, events: rounds * events.count)
+        }
+    }
+
+    // MARK: Many tasks
+
+    private func measureTasks() async throws -> Measurement {
+        try await withStage { stage in
+            let diary = Diary(space: stage.space)
+            // As few as fit in the processor's cache: an app appends what it has just made.
+            let batches = try (0..<min(events.count, 256)).map { index in
+                let line = events.lines[index]
+                var batch = diary.makeBatch()
+                let payload = events.payloadText(index)
+                try batch.add(line.type.name, json: payload, at: line.at, actor: "user-17")
+                return batch
+            }
+            let share = eventCount / taskCount
+            let pairs = try await compare(runs: runs) {
+                try await stage.measure(events: taskCount * share) {
+                    try await append(batches, share, to: diary)
+                }
+            } baseline: {
+                try stage.runLoop(commits: share, recordsForEach: taskCount, hashes: true)
+            }
+            return Measurement("tasks", pairs, goal: .atLeast(0.5))
+        }
+    }
+
+    /// Many tasks, each of which waits for its event before it appends the next.
+    private func append(_ batches: [EventBatch], _ share: Int, to diary: Diary) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<taskCount {
+                group.addTask {
+                    for index in 0..<share {
+                        _ = try await diary.append(batches[(task * share + index) % batches.count])
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    // MARK: Import
+
+    private func measureImport(_ seed: UInt64) async throws -> [Measurement] {
+        let options = WorkloadOptions(eventCount: 5 * eventCount, seed: seed)
+        let lines = scratch.path + "/events.jsonl"
+        try options.write(to: lines)
+        var samples: [Sample] = []
+        for run in 0...max(1, runs / 4) {
+            let sample = try await scratch.withFolder("space") { try importLines(lines, into: $0) }
+            // The first one warms up.
+            if run > 0 { samples.append(sample) }
+        }
+        var time = Measurement(
+            "import: processor time for each event",
+            unit: "us",
+            value: Spread(samples.map { $0.seconds * 1e6 / Double($0.events) }),
+            goal: .atMost(2.2)
+        )
+        time.figures = Measurement.figures(samples)
+        return [time]
+    }
+
+    /// Imports a file into a new space, up to and including the root of its tree.
+    private func importLines(_ lines: String, into path: String) throws -> Sample {
+        let processBefore = baseline_process_nanoseconds()
+        let start = ContinuousClock.now
+        let space = try BenchSpace.importLines(lines, into: path)
+        _ = try space.store.root(of: space.id)
+        let clock = seconds(since: start)
+        let processTime = baseline_process_nanoseconds() - processBefore
+        // Safe: a plain call into C; a static string ends with a zero byte.
+        let sealTime = unsafe baseline_thread_nanoseconds("diario-seal")
+        try space.close()
+        let count = 5 * eventCount
+        return Sample(
+            seconds: Double(processTime - sealTime) / 1e9,
+            events: count,
+            figures: [
+                ("us of sealing beside it", Double(sealTime) / 1000 / Double(count)),
+                ("events a second", Double(count) / clock),
+            ]
+        )
+    }
+
+    // MARK: What is written to
+
+    /// Makes what a part needs, and takes it away at the end.
+    private func withStage(_ body: (Stage) async throws -> Measurement) async throws -> Measurement
+    {
+        try await scratch.withFolder("stage") { path in
             let loopFile = path + "/loop"
             // Safe: a plain call into C, which keeps no pointer.
             guard unsafe baseline_fill(loopFile, 64 << 20) == 0 else {
-                throw .failed("\(loopFile) cannot be written")
+                throw BenchError.failed("\(loopFile) cannot be written")
             }
             let space = try BenchSpace.make(path + "/ours")
             let stage = Stage(space: space, path: path, loopFile: loopFile)
-            try stage.warmUp(events)
+            // So much that files enough are there to be written over.
+            let draft = events.draft(0..<Self.batchSize)
+            for _ in 0..<(48 << 20) / draft.size { try space.append(.batch(draft)) }
             let measurement = try await body(stage)
-            try BenchSpace.diario { () throws(DiarioError) in try space.close() }
+            try space.close()
             return measurement
         }
     }
 }
 
-extension AppendBench.Stage {
-    /// Runs `body`, and tells what it wrote to the space.
-    func measure(
-        events count: Int,
-        _ body: () async throws(BenchError) -> Void
-    ) async throws(BenchError) -> Sample {
-        try recycle()
+/// A space and the files of the baseline, which serve for all runs of one part.
+private final class Stage {
+    let space: Space
+    private let path: String
+    private let loopFile: String
+    /// Of what our last run wrote, so that the baseline writes as much.
+    private var frameSize = 0
+
+    init(space: Space, path: String, loopFile: String) {
+        self.space = space
+        self.path = path
+        self.loopFile = loopFile
+    }
+
+    /// Runs `body`, and says what it wrote to the space.
+    func measure(events count: Int, _ body: () async throws -> Void) async throws -> Sample {
+        // Without events, the files of the log are written over, as in one in use for a while.
+        try space.store.release(space.id, upTo: space.store.status(of: space.id).head)
         let before = try FrameCount(of: path + "/ours")
         let processBefore = baseline_process_nanoseconds()
         let start = ContinuousClock.now
@@ -136,6 +264,7 @@ extension AppendBench.Stage {
         var sample = Sample(seconds: seconds(since: start), events: count)
         let processTime = baseline_process_nanoseconds() - processBefore
         let written = try FrameCount(of: path + "/ours", since: before)
+        guard written.frames > 0 else { throw BenchError.failed("no frame of the log is found") }
         frameSize = written.bytes / written.frames / 8 * 8
         sample.figures = [
             ("events for each sync", Double(count) / Double(written.frames)),
@@ -145,49 +274,19 @@ extension AppendBench.Stage {
         return sample
     }
 
-    /// Lets go of all events, so that their files are written over, as in a log that has been in
-    /// use for a while.
-    private func recycle() throws(BenchError) {
-        try BenchSpace.log { () throws(LogError) in
-            let head = try space.store.status(of: space.id).head
-            try space.store.release(space.id, upTo: head)
-        }
-    }
-
-    /// Writes so much that files enough are there to be written over.
-    func warmUp(_ events: PreparedEvents) throws(BenchError) {
-        var draft = DraftBatch()
-        var size = 0
-        while size < Self.warmUpSize {
-            draft.removeAll()
-            for line in events.lines.prefix(AppendBench.batchSize) { draft.add(line) }
-            try append(draft)
-            size += draft.size
-        }
-    }
-
-    private static let warmUpSize = 48 << 20
-
     /// A C loop that writes as much for each commit as our last run did.
-    ///
-    /// With `locks` it also does what several processes in one directory need.
-    func runLoop(
-        commits: Int,
-        recordsForEach records: Int,
-        hashes: Bool,
-        locks: Bool = false
-    ) throws(BenchError) -> Sample {
+    func runLoop(commits: Int, recordsForEach records: Int, hashes: Bool) throws -> Sample {
         let processBefore = baseline_process_nanoseconds()
+        let hashCount = hashes ? records : 0
         // Safe: a plain call into C, which keeps no pointer.
         let seconds = unsafe baseline_sync_loop(
             loopFile,
-            locks ? loopFile + ".lock" : "",
             frameSize,
             commits,
-            hashes ? records : 0,
+            hashCount,
             frameSize / records
         )
-        guard seconds > 0 else { throw .failed("the C loop fails with \(-seconds)") }
+        guard seconds > 0 else { throw BenchError.failed("the C loop fails with \(-seconds)") }
         let processTime = baseline_process_nanoseconds() - processBefore
         let count = commits * records
         return Sample(
@@ -198,20 +297,42 @@ extension AppendBench.Stage {
             ]
         )
     }
+}
 
-    /// The C loop for one writer, and beside it how much of its speed is left with a lock.
-    func runSingleLoops(commits: Int) throws(BenchError) -> Sample {
-        var bare = try runLoop(commits: commits, recordsForEach: 1, hashes: false)
-        let locked = try runLoop(commits: commits, recordsForEach: 1, hashes: false, locks: true)
-        bare.figures.append(("with flock, of the speed without", bare.seconds / locked.seconds))
-        return bare
+/// The frames in the log of a data directory: what commits cost in bytes.
+private struct FrameCount {
+    private(set) var frames = 0
+    private(set) var bytes = 0
+    /// The number of the last frame.
+    private var last: UInt64 = 0
+    private let first: UInt64
+
+    /// Counts the frames of the space in the folder at `path` that follow those of an earlier
+    /// count, laid out as schema/format says.
+    init(of path: String, since earlier: FrameCount? = nil) throws {
+        first = (earlier?.last ?? 0) + 1
+        let directory = try BenchSpace.directory(path)
+        for name in try directory.list(LogPaths.log) where name.hasSuffix(".dwal") {
+            count(try directory.contents(of: LogPaths.log + "/" + name, sizeMax: 1 << 30))
+        }
     }
 
-    func append(_ draft: DraftBatch) throws(BenchError) {
-        try BenchSpace.log { () throws(LogError) in
-            _ = try space.store.append(
-                Append(space: space.id, content: .batch(draft))
-            )
+    private mutating func count(_ file: [UInt8]) {
+        var offset = 4096
+        // Each frame begins with the same letters, and names the file as its head does.
+        while offset + 40 <= file.count, file[offset] != 0,
+            file[offset..<offset + 4] == file[4096..<4100],
+            file[offset + 8..<offset + 16] == file[16..<24]
+        {
+            let body = (0..<4).reduce(0) { $0 | Int(file[offset + 32 + $1]) << (8 * $1) }
+            let size = (40 + body + 7) / 8 * 8
+            let number = (0..<8).reduce(0) { $0 | UInt64(file[offset + 16 + $1]) << (8 * $1) }
+            if number >= first {
+                frames += 1
+                bytes += size
+            }
+            last = max(last, number)
+            offset += size
         }
     }
 }

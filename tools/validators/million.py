@@ -3,18 +3,19 @@
 
     million.py DIARIO [EVENTS]
 
-A million events of the standard workload, unless another number is given, with given and with
-derived ids: imported, sealed, verified and exported. The export says what the lines said, in
-their order; imported again it is exported again as the same bytes; and no command has more
-memory resident than the bound, however many events there are. The program `diario-bench`, which
-writes the workload, lies beside DIARIO.
+A million events, unless another number is given, with given and with derived ids: imported,
+sealed, verified and exported. The export says what the lines said, in their order; imported
+again it is exported again as the same bytes; and no command has more memory resident than the
+bound, however many events there are.
 """
 
 import hashlib
 import json
 import os
+import random
 import shutil
 import subprocess
+import time
 
 from diario_program import Diario, Failed, main, require
 
@@ -32,12 +33,12 @@ class Runner:
         self.folder = folder
         self.memory = {}
 
-    def run(self, name, *words, program=None):
+    def run(self, name, *words):
         """Gives the path of what a command wrote, which must succeed."""
         path = self.folder / "output"
         with open(path, "wb") as output, open(self.folder / "errors", "wb") as errors:
             process = subprocess.Popen(
-                [program or self.diario.program, *map(str, words)], stdin=subprocess.DEVNULL,
+                [self.diario.program, *map(str, words)], stdin=subprocess.DEVNULL,
                 stdout=output, stderr=errors, env=self.diario.environment)
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
@@ -50,6 +51,54 @@ class Runner:
 
     def json(self, name, *words):
         return json.loads(self.run(name, *words, "--json").read_bytes())
+
+
+def payloads(chance, ids, origin, made):
+    """An event of people who use the apps: its type and payload; `made` are its replica's things."""
+    day = f"2025-{1 + chance.randrange(12):02}-{1 + chance.randrange(28):02}"
+    new = {"id": f"01{chance.getrandbits(96):024X}"} if ids == "given" else {}
+    kind = chance.randrange(4) if made else 0
+    if kind == 0:
+        made.append(new.get("id", origin))
+        return "meals.food.logged", {
+            **{"entryId": id for id in new.values()}, "day": day, "meal": "lunch",
+            "foodId": f"off:{chance.randrange(2000)}", "name": f"pasta {chance.randrange(500)}",
+            "amountMg": 1000 * chance.randrange(1, 500), "energyMkcal": chance.randrange(900_000),
+            "method": "search"}
+    if kind == 1:
+        return "meals.quantity.changed", {
+            "entryId": chance.choice(made[-9:]), "amountMg": 1000 * chance.randrange(1, 500)}
+    if kind == 2:
+        return "meals.health.day.recorded", {
+            "day": day, "timeZone": "Europe/Rome", "sourceName": "orologio",
+            "steps": chance.randrange(20_000), "activeMkcal": chance.randrange(900_000),
+            "basalMkcal": chance.randrange(900_000), "revision": 1}
+    return "zones.point.annotated", {
+        **{"noteId": id for id in new.values()}, "zoneId": f"sar:roma_{chance.randrange(80)}",
+        "pointKey": f"{chance.randrange(4000):032x}", "coherence": chance.randrange(1000) / 1000,
+        "text": chance.choice(["nessuna crepa", "da rivedere", "stabile", "coda"])}
+
+
+def write_lines(path, ids, count):
+    """Events of fifty replicas, each of which hands over a few of its own at a time."""
+    chance = random.Random(f"million {ids}")
+    replicas = ["1" + "".join(chance.choices("0123456789abcdefghjkmnpqrstvwxyz", k=12))
+                for _ in range(50)]
+    made, sequences = [[] for _ in replicas], [0] * len(replicas)
+    with open(path, "w", encoding="utf-8") as file:
+        index = 0
+        for number in range(count):
+            if chance.randrange(8) == 0:
+                index = min(chance.randrange(50), chance.randrange(50))
+            sequences[index] += 1
+            origin = f"{replicas[index]}-{sequences[index]}"
+            kind, payload = payloads(chance, ids, origin, made[index])
+            at = 1_735_689_600 + 31_000_000 * number // count
+            when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
+            file.write(json.dumps({
+                "type": kind, "payload": payload, "actor": f"user-{index}",
+                "at": f"{when}.{chance.randrange(1000):03}Z", "origin": origin},
+                separators=(",", ":")) + "\n")
 
 
 def digest(path):
@@ -99,12 +148,11 @@ def import_lines(runner, lines, space):
     return stats
 
 
-def one_way(runner, bench, ids, count):
+def one_way(runner, ids, count):
     """Through a space, and through another one; gives the bytes for each event."""
     folder = runner.folder
     lines, copy = folder / "lines", folder / "copy"
-    runner.run("workload", "workload", "--events", count, "--ids", ids, "--output", lines,
-               program=bench)
+    write_lines(lines, ids, count)
     space = folder / "space"
     stats = import_lines(runner, lines, space)
     require(stats["events"] == count, f"{count} events were imported: {stats}")
@@ -123,12 +171,9 @@ def one_way(runner, bench, ids, count):
 
 
 def check(program, folder, count=EVENTS):
-    bench = program.parent / "diario-bench"
-    require(os.access(bench, os.X_OK), f"{bench} is not there; build it first")
     runner = Runner(program, folder)
-    sizes = [f"{ids} ids {one_way(runner, bench, ids, count):.1f} bytes an event"
+    sizes = [f"{ids} ids {one_way(runner, ids, count):.1f} bytes an event"
              for ids in ("given", "derived")]
-    runner.memory.pop("workload")
     for name, size in runner.memory.items():
         require(size <= MEMORY_MAX, f"{name} had {size / 1e6:.0f} MB resident")
     name = max(runner.memory, key=runner.memory.get)

@@ -15,16 +15,10 @@ int baseline_fill(const char *path, size_t size);
 /*
  * Overwrites the file at `path` from its start, `frame_size` bytes for each commit, and calls
  * fdatasync after each; starts over at the end. Before each write, `hash_count` SHA-256 hashes of
- * `record_size` bytes are taken of the frame, with one prefetched EVP_MD and one context. If
- * `lock_path` is not empty, each commit takes the flock of that file, reads 32 bytes of it, and
- * gives it back: what it costs that several processes may write.
+ * `record_size` bytes are taken of the frame, with one prefetched EVP_MD and one context.
  */
-double baseline_sync_loop(const char *path, const char *lock_path, size_t frame_size,
-                          size_t commits, size_t hash_count, size_t record_size);
-
-/* The same without fdatasync. */
-double baseline_write_loop(const char *path, const char *lock_path, size_t frame_size,
-                           size_t commits, size_t hash_count, size_t record_size);
+double baseline_sync_loop(const char *path, size_t frame_size, size_t commits, size_t hash_count,
+                          size_t record_size);
 
 /*
  * Inserts `count` lines (the text `lines`, line i ends before `ends[i]`, its line feed left out)
@@ -62,9 +56,6 @@ double baseline_apply(const char *path, const char *definitions, const char *sta
                       size_t statement_count, const struct baseline_call *calls, size_t call_count,
                       const struct baseline_cell *cells, const char *texts, size_t batch,
                       uint64_t *failures);
-
-/* Reads all of the file at `path` with pread, 1 MiB at a time; adds its size to `*total`. */
-double baseline_read(const char *path, uint64_t *total);
 
 /*
  * Compresses the file at `path` as `zstd --long=<window_log> -<level>` does, with one thread, and
@@ -109,16 +100,8 @@ int baseline_is_memory_disk(const char *path);
 int64_t baseline_spawn(const char *path, const char *arguments, size_t count,
                        const char *variable, const char *output);
 
-/* What a child took. */
-struct baseline_usage {
-    /* The most memory that it had resident, in bytes. */
-    int64_t memory;
-    /* User and system time, in nanoseconds. */
-    int64_t processor;
-};
-
-/* Waits for a child: its exit code, 128 + signal, or a negative errno; says what it took. */
-int baseline_wait(int64_t process, struct baseline_usage *usage);
+/* Waits for a child: its exit code, 128 + signal, or a negative errno. */
+int baseline_wait(int64_t process);
 
 /* User and system time that a child has taken so far, in nanoseconds, or a negative errno. */
 int64_t baseline_child_nanoseconds(int64_t process);
@@ -126,49 +109,16 @@ int64_t baseline_child_nanoseconds(int64_t process);
 /* Whether a child has ended; it can be waited for all the same. */
 int baseline_has_ended(int64_t process);
 
-/* Asks a child to end, by SIGTERM, or makes it, by SIGKILL. */
-void baseline_end(int64_t process, int at_once);
-
-/* Raises the bound of open files as far as the system lets us; gives it. */
-int64_t baseline_raise_file_limit(void);
+/* Makes a child end, by SIGKILL. */
+void baseline_kill(int64_t process);
 
 /*
- * Servers on libmicrohttpd, with two threads that take connections as ours has. Each tells its
- * address on standard output, and serves until its process ends. They give a negative errno if
- * they cannot.
- */
-
-/*
- * Appends the body of each request to the file at `path`, syncs it, and answers, by one thread for
- * all; connections are suspended meanwhile.
+ * A server on libmicrohttpd, with two threads that take connections as ours has: appends the body
+ * of each request to the file at `path`, syncs it, and answers, by one thread for all; connections
+ * are suspended meanwhile. It writes its address to standard output, and serves until its process
+ * ends; a negative errno if it cannot.
  */
 int baseline_serve_append(const char *path);
-
-/* Each GET is a stream that never ends; the body of each POST goes to all of them. */
-int baseline_serve_broadcast(void);
-
-/*
- * Connections to a server on this machine that each wait for what comes on a stream, and one that
- * posts.
- */
-typedef struct baseline_readers baseline_readers;
-
-/*
- * Opens `count` connections, sends `request` on each, and waits until each has been sent `marker`;
- * a few hundred at a time, as a server bounds how many requests may wait for a thread.
- * NULL with a negative errno in `*error` if that takes longer than `milliseconds`, or fails.
- */
-baseline_readers *baseline_readers_open(uint16_t port, const char *request, size_t count,
-                                        const char *marker, int32_t milliseconds, int *error);
-
-/*
- * Sends `post`, and waits until each stream has brought `marker` and the post its answer, 200 or
- * 201; `nanoseconds` gets for each stream how long that took. 0, or a negative errno.
- */
-int baseline_readers_post(baseline_readers *readers, const char *post, const char *marker,
-                          int32_t milliseconds, int64_t *nanoseconds);
-
-void baseline_readers_close(baseline_readers *readers);
 
 /* A connection to a server on this machine; a negative errno if there is none. */
 int baseline_connect(uint16_t port);

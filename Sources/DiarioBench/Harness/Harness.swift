@@ -118,9 +118,9 @@ struct Measurement: Sendable {
 /// Runs two sides in turn: once each to warm up, then `runs` times each.
 func compare(
     runs: Int,
-    ours: () async throws(BenchError) -> Sample,
-    baseline: () async throws(BenchError) -> Sample
-) async throws(BenchError) -> [(ours: Sample, baseline: Sample)] {
+    ours: () async throws -> Sample,
+    baseline: () async throws -> Sample
+) async throws -> [(ours: Sample, baseline: Sample)] {
     _ = try await ours()
     _ = try await baseline()
     var pairs: [(ours: Sample, baseline: Sample)] = []

@@ -7,20 +7,16 @@ final class Scratch: Sendable {
     private let parent: POSIXDirectory
     private let name: String
 
-    /// `folder` is TMPDIR if it is set, else `.build/bench` below the current folder.
-    init(_ folder: String? = nil) throws(BenchError) {
-        let root = folder ?? System.environment("TMPDIR") ?? ".build/bench"
-        do throws(StorageError) {
-            parent = try POSIXDirectory(path: root, access: .create)
-            name = "run-\(SystemEntropy().next())"
-            path = root + "/" + name
-            try parent.makeDirectory(name)
-        } catch {
-            throw .failed("no folder for the files: \(error)")
-        }
+    /// The folder is in TMPDIR if that is set, else in `.build/bench-runs` of the current folder.
+    init() throws {
+        let root = System.environment("TMPDIR") ?? ".build/bench-runs"
+        parent = try POSIXDirectory(path: root, access: .create)
+        name = "run-\(SystemEntropy().next())"
+        path = root + "/" + name
+        try parent.makeDirectory(name)
         // Safe: a plain call into C, which keeps no pointer.
         guard unsafe baseline_is_memory_disk(path) == 0 else {
-            throw .failed("\(root) is in memory; set TMPDIR to a folder on a disk")
+            throw BenchError.failed("\(root) is in memory; set TMPDIR to a folder on a disk")
         }
     }
 
@@ -29,12 +25,10 @@ final class Scratch: Sendable {
     /// A folder for one run, gone when `body` ends.
     func withFolder<Value>(
         _ name: String,
-        _ body: (String) async throws(BenchError) -> Value
-    ) async throws(BenchError) -> Value {
+        _ body: (String) async throws -> Value
+    ) async throws -> Value {
         let inner = self.name + "/" + name
-        do throws(StorageError) { try parent.makeDirectory(inner) } catch {
-            throw .failed("\(error)")
-        }
+        try parent.makeDirectory(inner)
         defer { Self.remove(inner, in: parent) }
         return try await body(path + "/" + name)
     }

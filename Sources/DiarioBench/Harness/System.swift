@@ -10,7 +10,7 @@ enum System {
     static let standardError: Int32 = 2
 
     /// Writes all bytes to a descriptor.
-    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(BenchError) {
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
         var offset = 0
         while offset < bytes.count {
             // Safe: what is left of the array is written, and no pointer is kept.
@@ -23,10 +23,17 @@ enum System {
                 #endif
             }
             guard count > 0 || count < 0 && errno == EINTR else {
-                throw .failed("writing fails: \(lastError)")
+                throw BenchError.failed("writing fails: \(lastError)")
             }
             offset += max(0, count)
         }
+    }
+
+    /// Makes a file of a text.
+    static func write(_ text: String, to path: String) throws {
+        let descriptor = try create(path)
+        defer { close(descriptor) }
+        try write(Array(text.utf8), to: descriptor)
     }
 
     static func say(_ text: String, to descriptor: Int32 = standardError) {
@@ -34,10 +41,12 @@ enum System {
     }
 
     /// Opens a file for writing, made or emptied.
-    static func create(_ path: String) throws(BenchError) -> Int32 {
+    static func create(_ path: String) throws -> Int32 {
         // Safe: a plain call into C, which keeps no pointer.
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw .failed("\(path) cannot be made: \(lastError)") }
+        guard descriptor >= 0 else {
+            throw BenchError.failed("\(path) cannot be made: \(lastError)")
+        }
         return descriptor
     }
 
@@ -50,25 +59,31 @@ enum System {
     }
 
     /// All bytes of a file, whatever the system says of its size.
-    static func contents(of path: String) throws(BenchError) -> [UInt8] {
+    static func contents(of path: String) throws -> [UInt8] {
         // Safe: C keeps no pointer, and reads no more than the size of `piece`.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .failed("\(path) cannot be read: \(lastError)") }
+        guard descriptor >= 0 else {
+            throw BenchError.failed("\(path) cannot be read: \(lastError)")
+        }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 1 << 20)
         while true {
             let count = unsafe read(descriptor, &piece, piece.count)
-            guard count >= 0 else { throw .failed("\(path) cannot be read: \(lastError)") }
+            guard count >= 0 else {
+                throw BenchError.failed("\(path) cannot be read: \(lastError)")
+            }
             guard count > 0 else { return bytes }
             bytes += piece[..<count]
         }
     }
 
     /// A path from the root on.
-    static func absolute(_ path: String) throws(BenchError) -> String {
+    static func absolute(_ path: String) throws -> String {
         // Safe: `realpath` gives a text that is the caller's to free, after it was copied.
-        guard let found = unsafe realpath(path, nil) else { throw .failed("\(path): \(lastError)") }
+        guard let found = unsafe realpath(path, nil) else {
+            throw BenchError.failed("\(path): \(lastError)")
+        }
         defer { unsafe free(found) }
         return unsafe String(cString: found)
     }

@@ -1,7 +1,7 @@
 /// What people write, ready to stand in a JSON string.
 enum Phrases {
     /// Parts of notes; some have letters beyond ASCII, and one has an escape.
-    static let notes = TextTable([
+    static let notes = [
         "da rivedere domani", "perch\u{e9} no", "come la volta scorsa", "troppo caldo oggi",
         "ottimo, da rifare", "misurato due volte", "vicino alla fontana", "con la nonna",
         "porzione abbondante", "un po' meno del solito", "at the second pier", "see you there",
@@ -13,84 +13,84 @@ enum Phrases {
         "banco all'angolo", "se piove, sotto la tettoia", "sconto per i gruppi",
         "va bene cos\u{ec}",
         "first try", "second try, same result", "rumoroso ma bello", "luce cattiva", "foto mossa",
-    ])
+    ]
 
-    static let foods = TextTable([
+    static let foods = [
         "Crema di nocciole", "Pasta con la zucca", "Yogurt bianco", "Pane di segale", "Mela",
         "Insalata mista", "Petto di pollo", "Riso basmati", "Latte intero", "Biscotti secchi",
         "Zuppa di ceci", "Caff\u{e8} macchiato", "Pizza margherita", "Tonno in scatola",
         "Uova sode",
         "Minestrone", "Prosciutto crudo", "Ricotta fresca", "Succo d'arancia", "Polenta",
         "Sm\u{f8}rrebr\u{f8}d med laks", "Porridge with berries", "Lasagne", "Focaccia", "Gelato",
-    ])
+    ]
 
-    static let foodKinds = TextTable([
+    static let foodKinds = [
         "", " della nonna", " bio", " senza sale", " integrale", " light", " surgelata",
         " classica",
         " al forno", " del mercato",
-    ])
+    ]
 
-    static let titles = TextTable([
+    static let titles = [
         "Yesterday Again", "Nel blu", "Il cielo in una stanza", "Blue Sand",
         "Per\u{f2} \u{e8} tardi",
         "Night Train", "Caro amico", "La strada", "Two Rivers", "Open Window", "Azzurro mare",
         "Winter Light", "Senza fine", "Paper Moon", "Sotto la luna", "The Long Way", "Citt\u{e0}",
         "Ritornello", "Slow Hands", "Vento d'aprile",
-    ])
+    ]
 
-    static let artists = TextTable([
+    static let artists = [
         "I Gabbiani", "The Harbours", "Lucia Ferri", "Quartetto Nord", "Ana Sol",
         "Marco e gli altri",
         "Sigr\u{ed}\u{f0}ur", "The Tin Men", "Orchestra del Porto", "Nina Vale", "Gli Scogli",
         "DJ Rame",
         "Coro di Bosa", "Low Tide", "Emma Rossi", "Trio Levante",
-    ])
+    ]
 
-    static let outputs = TextTable([
+    static let outputs = [
         "Cuffie di Zo\u{eb}", "Autoradio della Panda", "Salotto", "Cucina di Marta",
         "Kim's speaker",
         "Studio", "Cuffie nuove", "Bagno al piano di sopra",
-    ])
+    ]
 
-    static let watches = TextTable([
+    static let watches = [
         "Orologio di Zo\u{eb}", "Telefono di Marta", "Kim's watch", "Telefono", "Orologio nuovo",
         "Watch of \u{141}ucja", "Braccialetto", "Telefono di lavoro",
-    ])
+    ]
 
-    static let genres = TextTable([
+    static let genres = [
         "Cantautori", "Rock", "Jazz", "Pop", "Folk", "Classica", "Elettronica", "Soul", "Ambient",
-    ])
+    ]
 
-    static let places = TextTable([
+    static let places = [
         "Ingresso principale", "Biglietteria", "Bar della piazza", "Uscita nord", "Giardino",
         "Pulito S.p.A.", "Sala conferenze", "Padiglione", "Fontana", "Infermeria",
         "Stand dei libri",
         "Macchine agricole", "Ristorante", "Parcheggio", "Area giochi", "Terrazza",
-    ])
+    ]
 
-    static let people = TextTable([
+    static let people = [
         "\u{141}ucja dell'ufficio gruppi", "il signor Bianchi", "Marta", "the man at the desk",
         "una ragazza gentile", "il responsabile",
-    ])
+    ]
 
-    static let towns = TextTable([
+    static let towns = [
         "roma", "pisa", "bologna", "grindavik", "venezia", "napoli", "ravenna", "lisbona", "oslo",
         "catania", "genova", "bari", "atene", "porto", "torino", "trieste",
-    ])
+    ]
 
-    static let species = TextTable([
+    static let species = [
         "sardina", "acciuga", "sogliola", "nasello", "gambero_rosa", "sgombro", "seppia",
         "calamaro",
         "triglia_fango", "costardella",
-    ])
+    ]
 
-    static let harbours = TextTable([
+    static let harbours = [
         "porto_santo_stefano", "talamone", "porto_ercole", "orbetello", "albinia", "ansedonia",
         "fonteblanda", "giannella", "quattro_strade", "san_donato",
-    ])
+    ]
 
-    static let allergens = TextTable([
+    static let allergens = [
         "gluten", "milk", "nuts", "eggs", "peanuts", "soybeans", "fish", "crustaceans", "celery",
         "mustard", "sesame-seeds", "lupin", "molluscs",
-    ])
+    ]
 }

@@ -19,7 +19,7 @@ struct SimulatedYear: Sendable {
     /// The millisecond of the day at which each bucket of a day's moments begins, and the end.
     private let bucketStarts: [Int64]
     /// The days of the year as `2025-01-01`.
-    let dates: TextTable
+    let dates: [String]
 
     init() {
         let total = Self.hourWeights.reduce(0, +)
@@ -35,13 +35,11 @@ struct SimulatedYear: Sendable {
             starts.append(Int64((Double(hour) + part) * 3_600_000))
         }
         bucketStarts = starts + [Self.millisecondsPerDay]
-        var dates = TextTable()
-        for day in 0..<Self.dayCount {
+        dates = (0..<Self.dayCount).map { day in
             var text: [UInt8] = []
             CivilTime.appendDate(Self.firstDay + Int64(day), to: &text)
-            dates.append(String(decoding: text, as: UTF8.self))
+            return String(decoding: text, as: UTF8.self)
         }
-        self.dates = dates
     }
 
     /// The day of the year, and the millisecond of that day.

@@ -1,151 +1,217 @@
 import DiarioCore
 
+// What visitors do with pins and places, and designers with their plans.
 extension WorkloadGenerator {
-    static let widthMpx = 4_000_000
-    static let heightMpx = 3_000_000
+    private static let widthMpx = 4_000_000
+    private static let heightMpx = 3_000_000
+
+    private typealias Point = (xMpx: Int, yMpx: Int)
+
+    private var knownPlaces: Int { replicas[replica].knownPlaces }
 
     mutating func putMaps() {
         guard replicas[replica].knownMaps > 0 else { return putMap() }
-        guard !options.goesOn else { return putMapsStep() }
-        switch random.below(200) {
-        case 0: putMap()
-        case 1..<17: putPlace()
-        case 17..<120: putPin()
-        default: putVisit()
+        switch random.below(1000) {
+        case 0..<3: putMap()
+        case 3..<45: putPlace()
+        case 45..<140: putChangedPlace()
+        case 140..<145: putChangedMap()
+        case 145..<295: putPin()
+        case 295..<350: putReplacedPin()
+        case 350..<450: putMovedPin()
+        case 450..<550:
+            guard let pin = replicas[replica].pins.take(&random) else { return putPin() }
+            begin("maps.pin.removed", "pinId", pin.subject)
+        case 550..<560: putClearedPins()
+        case 560..<830: putVisit()
+        case 830..<920: putFavourite()
+        default: putLocation()
         }
     }
 
-    mutating func putMap() {
-        line.put("maps.map.created\",\"payload\":{")
-        maps.append(putNewID("\"mapId\":\"", .ulid, isMentioned: true))
-        line.put("\"name\":\"Fiera ")
-        line.put(number: maps.count)
-        line.put("\",\"widthMpx\":")
-        line.put(number: Self.widthMpx)
-        line.put(",\"heightMpx\":")
-        line.put(number: Self.heightMpx)
+    private mutating func putMap() {
+        begin("maps.map.created")
+        maps.append(putNewID("mapId"))
         let latE7 = 360_000_000 + random.below(280_000_000)
         let lonE7 = random.below(360_000_000) - 180_000_000
-        line.put(",\"topLatE7\":")
-        line.put(number: latE7 + 20_000)
-        line.put(",\"leftLonE7\":")
-        line.put(number: lonE7)
-        line.put(",\"bottomLatE7\":")
-        line.put(number: latE7)
-        line.put(",\"rightLonE7\":")
-        line.put(number: lonE7 + 40_000)
+        put(#""name":"Fiera \#(maps.count)","widthMpx":\#(Self.widthMpx),"#)
+        put(#""heightMpx":\#(Self.heightMpx),"topLatE7":\#(latE7 + 20_000),"#)
+        put(#""leftLonE7":\#(lonE7),"bottomLatE7":\#(latE7),"rightLonE7":\#(lonE7 + 40_000)"#)
         // Its maker knows it at once.
         replicas[replica].knownMaps = maps.count
     }
 
-    mutating func putPlace() {
+    private mutating func putChangedMap() {
         let map = favourite(of: replicas[replica].knownMaps)
-        line.put("maps.place.added\",\"payload\":{")
-        let subject = putNewID("\"placeId\":\"", .ulid, isMentioned: true)
-        line.put("\"mapId\":\"")
-        putID(maps[map], .ulid)
-        line.put("\",\"kind\":\"")
-        switch random.below(4) {
-        case 0: line.put("poi\"")
-        case 1: line.put("pavilion\"")
+        switch random.below(5) {
+        case 0: begin("maps.map.removed", "mapId", maps[map])
+        case 1: begin("maps.map.restored", "mapId", maps[map])
         default:
-            line.put("stand\",\"code\":\"B")
-            line.put(number: 1 + random.below(90))
-            line.put("\"")
+            begin("maps.map.renamed", "mapId", maps[map])
+            put(#","name":"Fiera \#(map) bis""#)
         }
-        line.put(",\"title\":\"")
-        line.put(Phrases.places, random.below(Phrases.places.count))
-        line.put("\"")
-        let (xMpx, yMpx) = putPoint()
-        if random.oneIn(4) { putOutline(xMpx, yMpx, width: 9000, height: 6000) }
-        places.append(Place(subject: subject, map: map, xMpx: xMpx, yMpx: yMpx))
+    }
+
+    // MARK: Places
+
+    private mutating func putPlace() {
+        let map = favourite(of: replicas[replica].knownMaps)
+        begin("maps.place.added")
+        let subject = putNewID("placeId")
+        put(#""mapId":"\#(maps[map].id)","kind":"#)
+        switch random.below(4) {
+        case 0: put("\"poi\"")
+        case 1: put("\"pavilion\"")
+        default: put(#""stand","code":"B\#(1 + random.below(90))""#)
+        }
+        put(#","title":"\#(any(Phrases.places))""#)
+        let point = anyPoint()
+        put(point)
+        if random.oneIn(4) { putOutline(point, width: 9000) }
+        places.append(Place(subject: subject, map: map, xMpx: point.xMpx, yMpx: point.yMpx))
         replicas[replica].knownPlaces = places.count
     }
 
-    mutating func putPin() {
-        line.put("maps.pin.placed\",\"payload\":{")
-        let known = replicas[replica].knownPlaces
-        let place = known > 0 && happens(40) ? places[favourite(of: known)] : nil
-        putNewPin(at: place)
+    private mutating func putChangedPlace() {
+        let known = knownPlaces
+        guard known > 0 else { return putPlace() }
+        // Whoever draws a plan works on what was drawn last.
+        let index =
+            happens(70) ? known - 1 - min(known - 1, random.below(16)) : favourite(of: known)
+        let place = places[index]
+        switch random.below(20) {
+        case 0..<9:
+            begin("maps.place.edited", "placeId", place.subject)
+            if happens(50) {
+                put(#","title":"\#(any(Phrases.places))""#)
+            } else {
+                put(#","code":"B\#(1 + random.below(90))""#)
+            }
+        case 9..<16:
+            begin("maps.place.moved", "placeId", place.subject)
+            let point = point(near: (place.xMpx, place.yMpx))
+            put(point)
+            places[index].xMpx = point.xMpx
+            places[index].yMpx = point.yMpx
+        case 16..<19:
+            begin("maps.place.reshaped", "placeId", place.subject)
+            putOutline((place.xMpx, place.yMpx), width: 1000 * (3 + random.below(20)))
+        default: begin("maps.place.removed", "placeId", place.subject)
+        }
+    }
+
+    private mutating func putVisit() {
+        guard knownPlaces > 0 else { return putPlace() }
+        begin("maps.visit.noted", "placeId", places[favourite(of: knownPlaces)].subject)
+        put(#","day":"\#(date)""#)
+        if happens(70) { put(#","rating":\#(1 + random.below(5))"#) }
+        if happens(15) { put(#","contact":"\#(any(Phrases.people))""#) }
+        if happens(80) { putNote("note") }
+    }
+
+    private mutating func putFavourite() {
+        guard knownPlaces > 0 else { return putPlace() }
+        if happens(30), let index = replicas[replica].favourites.take(&random) {
+            begin("maps.favourite.removed", "refId", places[index].subject)
+        } else {
+            let index = favourite(of: knownPlaces)
+            replicas[replica].favourites.append(index)
+            begin("maps.favourite.added", "refId", places[index].subject)
+        }
+        put(#","refKind":"place""#)
+    }
+
+    /// Somebody says that they are at this place.
+    private mutating func putLocation() {
+        guard knownPlaces > 0 else { return putPlace() }
+        let place = places[favourite(of: knownPlaces)]
+        begin("maps.location.declared", "mapId", maps[place.map])
+        put(#","placeId":"\#(place.subject.id)""#)
+    }
+
+    // MARK: Pins
+
+    private mutating func putPin() {
+        begin("maps.pin.placed")
+        putNewPin(at: knownPlaces > 0 && happens(40) ? places[favourite(of: knownPlaces)] : nil)
     }
 
     /// The fields of a new pin, at a place or anywhere.
-    mutating func putNewPin(at place: Place?) {
-        let subject = putNewID("\"pinId\":\"", .ulid)
-        line.put("\"mapId\":\"")
+    private mutating func putNewPin(at place: Place?) {
+        let subject = putNewID("pinId")
         if let place {
             keep(Pin(subject: subject, map: place.map, xMpx: place.xMpx, yMpx: place.yMpx))
-            putID(maps[place.map], .ulid)
-            line.put("\",\"xMpx\":")
-            line.put(number: place.xMpx)
-            line.put(",\"yMpx\":")
-            line.put(number: place.yMpx)
-            line.put(",\"placeId\":\"")
-            putID(place.subject, .ulid)
-            line.put("\",\"via\":\"list\"")
+            put(#""mapId":"\#(maps[place.map].id)""#)
+            put((place.xMpx, place.yMpx))
+            put(#","placeId":"\#(place.subject.id)","via":"list""#)
         } else {
             let map = favourite(of: replicas[replica].knownMaps)
-            putID(maps[map], .ulid)
-            line.put("\"")
-            let (xMpx, yMpx) = putPoint()
-            keep(Pin(subject: subject, map: map, xMpx: xMpx, yMpx: yMpx))
+            put(#""mapId":"\#(maps[map].id)""#)
+            let point = anyPoint()
+            put(point)
+            keep(Pin(subject: subject, map: map, xMpx: point.xMpx, yMpx: point.yMpx))
             switch random.below(4) {
-            case 0, 1: line.put(",\"via\":\"tap\"")
-            case 2: line.put(",\"via\":\"manual\"")
-            default: line.put(",\"via\":\"fix\"")
+            case 0, 1: put(#","via":"tap""#)
+            case 2: put(#","via":"manual""#)
+            default: put(#","via":"fix""#)
             }
         }
-        if happens(35) { putNote(",\"title\":\"", phraseCountMax: 1) }
-        if adds(20) { putNote(",\"note\":\"") }
+        if happens(35) { putNote("title", phraseCountMax: 1) }
+        if adds(20) { putNote("note") }
     }
 
-    mutating func putVisit() {
-        let known = replicas[replica].knownPlaces
-        guard known > 0 else { return putPlace() }
-        line.put("maps.visit.noted\",\"payload\":{\"placeId\":\"")
-        putID(places[favourite(of: known)].subject, .ulid)
-        line.put("\",\"day\":\"")
-        putDate()
-        line.put("\"")
-        if happens(70) {
-            line.put(",\"rating\":")
-            line.put(number: 1 + random.below(5))
+    private mutating func putReplacedPin() {
+        guard let pin = replicas[replica].pins.take(&random) else { return putPin() }
+        begin("maps.pin.replaced", "oldPinId", pin.subject)
+        put(",")
+        putNewPin(at: knownPlaces > 0 && happens(30) ? places[favourite(of: knownPlaces)] : nil)
+    }
+
+    private mutating func putMovedPin() {
+        guard let pin = replicas[replica].pins.draw(&random) else { return putPin() }
+        begin("maps.pin.moved", "pinId", pin.subject)
+        if knownPlaces > 0, random.oneIn(4) {
+            let place = places[favourite(of: knownPlaces)]
+            put((place.xMpx, place.yMpx))
+            put(#","snappedPlaceId":"\#(place.subject.id)""#)
+        } else {
+            put(point(near: (pin.xMpx, pin.yMpx)))
         }
-        if happens(15) {
-            line.put(",\"contact\":\"")
-            line.put(Phrases.people, random.below(Phrases.people.count))
-            line.put("\"")
+    }
+
+    private mutating func putClearedPins() {
+        guard let pin = replicas[replica].pins.draw(&random) else { return putPin() }
+        replicas[replica].pins.removeAll()
+        begin("maps.pins.cleared", "mapId", maps[pin.map])
+        if happens(30) { put(#","via":"tap""#) }
+    }
+
+    private mutating func keep(_ pin: Pin) { replicas[replica].pins.append(pin) }
+
+    // MARK: Points
+
+    private mutating func anyPoint() -> Point {
+        (250 * random.below(Self.widthMpx / 250), 250 * random.below(Self.heightMpx / 250))
+    }
+
+    /// A point somewhat beside another, still on the map.
+    private mutating func point(near point: Point) -> Point {
+        let (dx, dy) = (250 * (random.below(400) - 200), 250 * (random.below(400) - 200))
+        return (
+            max(0, min(Self.widthMpx, point.xMpx + dx)),
+            max(0, min(Self.heightMpx, point.yMpx + dy))
+        )
+    }
+
+    private mutating func put(_ point: Point) {
+        put(#","xMpx":\#(point.xMpx),"yMpx":\#(point.yMpx)"#)
+    }
+
+    /// Writes the corners of a rectangle.
+    private mutating func putOutline(_ point: Point, width: Int) {
+        let corners = [(0, 0), (width, 0), (width, 6000), (0, 6000)].map { dx, dy in
+            #"{"xMpx":\#(point.xMpx + dx),"yMpx":\#(point.yMpx + dy)}"#
         }
-        if happens(80) { putNote(",\"note\":\"") }
-    }
-
-    /// Writes a place on a map, after a comma.
-    mutating func putPoint() -> (xMpx: Int, yMpx: Int) {
-        let xMpx = 250 * random.below(Self.widthMpx / 250)
-        let yMpx = 250 * random.below(Self.heightMpx / 250)
-        line.put(",\"xMpx\":")
-        line.put(number: xMpx)
-        line.put(",\"yMpx\":")
-        line.put(number: yMpx)
-        return (xMpx, yMpx)
-    }
-
-    private mutating func keep(_ pin: Pin) {
-        if options.goesOn { replicas[replica].pins.append(pin) }
-    }
-
-    /// Writes the corners of a rectangle, after a comma.
-    mutating func putOutline(_ xMpx: Int, _ yMpx: Int, width: Int, height: Int) {
-        line.put(",\"outline\":[")
-        let corners = [(0, 0), (width, 0), (width, height), (0, height)]
-        for (index, corner) in corners.enumerated() {
-            if index > 0 { line.put(",") }
-            line.put("{\"xMpx\":")
-            line.put(number: xMpx + corner.0)
-            line.put(",\"yMpx\":")
-            line.put(number: yMpx + corner.1)
-            line.put("}")
-        }
-        line.put("]")
+        put(#","outline":[\#(corners.joined(separator: ","))]"#)
     }
 }

@@ -1,5 +1,11 @@
 import DiarioCore
 
+/// A thing that an event made, and that later ones may mention.
+struct Subject: Sendable {
+    /// As lines write it: a ULID, or the origin of the event that made it.
+    let id: String
+}
+
 // What there is in the workload, as far as later events need to know it.
 extension WorkloadGenerator {
     /// What one replica has done so far, and what is going on there.
@@ -135,16 +141,5 @@ struct Recent<Element: Sendable>: Sendable {
         let count = elements.count
         let isNewest = random.oneIn(2)
         return count - 1 - (isNewest ? 0 : min(random.below(count), random.below(count)))
-    }
-}
-
-extension SeededRandom {
-    /// A number below `count`: r nearly as often as 1 / (r + 1), as in a `ZipfTable` without end.
-    mutating func belowByZipf(_ count: Int) -> Int {
-        precondition(count > 0, "a draw needs at least one outcome")
-        // Each power of two is as likely as the next, since 1 / r adds up to as much in each.
-        let power = below(Int.bitWidth - count.leadingZeroBitCount)
-        let first = 1 << power
-        return first - 1 + below(min(first, count - first + 1))
     }
 }

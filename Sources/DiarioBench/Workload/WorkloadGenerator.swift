@@ -1,34 +1,24 @@
 import DiarioCore
 
-/// A thing that an event made, and that later ones may mention.
-struct Subject: Sendable {
-    /// A random id of 128 bits, or the replica's index and the sequence of the event.
-    let high: UInt64
-    let low: UInt64
-    /// False if the thing is named by its event.
-    let isGiven: Bool
-}
-
 /// Makes the lines of the standard workload one after the other.
 ///
-/// Lines stand in the order in which an authority would have taken the events: each of fifty
+/// Lines are in the order in which an authority would have taken the events: each of fifty
 /// replicas hands over a stretch of its own events now and then. What an event mentions was made
 /// earlier in the file: by the same replica, or mostly before that one synced last.
 ///
-/// What happens in the mixes `main` and `second`, and how often, follows from how people use the
-/// five apps. One thing is made, and then it is used, corrected, moved, finished or removed: a
-/// track that starts also ends, a fish is measured in a dozen steps, a pin is dragged about, the
-/// steps of a day are counted again and again. So there are 0.3 new things for each event. Nine of
-/// ten such steps are about something that the same replica made a little earlier, the others
-/// about something older or of somebody else. The mix `making` is the first version, in which
-/// nearly every event made something (0.79 for each event), and nothing was done with it.
+/// What happens, and how often, follows from how people use the five apps. One thing is made, and
+/// then it is used, corrected, moved, finished or removed: a track that starts also ends, a fish is
+/// measured in a dozen steps, a pin is dragged about, the steps of a day are counted again and
+/// again. So there are 0.3 new things for each event. Nine of ten such steps are about something
+/// that the same replica made a little earlier, the others about something older or of somebody
+/// else.
 struct WorkloadGenerator {
     let options: WorkloadOptions
     let world: World
     let year = SimulatedYear()
     var random: SeededRandom
-    var line = LineBuffer()
     private(set) var emittedCount = 0
+    private var line = ""
 
     var replicas = [Replica](repeating: Replica(), count: World.replicaCount)
     /// The replica whose events are handed over, and what is left of this stretch.
@@ -62,15 +52,15 @@ struct WorkloadGenerator {
 
     var isFinished: Bool { emittedCount == options.eventCount }
 
-    /// Appends the next line to `line`, with its line feed.
-    mutating func next() {
+    /// The next line, with its line feed.
+    mutating func next() -> String {
         if stretchRest == 0 { beginStretch() }
         stretchRest -= 1
         let jitter = Int64(random.below(Int(max(1, momentStep))))
         replicas[replica].lastMoment += momentStep / 2 + jitter
         (day, millisecond) = year.time(at: replicas[replica].lastMoment)
         replicas[replica].sequence += 1
-        line.put("{\"type\":\"")
+        line.removeAll(keepingCapacity: true)
         switch packRanks.draw(&random) {
         case 0: putMeals()
         case 1: putMusic()
@@ -81,6 +71,7 @@ struct WorkloadGenerator {
         putEnvelope()
         emittedCount += 1
         if stretchRest == 0 || isFinished { endStretch() }
+        return line
     }
 
     /// A replica hands over what it recorded since it was last online.
@@ -111,106 +102,66 @@ struct WorkloadGenerator {
         replicas[replica].knownMaps = maps.count
     }
 
-    /// Ends the payload and tells who, when, and as which event of which replica.
+    /// Ends the payload; says who did it, when, and as which event of which replica.
     private mutating func putEnvelope() {
-        line.put("},\"actor\":\"")
         // A device has one owner, and now and then it is lent.
         let actor = random.oneIn(16) ? world.actorRanks.draw(&random) : replica
-        line.put(world.actors, actor)
-        line.put("\",\"at\":\"")
-        putDate()
-        line.put("T")
-        line.put(padded: millisecond / 3_600_000, count: 2)
-        line.put(":")
-        line.put(padded: millisecond / 60_000 % 60, count: 2)
-        line.put(":")
-        line.put(padded: millisecond / 1000 % 60, count: 2)
-        line.put(".")
-        line.put(padded: millisecond % 1000, count: 3)
-        if options.isForRecording {
-            line.put("Z\"}\n")
-        } else {
-            line.put("Z\",\"origin\":\"")
-            putOrigin(replica: replica, sequence: replicas[replica].sequence)
-            line.put("\"}\n")
+        let (hour, minute) = (millisecond / 3_600_000, millisecond / 60_000 % 60)
+        let second = "\(padded(millisecond / 1000 % 60, 2)).\(padded(millisecond % 1000, 3))"
+        put(#"},"actor":"\#(world.actors[actor])","at":"\#(date)T"#)
+        put("\(padded(hour, 2)):\(padded(minute, 2)):\(second)Z")
+        put("\",\"origin\":\"\(origin(replicas[replica].sequence))\"}\n")
+    }
+
+    // MARK: Parts of lines
+
+    mutating func put(_ text: String) { line += text }
+
+    /// Begins the line of an event; fields of its payload follow.
+    mutating func begin(_ type: String) { put(#"{"type":"\#(type)","payload":{"#) }
+
+    /// The same with the first field, which names a thing that was made earlier.
+    mutating func begin(_ type: String, _ field: String, _ subject: Subject) {
+        begin(type)
+        put(#""\#(field)":"\#(subject.id)""#)
+    }
+
+    var date: String { year.dates[day] }
+
+    /// An event of the replica at hand.
+    func origin(_ sequence: UInt64) -> String { "\(world.replicaTexts[replica])-\(sequence)" }
+
+    /// Makes a subject for the event at hand, and writes its id, with a comma, if it is given.
+    mutating func putNewID(_ field: String) -> Subject {
+        guard options.identifiers == .given else {
+            return Subject(id: origin(replicas[replica].sequence))
         }
-    }
-
-    // MARK: Parts of payloads
-
-    mutating func putDate() { line.put(year.dates, day) }
-
-    mutating func putOrigin(replica: Int, sequence: UInt64) {
-        line.put(world.replicaTexts, replica)
-        line.put("-")
-        line.put(number: Int(sequence))
-    }
-
-    /// How the apps write the ids that they give.
-    enum IDText {
-        case ulid, uuid
-    }
-
-    /// Makes a subject for the event at hand, and writes its id if it is given.
-    ///
-    /// `field` is the key with its colon and the opening quote; a comma follows the value.
-    mutating func putNewID(
-        _ field: StaticString,
-        _ text: IDText,
-        isMentioned: Bool = false
-    ) -> Subject {
-        // Where things are used after they were made, a later line mentions each.
-        let needsText = options.isForRecording && (isMentioned || options.goesOn)
-        let isGiven = options.identifiers == .given || needsText
-        guard isGiven else {
-            return Subject(
-                high: UInt64(replica),
-                low: replicas[replica].sequence,
-                isGiven: false
-            )
-        }
-        let subject = Subject(high: random.next(), low: random.next(), isGiven: true)
-        line.put(field)
-        putID(subject, text)
-        line.put("\",")
+        let (high, low) = (random.next(), random.next())
+        let subject = Subject(id: ulid(high, low))
+        put(#""\#(field)":"\#(subject.id)","#)
         return subject
-    }
-
-    mutating func putID(_ subject: Subject, _ text: IDText) {
-        guard subject.isGiven else {
-            return putOrigin(replica: Int(subject.high), sequence: subject.low)
-        }
-        switch text {
-        case .ulid: line.put(ulid: subject.high, subject.low)
-        case .uuid: line.put(uuid: subject.high, subject.low)
-        }
     }
 
     /// True in `percent` of 100 draws.
     mutating func happens(_ percent: Int) -> Bool { random.below(100) < percent }
 
-    /// True in `percent` of 100 draws if lines are to say much, else less often.
-    mutating func adds(_ percent: Int) -> Bool {
-        random.below(10_000) < percent * options.detailPercent
+    /// The same for what a line could say more than it has to.
+    mutating func adds(_ percent: Int) -> Bool { random.below(10_000) < 100 * percent }
+
+    /// Some phrases.
+    mutating func phrases(max most: Int) -> String {
+        // The smaller of two draws, since most notes are short.
+        let count = 1 + min(random.below(most), random.below(most))
+        return (0..<count).map { _ in any(Phrases.notes) }.joined(separator: ", ")
     }
 
-    /// Writes a field with some phrases, without a comma.
-    mutating func putNote(_ field: StaticString, phraseCountMax: Int? = nil) {
-        line.put(field)
-        // The smaller of two draws, since most notes are short.
-        let most = phraseCountMax ?? options.phraseCountMax
-        let count = 1 + min(random.below(most), random.below(most))
-        for index in 0..<count {
-            if index > 0 { line.put(", ") }
-            line.put(Phrases.notes, random.below(Phrases.notes.count))
-        }
-        line.put("\"")
+    /// Writes a field with some phrases, after a comma.
+    mutating func putNote(_ field: String, phraseCountMax: Int = 4) {
+        put(#","\#(field)":"\#(phrases(max: phraseCountMax))""#)
     }
+
+    mutating func any(_ texts: [String]) -> String { texts[random.below(texts.count)] }
 
     /// An index below `count`, small ones more often: what is older is better known.
-    mutating func favourite(of count: Int) -> Int {
-        if options.goesOn { return random.belowByZipf(count) }
-        let draw = random.unit()
-        return Int(draw * draw * draw * Double(count))
-    }
+    mutating func favourite(of count: Int) -> Int { random.belowByZipf(count) }
 }

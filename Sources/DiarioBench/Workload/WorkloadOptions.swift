@@ -14,41 +14,61 @@ struct WorkloadOptions: Sendable {
         case main
         /// Mostly music, zones and maps.
         case second
-        /// The first version of `main`: things are made, and then nothing happens to them.
-        ///
-        /// It makes 0.79 new ids for each event, more than any app that people use; see
-        /// `schema/decisions/0007-what-the-standard-workload-is.md`.
-        case making
     }
 
     var eventCount: Int
-    var seed: UInt64
+    var seed: UInt64 = 1
     var identifiers = Identifiers.given
     var mix = Mix.main
-    /// Lines as `diario record -` takes them: without origins, and so with given ids wherever a
-    /// later line mentions one.
-    var isForRecording = false
 
     /// Of 100 events, how many belong to meals, music, fish, maps and zones, in this order.
     var shares: [Int] {
         switch mix {
-        case .main, .making: [31, 25, 6, 17, 21]
+        case .main: [31, 25, 6, 17, 21]
         case .second: [20, 30, 4, 22, 24]
         }
     }
+}
 
-    /// Whether things are used after they were made.
-    var goesOn: Bool { mix != .making }
+extension WorkloadOptions {
+    static let help = "--seed S, --ids given|derived, --mix main|second   of the workload"
 
-    /// The most phrases that a note has.
-    ///
-    /// With `detailPercent` it settles the mean size of a line, close to 250 bytes. In `making` it
-    /// does so whoever names new things; otherwise lines say the same, and derived ids are shorter.
-    var phraseCountMax: Int {
-        guard !goesOn else { return 4 }
-        return identifiers == .given ? 2 : 7
+    /// The options that benchmarks share.
+    init(_ arguments: inout Arguments, defaultCount: Int) throws {
+        eventCount = try arguments.count("--events", 1...1_000_000_000) ?? defaultCount
+        seed = UInt64(try arguments.count("--seed", 0...Int.max) ?? 1)
+        identifiers = try arguments.choice("--ids", Identifiers.self) ?? .given
+        mix = try arguments.choice("--mix", Mix.self) ?? .main
     }
 
-    /// Of 100 times that a line could say more than it has to, how often it does.
-    var detailPercent: Int { goesOn || identifiers == .derived ? 100 : 12 }
+    /// The arguments that give these options.
+    var words: [String] {
+        [
+            "--events", "\(eventCount)", "--seed", "\(seed)", "--ids", identifiers.rawValue,
+            "--mix", mix.rawValue,
+        ]
+    }
+
+    /// What a report says of them.
+    var settings: [(name: String, value: String)] {
+        [
+            ("events", "\(eventCount)"), ("ids", identifiers.rawValue), ("mix", mix.rawValue),
+            ("seed", "\(seed)"),
+        ]
+    }
+
+    /// Writes the workload to a file, or to standard output.
+    func write(to path: String?) throws {
+        let descriptor = try path.map(System.create) ?? System.standardOutput
+        defer { if path != nil { System.close(descriptor) } }
+        var generator = WorkloadGenerator(self)
+        var bytes: [UInt8] = []
+        while !generator.isFinished {
+            bytes += generator.next().utf8
+            if bytes.count >= 1 << 18 || generator.isFinished {
+                try System.write(bytes, to: descriptor)
+                bytes.removeAll(keepingCapacity: true)
+            }
+        }
+    }
 }

@@ -40,8 +40,8 @@ struct World: Sendable {
     static let pointCount = 400
 
     let replicas: [ReplicaID]
-    let replicaTexts: TextTable
-    let actors: TextTable
+    let replicaTexts: [String]
+    let actors: [String]
     let foods: [Food]
     let tracks: [Track]
     let zones: [Zone]
@@ -63,8 +63,8 @@ struct World: Sendable {
             }
         }
         self.replicas = replicas
-        replicaTexts = TextTable(replicas.map(\.text))
-        actors = TextTable((1...Self.actorCount).map { "user-\($0)" })
+        replicaTexts = replicas.map(\.text)
+        actors = (1...Self.actorCount).map { "user-\($0)" }
         foods = (0..<Self.foodCount).map { _ in Self.makeFood(&random) }
         tracks = (0..<Self.trackCount).map { _ in Self.makeTrack(&random) }
         zones = (0..<Self.zoneCount).map { _ in

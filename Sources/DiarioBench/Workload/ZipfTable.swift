@@ -27,3 +27,14 @@ struct ZipfTable: Sendable {
 
     func draw(_ random: inout SeededRandom) -> Int { Int(ranks[Int(random.next() >> 48)]) }
 }
+
+extension SeededRandom {
+    /// A number below `count`: r nearly as often as 1 / (r + 1), as in a `ZipfTable` without end.
+    mutating func belowByZipf(_ count: Int) -> Int {
+        precondition(count > 0, "a draw needs at least one outcome")
+        // Each power of two is as likely as the next, since 1 / r adds up to as much in each.
+        let power = below(Int.bitWidth - count.leadingZeroBitCount)
+        let first = 1 << power
+        return first - 1 + below(min(first, count - first + 1))
+    }
+}

@@ -16,7 +16,6 @@ struct StarveBench {
           --events N      events of the space that is asked (100000)
           --rounds N      pushes, and pages that are read (1000)
           --program FILE  the server (diario, beside this program)
-          --json          one JSON object instead of a table
 
         """
 
@@ -30,8 +29,7 @@ struct StarveBench {
     /// The time that is short enough whatever it is on a quiet server.
     private static let enoughMilliseconds = 25.0
 
-    static func run(_ arguments: inout Arguments) async throws(BenchError) {
-        let asJSON = arguments.flag("--json")
+    static func run(_ arguments: inout Arguments) async throws -> Report {
         let bench = StarveBench(
             program: try Child.program(&arguments),
             questionCount: try arguments.count("--questions", 0...1000) ?? 40,
@@ -41,28 +39,14 @@ struct StarveBench {
             scratch: try Scratch()
         )
         try arguments.finish()
-        Report(
+        return Report(
             benchmark: "starve",
             settings: [
                 ("questions", "\(bench.questionCount)"), ("scans", "\(bench.scanCount)"),
                 ("events", "\(bench.eventCount)"), ("rounds", "\(bench.roundCount)"),
             ],
             measurements: try await bench.measure()
-        ).show(asJSON: asJSON)
-    }
-
-    /// Requests to one space.
-    private struct Client {
-        let space: String
-        let token: String
-
-        func request(_ path: String, more: String = "", body: String = "") -> String {
-            let method = body.isEmpty ? "GET" : "POST"
-            return "\(method) /v1/spaces/\(space)\(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-                + "Authorization: Bearer \(token)\r\nContent-Type: application/x-ndjson\r\n"
-                + (body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n")
-                + more + "\r\n" + body
-        }
+        )
     }
 
     /// Milliseconds of requests, from the smallest on.
@@ -76,18 +60,15 @@ struct StarveBench {
         }
     }
 
-    private func measure() async throws(BenchError) -> [Measurement] {
-        try await scratch.withFolder("starve") { (path) throws(BenchError) in
+    private func measure() async throws -> [Measurement] {
+        try await scratch.withFolder("starve") { path in
             let data = path + "/server"
             try makePack(at: path + "/pack")
-            func client(_ space: String) throws(BenchError) -> Client {
+            func named(_ name: String) throws -> BenchServer.Named {
                 let packs = ["--schema", path + "/pack"]
-                return Client(
-                    space: space,
-                    token: try BenchServer.space(space, with: packs, program, data, in: scratch)
-                )
+                return try .init(making: name, with: packs, program, data, in: scratch)
             }
-            let (busy, quiet) = (try client("busy"), try client("quiet"))
+            let (busy, quiet) = (try named("busy"), try named("quiet"))
             let server = try await BenchServer(program, data, in: scratch)
             let port = server.process.port
             try fill(busy, port)
@@ -96,23 +77,24 @@ struct StarveBench {
             let before = try times(quiet, port)
             let crowd = unsafe baseline_crowd_start(
                 port,
-                busy.request("/queries/endless", more: "Connection: close\r\n"),
+                request(busy, "/queries/endless", more: "Connection: close\r\n"),
                 questionCount,
-                busy.request("/events?offset=-1&actor=nobody", more: "Connection: close\r\n"),
+                request(busy, "/events?offset=-1&actor=nobody", more: "Connection: close\r\n"),
                 scanCount
             )
-            guard let crowd = unsafe crowd else { throw .failed("the clients do not start") }
+            guard let crowd = unsafe crowd else {
+                throw BenchError.failed("the clients do not start")
+            }
             var counts: [Int64] = [0, 0, 0]
             let beside: Times
-            do throws(BenchError) { beside = try times(quiet, port) } catch {
+            do { beside = try times(quiet, port) } catch {
                 _ = unsafe baseline_crowd_end(crowd, &counts)
                 throw error
             }
             // Safe: C writes three numbers, and nobody uses the clients afterwards.
             let error = unsafe baseline_crowd_end(crowd, &counts)
-            guard error == 0 else { throw .failed("a client ended with error \(-error)") }
+            guard error == 0 else { throw BenchError.failed("a client ended with error \(-error)") }
             let after = try times(quiet, port)
-            server.process.end()
             return measurements(before, beside, after, counts)
         }
     }
@@ -154,36 +136,55 @@ struct StarveBench {
     }
 
     /// Pushes and reads in turn, on a connection that stays open.
-    private func times(_ client: Client, _ port: UInt16) throws(BenchError) -> Times {
+    private func times(_ client: BenchServer.Named, _ port: UInt16) throws -> Times {
         let connection = baseline_connect(port)
-        guard connection >= 0 else { throw .failed("cannot connect: error \(-connection)") }
+        guard connection >= 0 else {
+            throw BenchError.failed("cannot connect: error \(-connection)")
+        }
         defer { System.close(connection) }
         var times = Times()
         for round in 0..<roundCount {
-            times.pushes.append(try ask(connection, client.request("/events", body: event(round))))
-            let page = client.request("/events?offset=-1&limit=100")
+            times.pushes.append(try ask(connection, request(client, "/events", body: event(round))))
+            let page = request(client, "/events?offset=-1&limit=100")
             times.pages.append(try ask(connection, page))
         }
         return times
     }
 
-    private func fill(_ client: Client, _ port: UInt16) throws(BenchError) {
+    private func fill(_ client: BenchServer.Named, _ port: UInt16) throws {
         let connection = baseline_connect(port)
-        guard connection >= 0 else { throw .failed("cannot connect: error \(-connection)") }
+        guard connection >= 0 else {
+            throw BenchError.failed("cannot connect: error \(-connection)")
+        }
         defer { System.close(connection) }
         for first in stride(from: 0, to: eventCount, by: 1000) {
             let events = (first..<min(eventCount, first + 1000)).map { event($0) }
             let body = events.joined(separator: "\n")
-            _ = try ask(connection, client.request("/events", body: body))
+            _ = try ask(connection, request(client, "/events", body: body))
         }
     }
 
-    private func ask(_ connection: Int32, _ request: String) throws(BenchError) -> Double {
+    private func request(
+        _ space: BenchServer.Named,
+        _ path: String,
+        more: String = "",
+        body: String = ""
+    ) -> String {
+        let method = body.isEmpty ? "GET" : "POST"
+        return "\(method) /v1/spaces/\(space.name)\(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            + "Authorization: Bearer \(space.token)\r\nContent-Type: application/x-ndjson\r\n"
+            + (body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n")
+            + more + "\r\n" + body
+    }
+
+    private func ask(_ connection: Int32, _ request: String) throws -> Double {
         var status: Int32 = 0
         // Safe: C reads the text during the call, and does not keep it.
         let nanoseconds = unsafe baseline_ask(connection, request, &status)
-        guard nanoseconds >= 0 else { throw .failed("no answer: error \(-nanoseconds)") }
-        guard status / 100 == 2 else { throw .failed("a request is answered with \(status)") }
+        guard nanoseconds >= 0 else { throw BenchError.failed("no answer: error \(-nanoseconds)") }
+        guard status / 100 == 2 else {
+            throw BenchError.failed("a request is answered with \(status)")
+        }
         return Double(nanoseconds) / 1e6
     }
 
@@ -192,7 +193,7 @@ struct StarveBench {
     }
 
     /// A pack with a query that has no end.
-    private func makePack(at path: String) throws(BenchError) {
+    private func makePack(at path: String) throws {
         let files = [
             ("pack.json", #"{"name":"slow","version":1}"#),
             (
@@ -223,16 +224,8 @@ struct StarveBench {
             ),
         ]
         for folder in ["", "/events", "/readmodel", "/queries"] {
-            do throws(StorageError) {
-                _ = try POSIXDirectory(path: path + folder, access: .create)
-            } catch {
-                throw .failed("no folder for the pack: \(error)")
-            }
+            _ = try POSIXDirectory(path: path + folder, access: .create)
         }
-        for (name, text) in files {
-            let descriptor = try System.create(path + "/" + name)
-            defer { System.close(descriptor) }
-            try System.write(Array(text.utf8), to: descriptor)
-        }
+        for (name, text) in files { try System.write(text, to: path + "/" + name) }
     }
 }

@@ -16,7 +16,7 @@ struct RecordedCalls {
     let statements: [String]
     let definitions: String
 
-    init(_ plan: PackPlan) {
+    private init(_ plan: PackPlan) {
         self.plan = plan
         var statements: [String] = []
         for model in plan.models {
@@ -29,16 +29,13 @@ struct RecordedCalls {
     }
 
     /// What all events of a space ask for.
-    static func all(_ plan: PackPlan, of space: Space) throws(BenchError) -> RecordedCalls {
-        var calls = RecordedCalls(plan)
-        try BenchSpace.diario { () throws(DiarioError) in
-            var reader = try EventReader(space, EventFilter(types: plan.typeNames))
-            while let event = try reader.next() { calls.add(event) }
-        }
-        return calls
+    init(_ pack: Pack, of space: Space) throws {
+        self.init(PackPlan(pack))
+        var reader = try EventReader(space, EventFilter(types: plan.typeNames))
+        while let event = try reader.next() { add(event) }
     }
 
-    mutating func add(_ event: EventLine) {
+    private mutating func add(_ event: EventLine) {
         var isFirst = true
         for (start, model) in zip(starts, plan.models) {
             guard let type = model.types[event.type.name] else { continue }
@@ -136,8 +133,10 @@ struct RecordedCalls {
         }
     }
 
-    /// What C takes to make a new database of all calls.
-    func run(_ path: String, batch: Int) throws(BenchError) -> (seconds: Double, failures: UInt64) {
+    /// The seconds that C takes to make a new database of all calls.
+    func run(in scratch: Scratch, batch: Int) throws -> Double {
+        let name = "baseline.sqlite"
+        defer { for suffix in ["", "-wal", "-shm"] { scratch.remove(name + suffix) } }
         var names: [CChar] = []
         for statement in statements {
             names += statement.utf8.map { CChar(bitPattern: $0) } + [0]
@@ -148,7 +147,7 @@ struct RecordedCalls {
             unsafe cells.withUnsafeBufferPointer { cells in
                 unsafe texts.withUnsafeBytes { texts in
                     unsafe baseline_apply(
-                        path,
+                        scratch.path + "/" + name,
                         definitions,
                         names,
                         statements.count,
@@ -162,7 +161,8 @@ struct RecordedCalls {
                 }
             }
         }
-        guard seconds >= 0 else { throw .failed("SQLite: \(-seconds - 10_000)") }
-        return (seconds, failures)
+        guard seconds >= 0 else { throw BenchError.failed("SQLite: \(-seconds - 10_000)") }
+        guard failures == 0 else { throw BenchError.failed("\(failures) statements fail in C") }
+        return seconds
     }
 }
