@@ -238,6 +238,16 @@ package.targets.append(
         path: "Tests/DiarioFuzz"
     )
 )
+// Not a test: the second implementation of the formats, in tools/validators, asks it.
+package.targets.append(
+    .executableTarget(
+        name: "DiarioHarness",
+        dependencies: [
+            "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat",
+        ],
+        path: "Tests/DiarioHarness"
+    )
+)
 package.targets += tests.map {
     .testTarget(
         name: $0.name,

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Compares Diario's verdicts on payloads with those of PyPI's jsonschema.
 
-    payloads.py DIARIO [--count 4000] [--seed 1] [--schema DIR | --forms]
+    payloads.py HARNESS [--count 4000] [--seed 1]
 
-Loads every schema of DIR/*/events/*.json, judges the examples of all packs and COUNT generated
-payloads, most of them with one fault, and asks `DIARIO harness` about each. With --schema the
-harness is started with it too; without it, both sides use the packs of this repository. With
---forms both use the pack FORMS below, which has a field of every form. Exits with 1 if a verdict
-differs and the difference is not one of INTENDED, or if one of INTENDED is no difference any
-more. Needs: pip install 'jsonschema[format]'.
+Loads every schema of the packs of this repository, judges their examples and COUNT generated
+payloads, most of them with one fault, and asks HARNESS, the program `DiarioHarness`, about each;
+then the same with the pack FORMS below, which has a field of every form. Exits with 1 if a verdict
+differs and the difference is not one of INTENDED, or if one of INTENDED is no difference any more.
+Needs: pip install 'jsonschema[format]'.
 """
 
 import argparse
@@ -243,32 +242,24 @@ def write_forms(root):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("diario")
+    parser.add_argument("harness")
     parser.add_argument("--count", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--schema", type=pathlib.Path)
-    parser.add_argument("--forms", action="store_true")
     options = parser.parse_args()
-    if not options.forms:
-        return run(options)
+    own = run(options, pathlib.Path(__file__).resolve().parents[2] / "schema", [])
     with tempfile.TemporaryDirectory() as folder:
-        options.schema = pathlib.Path(folder)
-        write_forms(options.schema)
-        return run(options)
+        write_forms(pathlib.Path(folder))
+        return own or run(options, pathlib.Path(folder), ["--schema", folder])
 
 
-def run(options):
-    root = options.schema or pathlib.Path(__file__).resolve().parents[2] / "schema"
+def run(options, root, words):
     types = {}
     for path in sorted(root.glob("*/events/*.json")):
         kind = EventType(path)
         types[kind.name, kind.version] = kind
     if not types:
         sys.exit(f"payloads.py: there are no packs in {root}")
-    command = [options.diario, "harness"]
-    if options.schema:
-        command += ["--schema", str(options.schema)]
-    comparison = Comparison(Harness(command))
+    comparison = Comparison(Harness([options.harness, *words]))
     judge_examples(comparison, types, root)
     chance = random.Random(options.seed)
     kinds = list(types.values())

@@ -10,7 +10,7 @@ import argparse
 import os
 import sys
 
-from diario_format import check_log, harness, schemas, segment_harness, selftest, vectors
+from diario_format import check_log, schemas, segment_harness, vectors
 from diario_format.primitives import FormatError
 
 DIFFERENCES_SHOWN_MAX = 20
@@ -30,17 +30,6 @@ def report(differences):
 def run_vectors(arguments):
     count, differences = vectors.run(arguments.folder)
     print(f"{count} values of vectors compared, {len(differences)} differ")
-    return report(differences)
-
-
-def run_harness(arguments):
-    packs = schemas.read_packs(arguments.schema)
-    types = [event_type for pack in packs for event_type in pack.types]
-    agreed, differences = harness.run(
-        arguments.program, types, arguments.events, arguments.seed
-    )
-    print(f"{agreed} events of {len(types)} types agree, {len(differences)} differ "
-          f"(seed {arguments.seed})")
     return report(differences)
 
 
@@ -69,12 +58,6 @@ def run_log(arguments):
     return report(problems)
 
 
-def run_selftest(_):
-    count, failed = selftest.run()
-    print(f"{count} checks, {len(failed)} failed")
-    return report(failed)
-
-
 def folder(text):
     if not os.path.isdir(text):
         raise argparse.ArgumentTypeError(f"{text} is not a folder")
@@ -95,17 +78,9 @@ def parser():
     command.add_argument("folder", type=folder, help="the folder with the *.json files")
     command.set_defaults(run=run_vectors)
 
-    command = commands.add_parser("harness", help="compare random events with the program's")
-    command.add_argument("program", help="the program; it is started as `PROGRAM harness`")
-    command.add_argument("--events", type=positive, default=2000, help="how many (2000)")
-    command.add_argument("--seed", type=int, default=1, help="the seed of chance (1)")
-    command.add_argument("--schema", type=folder, default=DEFAULT_SCHEMA,
-                         help="the folder of packs")
-    command.set_defaults(run=run_harness)
-
     command = commands.add_parser("segments",
                                   help="read random events that the program sealed")
-    command.add_argument("program", help="the program; it is started as `PROGRAM harness`")
+    command.add_argument("program", help="the program `DiarioHarness`")
     command.add_argument("--events", type=positive, default=5000, help="at least so many (5000)")
     command.add_argument("--seed", type=int, default=1, help="the seed of chance (1)")
     command.add_argument("--schema", type=folder, default=DEFAULT_SCHEMA,
@@ -121,9 +96,6 @@ def parser():
                          help="print the events as lines of JSON instead of the summary")
     command.add_argument("--space", default=None, help="export this space only")
     command.set_defaults(run=run_log)
-
-    command = commands.add_parser("selftest", help="check the parts against known facts")
-    command.set_defaults(run=run_selftest)
     return main_parser
 
 

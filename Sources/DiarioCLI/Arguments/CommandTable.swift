@@ -24,7 +24,7 @@ extension Command {
             ]
         ),
         ("Check and keep", [verify, repair, seal, backup, prove, check, inspect]),
-        ("The program", [harness, completion, man, help]),
+        ("The program", [completion, man, help]),
     ]
 
     package static let all: [Command] = groups.flatMap(\.commands)

@@ -1,4 +1,4 @@
-"""Random events of given types, written the way users write them, for the harness."""
+"""Random values of given schemas, written the way users write them, for the harness."""
 
 import base64
 import json
@@ -8,7 +8,6 @@ import uuid
 from .calendar import MILLISECONDS_PER_DAY, date_from_days
 from .canonical import number_text
 from .patterns import Pattern
-from .primitives import clock_text, id_text, origin_text
 
 JSON_INTEGER_MAX = 2**53 - 1
 TEXT_LENGTH_MAX = 60
@@ -42,12 +41,10 @@ def written(value):
 
 
 class Generator:
-    """Events of `types` from one source of chance."""
+    """Values from one source of chance."""
 
-    def __init__(self, types, random):
-        self.types = types
+    def __init__(self, random):
         self.random = random
-        self.replicas = [1, 2**64 - 1] + [random.getrandbits(64) | 1 for _ in range(6)]
 
     def chance(self, probability):
         return self.random.random() < probability
@@ -171,46 +168,3 @@ class Generator:
                  if name in schema["required"] or self.chance(share)]
         self.random.shuffle(names)
         return {name: self.value(schema["properties"][name]) for name in names}
-
-    # Events
-
-    def request(self):
-        """The type and the members of a request of the harness."""
-        random = self.random
-        event_type = random.choice(self.types)
-        replica = random.choice(self.replicas)
-        sequence = self.spread(1, JSON_INTEGER_MAX)
-        batch_count = self.spread(1, 1000)
-        batch_index = random.randint(0, min(batch_count, sequence) - 1)
-        milliseconds = random.randint(0, 4 * 10**12)
-        clock = milliseconds << 16 | self.spread(0, 65535)
-        request = {
-            "type": event_type.name,
-            "version": event_type.version,
-            "payload": self.payload(event_type, origin_text(replica, sequence)),
-            "replica": id_text(replica),
-            "sequence": sequence,
-            "batchFirst": sequence - batch_index,
-            "batchCount": batch_count,
-            "clock": clock_text(clock),
-            "at": max(milliseconds + self.spread(-10**12, 10**12), -10**12),
-            "base": self.spread(0, JSON_INTEGER_MAX),
-            "seed": random.randbytes(16).hex(),
-            "acceptedAt": self.spread(0, 4 * 10**12),
-        }
-        self.add_options(request, event_type)
-        return event_type, request
-
-    def payload(self, event_type, origin):
-        payload = self.members(event_type.schema)
-        if event_type.new_id_field is not None and self.chance(0.3):
-            payload[event_type.new_id_field] = origin
-        return payload
-
-    def add_options(self, request, event_type):
-        if self.chance(0.6):
-            request["actor"] = self.text(1, 25)
-        if event_type.subject_field is None and self.chance(0.5):
-            request["subject"] = self.text(1, 50, avoid_hash=True)
-        if self.chance(0.3):
-            request["ifUnchanged"] = self.chance(0.7)

@@ -1,17 +1,14 @@
-"""The subcommand `harness`: random events, encoded here and by the program, and compared."""
+"""The program `DiarioHarness`, and the events that requests to it describe."""
 
-import json
 import os
-import random
 import select
 import subprocess
 
 from .canonical import parse_json
-from .generate import Generator, written
-from .hashes import commitment_of, leaf_of, salt_of, sha256
+from .hashes import commitment_of, salt_of
 from .payload import with_new_id
 from .primitives import FormatError, parse_clock, parse_id
-from .row import Event, canonical_row, check_subject
+from .row import Event, check_subject
 
 ANSWER_SECONDS_MAX = 60
 
@@ -67,49 +64,3 @@ def event_of_request(event_type, request):
         salt = salt_of(bytes.fromhex(request["seed"]), event.sequence)
         event.commitment = commitment_of(salt, event.personal)
     return event
-
-
-def expected_answer(event_type, request):
-    event = event_of_request(event_type, request)
-    row = canonical_row(event)
-    return {
-        "ok": True,
-        "row": row.hex(),
-        "eventHash": sha256(row).hex(),
-        "leaf": leaf_of(sha256(row), request["acceptedAt"]).hex(),
-        "commitment": event.commitment.hex() if event.commitment else None,
-    }
-
-
-def run(program, types, count, seed):
-    """The number of events that agree, and a text for each that does not."""
-    generator = Generator(types, random.Random(seed))
-    child = Child([program, "harness"])
-    agreed, differences = 0, []
-    try:
-        for number in range(1, count + 1):
-            event_type, request = generator.request()
-            line = '{"row":' + written(request) + "}"
-            wanted = expected_answer(event_type, parse_json(line)["row"])
-            answer = child.ask(line)
-            if all(answer.get(key) == value for key, value in wanted.items()):
-                agreed += 1
-            else:
-                differences.append(difference(number, line, wanted, answer))
-    except FormatError as error:
-        differences.append(f"after {agreed + len(differences)} events: {error}")
-    finally:
-        child.close()
-    return agreed, differences
-
-
-def difference(number, line, wanted, answer):
-    parts = [f"event {number}: {line}"]
-    if not answer.get("ok"):
-        parts.append(f"  refused: {answer.get('message')}")
-    else:
-        for key in wanted:
-            if answer.get(key) != wanted[key]:
-                parts.append(f"  {key} here  {json.dumps(wanted[key])}")
-                parts.append(f"  {key} there {json.dumps(answer.get(key))}")
-    return "\n".join(parts)

@@ -88,7 +88,7 @@ class LogGenerator(Generator):
     """Events of several writers one after the other; values come again, as those of people do."""
 
     def __init__(self, types, random, positioned=True):
-        super().__init__(types, random)
+        super().__init__(random)
         self.positioned = positioned
         self.engine_types = [t for t in types if t.pack_name == "engine"]
         self.other_types = [t for t in types if t.pack_name != "engine"]

@@ -99,7 +99,7 @@ def run(program, types, count, seed, keep=None):
     """
     source = random.Random(seed)
     schemas, probes = probe_types()
-    child = Child([program, "harness"])
+    child = Child([program])
     agreed, differences, number = 0, [], 0
     try:
         while agreed < count and not differences:
