@@ -71,29 +71,6 @@ struct DiarySyncTests {
         _ = try await diary.append(batch)
     }
 
-    @Test func whatOneRecordsTheOtherReads() async throws {
-        let world = try World()
-        let transport = Direct(authority: world.authority)
-        let one = try world.makeDiary("one")
-        let other = try world.makeDiary("other")
-        try await one.sync(with: transport)
-        try await other.sync(with: transport)
-        try await Self.weigh(one, "2026-03-02", 78_400)
-        try await Self.weigh(other, "2026-03-03", 78_100)
-        let sent = try await one.sync(with: transport)
-        #expect(sent.pushed == 1)
-        #expect(sent.pending == 0)
-        try await other.sync(with: transport)
-        let last = try await one.sync(with: transport)
-        #expect(last.head == world.serverHead)
-        for diary in [one, other] {
-            let answer = try await diary.sql("SELECT day FROM weight ORDER BY day")
-            #expect(answer.rows.count == 2)
-        }
-        try await one.close()
-        try await other.close()
-    }
-
     @Test func withoutANetworkNothingIsLost() async throws {
         let world = try World()
         let diary = try world.makeDiary("one")
@@ -133,47 +110,6 @@ struct DiarySyncTests {
         #expect(last.rows.count == 3)
         try await again.close()
         try await one.close()
-    }
-
-    @Test func aDiaryIsPublishedAndThenSyncs() async throws {
-        /// Carries messages to spaces that are served.
-        struct Served: Transport {
-            let spaces: ServedSpaces
-            let key: TokenKey
-
-            func exchange(_ request: [UInt8]) async throws -> [UInt8] {
-                spaces.answer(request, to: "home", with: key.text, at: SystemClock().now)
-            }
-        }
-        let folder = try TemporaryFolder()
-        let directory = try POSIXDirectory(path: folder.path + "/served", access: .create)
-        try LogStore.create(in: directory)
-        let store = try Space.openStore(directory, access: .readWrite)
-        let control = try ControlFile(folder: folder.path + "/served", .create)
-        let home = try #require(SpaceName("home"))
-        let key = try control.makeTokenAndSpace(
-            TokenDraft(space: home, rights: .all),
-            drawnFrom: SystemEntropy(),
-            at: SystemClock().now
-        ).key
-        let transport = Served(spaces: ServedSpaces(store, control), key: key)
-        let space = try Space.create(
-            at: folder.path + "/device",
-            packs: try PackSource.builtIn()
-        )
-        let diary = Diary(space: space)
-        try await Self.weigh(diary, "2026-03-02", 78_400)
-        try await diary.publish(with: transport)
-        try await Self.weigh(diary, "2026-03-03", 78_100)
-        let report = try await diary.sync(with: transport)
-        #expect(report.pushed == 1)
-        #expect(report.pending == 0)
-        let id = try #require(try control.space(home)).id
-        #expect(store.standing(of: id).head == report.head)
-        let answer = try await diary.sql("SELECT day FROM weight ORDER BY day")
-        #expect(answer.rows.count == 2)
-        try await diary.close()
-        try store.close()
     }
 
     @Test func theStatusFollowsASyncThatGoesOn() async throws {

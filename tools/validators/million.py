@@ -54,7 +54,7 @@ class Runner:
 
 
 def payloads(chance, ids, origin, made):
-    """An event of people who use the apps: its type and payload; `made` are its replica's things."""
+    """The type and payload of an event; `made` are the things of its replica."""
     day = f"2025-{1 + chance.randrange(12):02}-{1 + chance.randrange(28):02}"
     new = {"id": f"01{chance.getrandbits(96):024X}"} if ids == "given" else {}
     kind = chance.randrange(4) if made else 0

@@ -8,23 +8,19 @@ runs them, some of them several times, through a proxy that cuts, repeats and re
 Each event must be in the log once then. Without `node` the JavaScript is not run.
 """
 
-import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
-import threading
 
 from diario_program import Diario, main, require
 from diario_program.serving import Proxy, Server, expect
 
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "schema" / "format" / "http.md"
-REPLICA = "7zk3m9q2c1f4b"
 EVENTS = "/v1/spaces/home/events"
 RUNS = 4
-RETRIES_AT_ONCE = 12
 
 
 class Lossy(Proxy):
@@ -80,85 +76,11 @@ def run_examples(server, token, folder):
     return told
 
 
-def weight(sequence, grams=70_000, **keys):
-    payload = {"day": "2026-03-01", "weightG": grams, "source": "manual"}
-    return {"type": "meals.weight.recorded", "version": 1, "payload": payload,
-            "origin": f"{REPLICA}-{sequence}"} | keys
-
-
-def send(server, token, *events):
-    return server.ask("POST", EVENTS, token, json.dumps(events))
-
-
-def at_once(count, body):
-    """Calls `body` on threads that start together; gives what they gave."""
-    found = []
-    gate = threading.Barrier(count)
-
-    def call():
-        gate.wait()
-        found.append(body())
-
-    threads = [threading.Thread(target=call) for _ in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return found
-
-
-def check_answers(server, token):
-    made = at_once(RETRIES_AT_ONCE, lambda: send(server, token, weight(1), weight(2)))
-    require(sorted(each.status for each in made) == [200] * (RETRIES_AT_ONCE - 1) + [201],
-            f"of the same requests at once one records: {[each.status for each in made]}")
-    require(len({each.json["positions"][0] for each in made}) == 1, "all have its position")
-    forked = expect(send(server, token, weight(2, 71_000)), 409, "another event").json
-    require(forked["type"].endswith(":forked") and forked["origin"] == f"{REPLICA}-2", str(forked))
-    gap = expect(send(server, token, weight(2), weight(4)), 409, "a gap").json
-    require(gap["type"].endswith(":gap") and gap["expected"] == 3, str(gap))
-    expect(send(server, token, weight(2), weight(3)), 201, "one of two is new")
-    # The server is killed and started again: what was answered is known.
-    server.kill()
-    server.start()
-    expect(send(server, token, weight(2), weight(3)), 200, "after the server was killed")
-
-
-def check_cloud_events(server, token):
-    event = {"specversion": "1.0", "id": "a-1", "source": "https://example.org/scale",
-             "type": "meals.weight.recorded", "data": weight(1)["payload"]}
-    headers = {"Content-Type": "application/cloudevents+json"}
-    made = at_once(RETRIES_AT_ONCE, lambda: server.ask(
-        "POST", EVENTS, token, json.dumps(event).encode(), headers))
-    require(sorted(each.status for each in made) == [200] * (RETRIES_AT_ONCE - 1) + [201],
-            f"a CloudEvent is recorded once: {[str(each) for each in made]}")
-    require(len({tuple(each.json["positions"]) for each in made}) == 1, "at one position")
-
-
-def check_replica(diario, server, token, folder):
-    """Whoever syncs gets these events as any other, salts and hashes included."""
-    note = {"type": "meals.allergy.added", "version": 1, "origin": f"{REPLICA}-4",
-            "payload": {"severity": "allergy", "note": "since spring"}}
-    expect(send(server, token, note), 201, "an event with a personal part")
-    copy = folder / "copy"
-    diario.good("clone", server.url(), copy, environment={"DIARIO_TOKEN": token})
-    diario.verify(copy)
-    require(diario.origins(copy).get(f"{REPLICA}-4") == 1, "the replica has the event")
-    expect(send(server, token, note), 200, "the same event with a personal part")
-
-
 def check(path, folder):
     diario = Diario(path, folder)
-    served = folder / "served"
-    with Server(diario, served) as server:
-        token = server.token("home")
-        told = run_examples(server, token, folder)
-        check_answers(server, token)
-        check_cloud_events(server, token)
-        check_replica(diario, server, token, folder)
-        document = server.ask("GET", "/v1/openapi.yaml")
-        own = (DOCUMENT.parent / "openapi.yaml").read_bytes()
-        require(document.status == 200 and document.body == own, "the description is served")
-        require(server.stop() == 0, "the server ends with 0")
+    with Server(diario, folder / "served") as server:
+        told = run_examples(server, server.token("home"), folder)
+        diario.verify(server.data)
     return "; ".join(told)
 
 

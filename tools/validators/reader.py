@@ -2,8 +2,8 @@
 """Compares two readers of one log: the program, and the one written from the format document.
 
 Use: reader.py PROGRAM. Makes spaces, records the packs' examples in several ways, and random events
-until some are sealed, and asks both readers for all events and for the root. Exit 0 if they agree,
-1 if not.
+until some are sealed, also as pending ones of a replica, and asks both readers for all events and
+for the root; and has proofs checked by the second one. Exit 0 if they agree, 1 if not.
 """
 
 import json
@@ -15,7 +15,10 @@ import tempfile
 import time
 
 from diario_format import directory, schemas
+from diario_format.proofs import Proof
 from diario_format.segment_generate import LogGenerator
+from diario_program import Diario, weight
+from diario_program.serving import Server
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 READER = pathlib.Path(__file__).resolve().parent / "rows.py"
@@ -77,6 +80,33 @@ def record_and_seal(program, space, seed):
         sys.exit("reader.py: the program did not record")
 
 
+def compare_lane(program, folder):
+    """A replica that records offline and seals what is pending; then all of it gets positions."""
+    diario, lane = Diario(program, folder), f"{folder}/lane"
+    with Server(diario, f"{folder}/served") as server:
+        token = {"DIARIO_TOKEN": server.token()}
+        diario.good("clone", server.url(), lane, environment=token)
+        lines = "\n".join(weight(number) for number in range(5000))
+        diario.good("-C", lane, "record", "-", "--quiet", stdin=lines)
+        diario.good("-C", lane, "seal", "--complete")
+        diario.good("-C", lane, "record", "-", "--quiet", stdin=lines[:2000].rpartition("\n")[0])
+        pending = compare(program, lane, "sealed pending events")
+        diario.good("-C", lane, "sync", environment=token)
+    diario.good("-C", lane, "seal")
+    return pending and compare(program, lane, "the same with positions")
+
+
+def check_proofs(program, space):
+    """The second implementation takes what the program proves, and its root."""
+    stats = json.loads(run(program, "-C", space, "stats", "--json"))
+    head, good = stats["head"], True
+    for words in (["1", "--event"], [str(head)], ["257"], ["--from", "300"], ["--from", "0"]):
+        proof = Proof(run(program, "-C", space, "prove", *words, "--json"))
+        good = good and proof.holds() and proof.root.hex() == stats["root"]
+    print(f"proofs of {head} events: {'hold' if good else 'DO NOT HOLD'}")
+    return good
+
+
 def main():
     if len(sys.argv) != 2 or sys.argv[1] in ("-h", "--help"):
         print(__doc__)
@@ -107,6 +137,8 @@ def main():
         results.append(compare(program, sealed, "sealed events"))
         run(program, "-C", sealed, "record", "-", "--quiet", text=examples)
         results.append(compare(program, sealed, "sealed events and later ones"))
+        results.append(check_proofs(program, sealed))
+        results.append(compare_lane(program, folder))
     return 0 if all(results) else 1
 
 

@@ -192,9 +192,8 @@ extension WorkloadGenerator {
         let harbour = world.harbourRanks.draw(&random)
         let report = Report(subject: subject, species: open.species, lengthUm: open.lengthUm)
         replicas[replica].reports.append(report)
-        put(
-            #""assessmentId":"\#(open.subject.id)","speciesId":"\#(Phrases.species[open.species])","#
-        )
+        put(#""assessmentId":"\#(open.subject.id)","#)
+        put(#""speciesId":"\#(Phrases.species[open.species])","#)
         put(#""placeId":"\#(Phrases.harbours[harbour])","observedOn":"\#(date)","#)
         put(#""lengthUm":\#(open.lengthUm),"#)
         if open.coin == nil {

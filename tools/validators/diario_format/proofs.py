@@ -344,16 +344,3 @@ def check_tiles(folder, leaves):
     if mark.nodes != wanted.nodes:
         problems.append("the mark of the tiles is not that of the log")
     return problems
-
-
-def write_tiles(folder, leaves):
-    """Writes the tiles of these leaves, as one that extends them does."""
-    os.makedirs(folder, exist_ok=True)
-    for number, level in enumerate(tile_levels(leaves)):
-        with open(os.path.join(folder, str(number + 1)), "wb") as file:
-            file.write(level)
-    current = CompactRange()
-    for leaf in leaves:
-        current.append(leaf)
-    with open(os.path.join(folder, "size"), "wb") as file:
-        file.write(encode_mark(current))
