@@ -39,16 +39,7 @@ package struct SpaceRenewal: ~Copyable {
     private let plan: Plan
     /// The ids of this replica, with the last sequence of each that was recorded here.
     private let own: [ReplicaID: UInt64]
-    private let find: (TypeEntry) -> EventType?
-    private var lane: LaneBlocks
-    private var isAgain = false
-    /// The next origin under which an event is recorded again.
-    private var next: Origin
-    private var newOrigins: [Origin: Origin] = [:]
-    /// Of the last event that was recorded again.
-    private var lastClock = HybridTime(rawValue: 0)
-    /// Of each replica the sequence that comes next in the new space.
-    private var expected: [ReplicaID: UInt64] = [:]
+    private var lane: LaneTransfer
     /// What the inbox has of each replica beyond the new space's history, in order.
     private var waiting: [ReplicaID: ArraySlice<InboxEntry>] = [:]
     private var kept: [InboxEntry] = []
@@ -56,7 +47,6 @@ package struct SpaceRenewal: ~Copyable {
     private var others = KeptBlocks()
     private var otherCount: UInt64 = 0
     private var pendingAgain: UInt64 = 0
-    private var payload = Payload()
 
     /// How often somebody may record something meanwhile.
     private static let attemptCountMax = 100
@@ -111,14 +101,19 @@ package struct SpaceRenewal: ~Copyable {
         self.plan = plan
         self.old = old
         self.store = store
-        self.find = find
         new = staged.space
-        next = Origin(replica: staged.replica, sequence: 1)
         own = Dictionary(
             try store.ownReplicas(of: old).map { ($0.replica, $0.lastSequence) },
             uniquingKeysWith: max
         )
-        lane = LaneBlocks(store, staged.space)
+        lane = LaneTransfer(
+            store,
+            staged.space,
+            Origin(replica: staged.replica, sequence: 1),
+            size: plan.size,
+            fork: plan.fork,
+            find
+        )
     }
 
     /// Nil if the old space is not what it was any more.
@@ -141,7 +136,7 @@ package struct SpaceRenewal: ~Copyable {
         guard try store.activate(new, inPlaceOf: old, ifStill: standing) else { return nil }
         return Outcome(
             space: new,
-            recordedAgain: UInt64(newOrigins.count),
+            recordedAgain: UInt64(lane.newOrigins.count),
             pendingAgain: pendingAgain,
             kept: otherCount
         )
@@ -182,7 +177,7 @@ package struct SpaceRenewal: ~Copyable {
     /// What was refused behind the size is judged again; the rest stays in the inbox.
     private mutating func sortInbox() throws(LogError) {
         for entry in try store.inbox(of: old) {
-            let isKnown = entry.sequences.lowerBound < expectedSequence(of: entry.replica)
+            let isKnown = entry.sequences.lowerBound < lane.expectedSequence(of: entry.replica)
             if isKnown || own[entry.replica] == nil {
                 kept.append(entry)
             } else {
@@ -200,7 +195,7 @@ package struct SpaceRenewal: ~Copyable {
                 InboxNote(
                     old: note.old,
                     count: note.count,
-                    new: newOrigins[note.new] ?? note.new
+                    new: lane.newOrigins[note.new] ?? note.new
                 ),
                 of: new
             )
@@ -225,13 +220,13 @@ package struct SpaceRenewal: ~Copyable {
 
     private func isRecordedAgain(_ group: ImportNote.Group) -> Bool {
         group.sequences.contains {
-            newOrigins[Origin(replica: group.first.replica, sequence: $0)] != nil
+            lane.newOrigins[Origin(replica: group.first.replica, sequence: $0)] != nil
         }
     }
 
     /// A run of imported events with the origins that they have in the new space.
     private func renamed(_ run: ImportedRun) -> [ImportedRun] {
-        guard !newOrigins.isEmpty else { return [run] }
+        guard !lane.newOrigins.isEmpty else { return [run] }
         var runs: [ImportedRun] = []
         for index in 0..<run.count {
             let rest = run.dropFirst(index)
@@ -239,7 +234,7 @@ package struct SpaceRenewal: ~Copyable {
                 ImportedRun(
                     first: rest.first,
                     count: 1,
-                    newFirst: newOrigins[rest.newFirst] ?? rest.newFirst
+                    newFirst: lane.newOrigins[rest.newFirst] ?? rest.newFirst
                 )
             )
         }
@@ -310,7 +305,7 @@ package struct SpaceRenewal: ~Copyable {
             for row in rows {
                 let group = SaltSeed.group(of: row.sequence)
                 let node = head.saltNodes.first { $0.group == group }
-                try takeRow(row, bytes.span, head.types[row.typeIndex], node)
+                try lane.take(row, bytes.span, head.types[row.typeIndex], node)
             }
         }
     }
@@ -334,7 +329,7 @@ package struct SpaceRenewal: ~Copyable {
                 continue
             }
             if isCanonical { pendingAgain += 1 }
-            try takeRow(row, events.bytes.span, events.types[row.typeIndex], node)
+            try lane.take(row, events.bytes.span, events.types[row.typeIndex], node)
         }
     }
 
@@ -345,93 +340,6 @@ package struct SpaceRenewal: ~Copyable {
     private mutating func isTaken(_ row: BlockRow) -> Bool {
         guard let last = own[row.replica] else { return false }
         guard row.sequence > last else { return true }
-        return !isAgain && row.sequence == expectedSequence(of: row.replica)
-    }
-
-    private mutating func expectedSequence(of replica: ReplicaID) -> UInt64 {
-        if let known = expected[replica] { return known }
-        let first = store.lastSequence(of: replica, in: new) + 1
-        expected[replica] = first
-        return first
-    }
-
-    /// Puts a row into the lane, under its origin or as a new event.
-    private mutating func takeRow(
-        _ row: BlockRow,
-        _ bytes: Span<UInt8>,
-        _ type: TypeEntry,
-        _ node: SaltNode?
-    ) throws(LogError) {
-        let part: PublicPart
-        do throws(FormatError) { part = try PublicPart.parse(bytes, row) } catch {
-            throw .format(error)
-        }
-        // The authority waits for each sequence: behind one that nobody has, all gets a new id.
-        if row.origin == plan.fork || row.sequence != expectedSequence(of: row.replica) {
-            isAgain = true
-        }
-        expected[row.replica] = row.sequence + 1
-        let isFirst = part.envelope.batchFirst == row.sequence
-        guard isAgain else {
-            return try lane.append(row, of: bytes, type, node: node, isFirst: isFirst)
-        }
-        try record(row, part, bytes, type)
-    }
-
-    /// Records an event again: all as it was but its origin, and ids that were made of such.
-    private mutating func record(
-        _ row: BlockRow,
-        _ part: PublicPart,
-        _ bytes: Span<UInt8>,
-        _ entry: TypeEntry
-    ) throws(LogError) {
-        let origin = next
-        next = Origin(replica: next.replica, sequence: next.sequence + 1)
-        newOrigins[row.origin] = origin
-        var envelope = part.envelope
-        let offset = row.sequence - envelope.batchFirst
-        envelope.replica = origin.replica
-        envelope.sequence = origin.sequence
-        envelope.batchFirst = origin.sequence - offset
-        envelope.base = min(envelope.base, plan.size)
-        // What comes together under one id may come from several, each with a clock of its own.
-        envelope.clock = max(envelope.clock, HybridTime(rawValue: lastClock.rawValue + 1))
-        lastClock = envelope.clock
-        guard let type = find(entry), Fingerprint.schema(type) == entry.fingerprint else {
-            // Nobody here can tell which of its fields are ids; the authority will refuse it.
-            return try lane.append(row, of: bytes, entry, envelope)
-        }
-        var draft = DraftBatch()
-        do throws(FormatError) {
-            try PayloadCodec.decode(bytes, row, part, plan: PayloadPlan(type), into: &payload)
-            let origins = newOrigins
-            payload.replaceIDs(of: type) { Self.renamed($0, by: origins) }
-            let actor = part.actor.map { Array(bytes, $0) }
-            var subject = part.subject.map { Array(bytes, $0) }
-            if let named = subject, let new = Self.renamed(named[...], by: origins) {
-                subject = new
-            }
-            try draft.append(
-                payload,
-                type: type,
-                at: part.envelope.at,
-                actor: actor?.span,
-                subject: subject?.span,
-                ifUnchanged: part.flags.contains(.ifUnchanged),
-                origin: origin
-            )
-        } catch {
-            throw .format(error)
-        }
-        try lane.append(draft, envelope)
-    }
-
-    /// The new form of an id that is an origin; nil if it stays as it is.
-    private static func renamed(
-        _ id: ArraySlice<UInt8>,
-        by origins: [Origin: Origin]
-    ) -> [UInt8]? {
-        guard let origin = Origin(text: String(decoding: id, as: UTF8.self)) else { return nil }
-        return origins[origin].map { Array($0.text.utf8) }
+        return !lane.isAgain && row.sequence == lane.expectedSequence(of: row.replica)
     }
 }
