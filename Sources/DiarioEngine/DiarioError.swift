@@ -103,7 +103,7 @@ extension DiarioError {
             case .storage(let error), .stopped(let error): Kind(error)
             case .format(let error): Kind(error)
             case .corrupt: .corrupt
-            case .notALog, .unknownSpace, .released, .lost: .notFound
+            case .notALog, .unknownSpace, .released: .notFound
             case .newerFormat, .unknownType, .noSchema: .incompatible
             case .readOnly, .closed: .readOnly
             case .notAuthority, .isAuthority, .outOfOrder: .invalid

@@ -4,20 +4,14 @@ import DiarioStorage
 /// Which version of the format a data directory has, and who may read it.
 package struct DirectoryFormat: Equatable, Sendable {
     package static let current = 11
-    /// What a directory has in which events were lost beside others of their segment.
-    static let hollow = 11
     /// What a directory has once a replica of it changed its id.
     static let parted = 10
     /// What a directory has once others pushed to a space of it.
     static let served = 9
     /// What a directory has once an authority refused events.
     static let refused = 8
-    /// What a directory has in which pending events were lost.
-    static let gone = 6
     /// What a directory has once a lane of it is sealed.
     static let lanes = 4
-    /// What a directory has in which positions were lost.
-    static let lossy = 3
     /// What a directory has once a space of it is sealed.
     static let sealed = 2
     /// What a directory has until a space of it is sealed; older programs use it.

@@ -167,12 +167,7 @@ package struct LogCursor: Sendable {
             let shared = store.shared
             let found = try shared.segments.entry(at: wanted, of: space, in: shared.directory)
             guard let entry = found else {
-                let lost = shared.segments.lost(around: wanted, of: space)
-                guard let run = lost?.run(at: wanted) else {
-                    throw .released(position: wanted, released: released)
-                }
-                leave(run.lowerBound..<run.upperBound + 1)
-                return .empty
+                throw .released(position: wanted, released: released)
             }
             switch try SegmentWalk.open(entry, of: space, in: shared, filter, only: positions)
             {
@@ -358,11 +353,10 @@ extension LogShared {
         if (list.last?.last ?? 0) < released {
             list = try segments.readLists(of: space, in: directory).segments
         }
-        let lost = segments.lost(of: space)
-        guard max(list.last?.last ?? 0, lost.last?.last ?? 0) >= released else {
+        guard let first = list.first, let last = list.last, last.last >= released else {
             return released + 1
         }
-        return min(list.first?.first ?? UInt64.max, lost.first?.first ?? UInt64.max)
+        return first.first
     }
 }
 

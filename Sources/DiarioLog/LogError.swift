@@ -23,7 +23,7 @@ package struct Fault: Error, Hashable, Sendable {
 package enum LogError: Error, Equatable, Sendable {
     case storage(StorageError)
     case format(FormatError)
-    /// Bytes below the synced length are damaged. Never repaired silently.
+    /// Bytes below the synced length are damaged. Never passed over in silence.
     case corrupt(Fault)
     /// The directory holds no log.
     case notALog
@@ -60,21 +60,18 @@ package enum LogError: Error, Equatable, Sendable {
     /// Positions up to `released` were given away and are not in this log any more.
     case released(position: UInt64, released: UInt64)
 
-    /// The events at these positions were lost, so nothing can be shown of them any more.
-    case lost(LostPositions)
-
     /// What failed and what to do about it, in one or two sentences.
     package var message: String {
         switch self {
         case .storage(let error): error.message
         case .format(let error): error.message
         case .corrupt(let fault) where !fault.file.hasPrefix(LogPaths.log + "/"):
-            "The data directory is damaged at \(fault.message). `diario repair` shows what can be "
-                + "mended and what would be lost; or restore a backup of the directory."
+            "The data directory is damaged at \(fault.message). Restore a backup, or write all "
+                + "that verifies into a new directory: diario salvage DIR NEW"
         case .corrupt(let fault):
             "The log is damaged at \(fault.message). It can be read up to there and takes no "
-                + "events. `diario repair` shows what can be mended and what would be lost; or "
-                + "restore a backup of the directory."
+                + "events. Restore a backup, or write all that verifies into a new directory: "
+                + "diario salvage DIR NEW"
         case .notALog:
             "There is no Diario log here. Make one with `diario init DIR`, or check the path."
         case .newerFormat(let version):
@@ -124,9 +121,6 @@ package enum LogError: Error, Equatable, Sendable {
                 + "Wait until that is done."
         case .released(let position, let released):
             "Position \(position) is not in the log any more: up to \(released) were released."
-        case .lost(let lost):
-            "What depends on it cannot be shown: \(lost.message). Restore a backup if there is "
-                + "one; `diario verify` lists all that was lost."
         }
     }
 }

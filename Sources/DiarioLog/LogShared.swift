@@ -15,8 +15,6 @@ final class LogShared: Sendable {
     let sizes: LogSizes
     /// False where nothing may happen by itself.
     let hasThreads: Bool
-    /// True to find all rows that are in the log's files still, for repair.
-    let isSalvage: Bool
     let files: OpenFiles
     let hashes = Hashes()
     let segments = SegmentShelf()
@@ -33,10 +31,8 @@ final class LogShared: Sendable {
         engine: EngineReader,
         types: [EventType],
         sizes: LogSizes,
-        hasThreads: Bool,
-        isSalvage: Bool = false
+        hasThreads: Bool
     ) {
-        self.isSalvage = isSalvage
         self.directory = directory
         self.time = time
         self.entropy = entropy

@@ -72,8 +72,8 @@ extension LogStore {
                 Fault(
                     file: path,
                     offset: 0,
-                    what: "the pack's files are not what was adopted; `diario repair` mends them, "
-                        + "with --schema DIR from the folder of a pack of your own"
+                    what: "the pack's files are not the adopted ones; put these back, from the "
+                        + "folder of the pack or from a backup"
                 )
             )
         }

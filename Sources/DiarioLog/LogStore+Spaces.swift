@@ -203,8 +203,7 @@ extension LogStore {
             segmentCount: segments.count + home.manifest.lanes.count,
             pending: index.pendingCount,
             sealedPending: index.sealedPendingCount,
-            events: home.manifest.lost.isEmpty
-                ? index.eventCount : countEvents(home.manifest, index),
+            events: index.eventCount,
             liveBytes: index.liveBytes,
             adoptions: index.adoptions,
             clock: index.clock,
@@ -213,15 +212,14 @@ extension LogStore {
         )
     }
 
-    /// Which events there are at positions that were given: another text once some were lost, or
-    /// were given to other events.
+    /// Which events there are at positions that were given: another text once some were given to
+    /// other events.
     ///
     /// Empty as long as nothing of the kind happened.
     package func history(of space: SpaceID) throws(LogError) -> String {
         let manifest = try SpaceHome.readManifest(space, in: shared.directory)
-        guard manifest.epoch != 0 || !manifest.lost.isEmpty else { return "" }
-        let runs = manifest.lost.runs.map { "\($0.lowerBound)-\($0.upperBound)" }
-        let text = Array("\(manifest.epoch) \(runs.joined(separator: " "))".utf8)
+        guard manifest.epoch != 0 else { return "" }
+        let text = Array("\(manifest.epoch) ".utf8)
         return SHA256.hash(text.span).text
     }
 

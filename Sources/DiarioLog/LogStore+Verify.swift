@@ -10,10 +10,6 @@ package struct Verification: Sendable {
     package var rowCount = 0
     /// The root of all positions; nil if a fault leaves it unknown.
     package var root: Hash32?
-    /// Positions whose events were lost before, as `diario repair` wrote down.
-    package var lost: [LostPositions] = []
-    /// Pending events that were lost before, in order of replica and sequence.
-    package var lostPending: [GoneRows] = []
     package var faults: [Fault] = []
 }
 
@@ -67,11 +63,8 @@ extension LogStore {
         let (released, head) = shared.index.withLock { ($0[space].released, $0[space].head) }
         let first = try shared.firstReadable(space, released: released)
         var check = try SpaceCheck(shared, space, released: first - 1)
-        result.lost = shared.segments.lost(of: space)
-        result.lostPending = shared.index.withLock { $0[space].gone.map(\.rows) }
-            .filter { $0.reason == .lost }
         let lanes = try damagedLanes(of: space, &result.faults)
-        let all = try stretches(of: space, first...max(first, head), released, result.lost, lanes)
+        let all = try stretches(of: space, first...max(first, head), released, lanes)
         var next = first
         for stretch in all {
             let positions = stretch.positions
@@ -80,7 +73,6 @@ extension LogStore {
                 try read(space, next...positions.lowerBound - 1, &check, &result, visit)
             }
             switch stretch {
-            case .lost(let positions): try check.pass(positions)
             case .damaged(let positions): check.skip(to: positions.upperBound)
             case .sealed(let entry, let last):
                 let faults = try verify(entry, through: last, of: space, &check, &result, visit)
@@ -111,8 +103,6 @@ extension LogStore {
 
     /// Positions that are not read as rows of the log.
     private enum Stretch {
-        /// Those were lost, and are in no segment.
-        case lost(ClosedRange<UInt64>)
         /// A segment, and the last of its positions that was released: what follows is in the log
         /// as well, and read there.
         case sealed(SegmentEntry, last: UInt64)
@@ -121,7 +111,6 @@ extension LogStore {
 
         var positions: ClosedRange<UInt64> {
             switch self {
-            case .lost(let positions): positions
             case .sealed(let entry, let last): entry.first...last
             case .damaged(let positions): positions
             }
@@ -133,7 +122,6 @@ extension LogStore {
         of space: SpaceID,
         _ positions: ClosedRange<UInt64>,
         _ released: UInt64,
-        _ lost: [LostPositions],
         _ lanes: [SegmentEntry]
     ) throws(LogError) -> [Stretch] {
         var found: [Stretch] = []
@@ -141,9 +129,6 @@ extension LogStore {
         where entry.last >= positions.lowerBound && entry.first <= released {
             found.append(.sealed(entry, last: min(entry.last, released)))
         }
-        var gaps = NumberRanges(lost.runs)
-        for entry in try segments(of: space) { gaps.remove(entry.first...entry.last) }
-        for gap in gaps.ranges where positions ~= gap.lowerBound { found.append(.lost(gap)) }
         let index = shared.index.withLock { $0[space] }
         for entry in lanes { found += index.positions(in: entry).map { .damaged($0) } }
         return found.sorted { $0.positions.lowerBound < $1.positions.lowerBound }
@@ -174,13 +159,8 @@ extension LogStore {
     }
 
     /// Whether the log has nothing of a space: each has at least adopted packs, or is written down
-    /// as one without events, unless a repair found nothing of it.
+    /// as one without events.
     func isMissing(_ space: SpaceID) throws(LogError) -> Bool {
-        guard try isUnknown(space) else { return false }
-        return try history(of: space).isEmpty
-    }
-
-    private func isUnknown(_ space: SpaceID) throws(LogError) -> Bool {
         func isUnknown() -> Bool { shared.index.withLock { !$0[space].isKnown } }
         guard isUnknown() else { return false }
         // Another process may have made it just now.
@@ -258,7 +238,7 @@ extension LogStore {
         do throws(LogError) {
             var segment = try opened(entry, of: space)
             let place = segment.place
-            let types = segment.reader.index.types.map(\.entry).filter { $0 != LostRow.entry }
+            let types = segment.reader.index.types.map(\.entry)
             let damaged = try damagedBlocks(of: &segment)
             guard damaged.isEmpty else { return damaged }
             let nodes = try place.reading { () throws(SegmentError) in
@@ -273,9 +253,9 @@ extension LogStore {
             var isKnown = true
             for start in stride(from: 0, to: events.count, by: Self.pieceCount) {
                 let piece = start..<min(start + Self.pieceCount, events.count)
-                let count = try check.take(piece, of: &rows, at: place, salts)
-                result.rowCount += count
-                if isKnown, let what = visit(.sealed(types: types, count: count)) {
+                try check.take(piece, of: &rows, at: place, salts)
+                result.rowCount += piece.count
+                if isKnown, let what = visit(.sealed(types: types, count: piece.count)) {
                     isKnown = false
                     if let fault = place.fault(.segment, what).fault {
                         result.faults.append(fault)

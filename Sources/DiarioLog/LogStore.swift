@@ -64,7 +64,6 @@ package final class LogStore: Sendable {
         types: [EventType] = [],
         sizes: LogSizes = .standard,
         background: Background = .thread,
-        isSalvage: Bool = false,
         isDraft: Bool = false
     ) throws(LogError) {
         Limits.check()
@@ -80,8 +79,7 @@ package final class LogStore: Sendable {
             engine: engine,
             types: types,
             sizes: sizes,
-            hasThreads: background == .thread,
-            isSalvage: isSalvage
+            hasThreads: background == .thread
         )
         let weak = WeakStore()
         committer = CalledThread(name: "diario-commit") { wake in weak.store?.serve(wake) ?? false }

@@ -6,12 +6,6 @@ import Synchronization
 /// The rules that hold between the events of a space: L4, L5, and positions without gaps.
 struct SpaceCheck: ~Copyable {
     private let space: SpaceID
-    /// Positions that were lost, and those around them, that are not passed yet.
-    private var gaps: ArraySlice<LostPositions> {
-        didSet { nextGap = gaps.first?.first ?? .max }
-    }
-    /// Where the first of them begins: most positions come before all.
-    private var nextGap: UInt64
     private var hasher = EventHasher()
     private var seeds: Seeds
     private var heads: [ReplicaID: ReplicaHead] = [:]
@@ -21,15 +15,11 @@ struct SpaceCheck: ~Copyable {
     private var tree: TileCheck
     /// False once rows were missing: the root stays that of those before.
     private var isWhole = true
-    /// Tiles that the hashes of what was lost contradict.
-    private var faults: [Fault] = []
     /// The leaves of the piece at hand.
     private var leaves: [Hash32] = []
 
     init(_ shared: LogShared, _ space: SpaceID, released: UInt64) throws(LogError) {
         self.space = space
-        gaps = shared.segments.lost(of: space).drop { $0.last <= released }
-        nextGap = gaps.first?.first ?? .max
         seeds = Seeds(store: shared, space: space)
         let index = shared.index.withLock { $0[space] }
         position = released
@@ -49,34 +39,7 @@ struct SpaceCheck: ~Copyable {
         isWhole = false
     }
 
-    /// Goes on behind positions that were lost, and that no segment has an envelope of.
-    mutating func pass(_ lost: ClosedRange<UInt64>) throws(LogError) {
-        guard lost.lowerBound == position + 1 else { return skip(to: lost.upperBound) }
-        for position in lost { try advance(to: position) }
-    }
-
-    /// Goes on to the next position, and in the tree behind what was lost from there on; true if
-    /// the event itself was.
-    @discardableResult
-    private mutating func advance(to next: UInt64) throws(LogError) -> Bool {
-        position = next
-        guard next >= nextGap else { return false }
-        while let gap = gaps.first, gap.last < next { gaps.removeFirst() }
-        guard let gap = gaps.first, gap.first <= next else { return false }
-        if gap.first == next, isWhole, tree.size == next - 1 {
-            if gap.hashes.isEmpty {
-                for position in gap.positions {
-                    try tree.append(LostPositions.standIn(position), &hasher)
-                }
-            } else if let fault = try tree.append(gap, &hasher) {
-                faults.append(fault)
-            }
-        }
-        return gap.run(at: next) != nil
-    }
-
     mutating func finishTiles(_ faults: inout [Fault]) throws(LogError) {
-        faults += self.faults
         if let fault = try tree.finish() { faults.append(fault) }
     }
 
@@ -99,13 +62,13 @@ struct SpaceCheck: ~Copyable {
         return "position \(first + UInt64(event)): \(fault.message)"
     }
 
-    /// Takes the next events of a segment that was begun; gives how many of them are there.
+    /// Takes the next events of a segment that was begun.
     mutating func take(
         _ events: Range<Int>,
         of rows: inout SegmentRows,
         at place: SegmentPlace,
         _ salts: SaltNodes
-    ) throws(LogError) -> Int {
+    ) throws(LogError) {
         seeds.segment = salts
         leaves.removeAll(keepingCapacity: true)
         do throws(SegmentError) {
@@ -115,21 +78,10 @@ struct SpaceCheck: ~Copyable {
         } catch {
             throw place.error(error)
         }
-        var count = 0
-        for (event, leaf) in zip(events, leaves) {
-            let isLost = try advance(to: position + 1)
-            guard isLost == rows.isLost(event) else {
-                throw place.fault(
-                    .segment,
-                    isLost
-                        ? "position \(position) is listed as lost, and is not"
-                        : "position \(position) is not listed as lost, and is"
-                )
-            }
-            if !isLost { count += 1 }
+        for leaf in leaves {
+            position += 1
             if position > tree.size, isWhole { try tree.append(leaf, &hasher) }
         }
-        return count
     }
 
     // MARK: Rows
@@ -140,7 +92,7 @@ struct SpaceCheck: ~Copyable {
         let block = events.bytes.span
         for stored in events.rows {
             let isNext = stored.position == position + 1
-            if isNext { try advance(to: position + 1) }
+            if isNext { position += 1 }
             let (leaf, what) = leaf(stored, events, block, isNext: isNext)
             if let what { return what }
             if let leaf { try tree.append(leaf, &hasher) }

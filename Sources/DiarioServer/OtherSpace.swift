@@ -14,9 +14,8 @@ extension Refusal {
             + "and not \(meant.text). Check the address: diario remote show. "
         if isUsed {
             message +=
-                "If the space was made anew there, as a repair of the server may do, copy it with "
-                + "`diario clone URL DIR`, and take along what it lacks: `diario export > FILE` "
-                + "here, and there `diario import FILE` and `diario sync`. " + Self.besideIt
+                "If the space was made anew there, as diario salvage does, copy it with `diario "
+                + "clone URL NEW --lane-of DIR`, where DIR is this folder. " + Self.besideIt
         } else {
             message +=
                 "If the server lost the space that is meant, give it back, with a token that has "

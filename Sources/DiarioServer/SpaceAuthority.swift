@@ -147,15 +147,11 @@ package final class SpaceAuthority: Sendable {
             )
         }
         guard standing.epoch == manifest.epoch else {
-            // A repair of a replica begins an epoch of its own.
-            let remedy =
-                standing.epoch > manifest.epoch
-                ? " If this replica was repaired, go on with: diario sync --rejoin" : ""
             throw refusal(
                 .epoch,
                 number: outline.head,
                 "The authority was restored from a backup: epoch \(manifest.epoch) here, "
-                    + "\(standing.epoch) there.\(remedy)"
+                    + "\(standing.epoch) there."
             )
         }
         guard standing.size <= outline.head else {

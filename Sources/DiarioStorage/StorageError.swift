@@ -64,7 +64,7 @@ package enum StorageError: Error, Hashable, Sendable {
                 + "Choose a shorter one."
         case .notFile(let path):
             "\(path) is no file but a folder, a pipe or a link, which is not followed. Put the "
-                + "file itself there; if it belongs to a space, run `diario repair`."
+                + "file itself there; if it belongs to a space: diario salvage DIR NEW."
         case .removed(let path):
             "\(path) was removed while it was in use, or another one was put in its place. "
                 + "Check the folder that it was in."

@@ -52,7 +52,7 @@ import Testing
 /// A directory with a sealed part, a tail and a lane.
 private struct FlipSample {
     struct Answers: Equatable {
-        var rows: [[RepairRow]] = []
+        var rows: [[EventRow]] = []
         var roots: [Hash32] = []
         var isFaultFree = true
     }
@@ -106,7 +106,7 @@ private struct FlipSample {
                 let result = try store.verify(space) { _ in nil }
                 if !result.faults.isEmpty { answers.isFaultFree = false }
                 guard answers.isFaultFree else { return answers }
-                answers.rows.append(try RepairRow.all(space, in: store))
+                answers.rows.append(try EventRow.all(space, in: store))
                 answers.roots.append(try store.root(of: space))
                 if try store.status(of: space).head > 0 {
                     _ = try store.inclusion(of: 1, in: space)

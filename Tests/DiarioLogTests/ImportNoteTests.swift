@@ -121,21 +121,6 @@ import Testing
         #expect(notes.contains(kept))
         #expect(notes.contains(ImportNote(group: nil, runs: [new])))
     }
-
-    /// A damaged note is set aside, since an import refuses to go on without knowing.
-    @Test func repairSetsADamagedNoteAside() throws {
-        let (store, space) = (lane.store, lane.space)
-        try store.keep(note(1, 1, [run(5, 1, as: 1)]), of: space)
-        try store.keep(ImportNote(group: nil, runs: [run(1, 2, as: 20)]), of: space)
-        let sample = try RepairSample(lane)
-        let directory = sample.log.disk.process(1)
-        try directory.replace(LogPaths.knownImports(space), with: [1, 2, 3])
-        let report = try sample.run()
-        #expect(report.isMended, "\(report.findings) \(report.remaining)")
-        let mended = try sample.log.open(access: .readOnly)
-        #expect(try mended.readImports(of: space).notes.count == 1)
-        #expect(try mended.verify(space) { _ in nil }.faults == [])
-    }
 }
 
 extension [ImportedRun] {

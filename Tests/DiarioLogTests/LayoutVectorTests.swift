@@ -28,12 +28,11 @@ import Testing
 
     private static let comment =
         "schema/format/log.md, sections 7 and 8. manifests: a manifest and what it holds: version, "
-        + "space, lineage, epoch, authority, staging, lost, replaces; of each segment \"segment\", "
+        + "space, lineage, epoch, authority, staging, replaces; of each segment \"segment\", "
         + "or \"private\" and the replica, first position or sequence, number, events, CRC32C of "
         + "the sidecar, both lengths, bytes of rows, identity; of each retired one first, number "
         + "and time. records: the content of a record of a kind; 7 holds replica, first sequence, "
-        + "count, first position, acceptedAt and clock, 8 replica, first sequence, count, why and "
-        + "since. marks: generation, length and number. Bytes are hexadecimal, ids 13 characters."
+        + "count, first position, acceptedAt and clock. marks: generation, length and number. Bytes are hexadecimal, ids 13 characters."
 
     @Test func goldenFilesAreReadAndWritten() throws {
         let vectors = try VectorFile.load("layout-1.json", make: Self.make)
@@ -45,21 +44,14 @@ import Testing
             #expect(Self.lines(manifest) == sample.holds, "\(sample.shows)")
             #expect(manifest.encoded() == bytes, "\(sample.shows)")
         }
-        #expect(vectors.records.map(\.kind) == [7, 7, 8, 8])
+        #expect(vectors.records.map(\.kind) == [7, 7])
         for sample in vectors.records {
             let bytes = try Hex.bytes(sample.content)
             var written: [UInt8] = []
-            if sample.kind == 7 {
-                let read = SealedRows(bytes.span)
-                let rows = try #require(read, "\(sample.shows)")
-                #expect(Self.lines(rows) == sample.holds, "\(sample.shows)")
-                rows.append(to: &written)
-            } else {
-                let read = GoneRows(bytes.span)
-                let rows = try #require(read, "\(sample.shows)")
-                #expect(Self.lines(rows) == sample.holds, "\(sample.shows)")
-                rows.append(to: &written)
-            }
+            let read = SealedRows(bytes.span)
+            let rows = try #require(read, "\(sample.shows)")
+            #expect(Self.lines(rows) == sample.holds, "\(sample.shows)")
+            rows.append(to: &written)
             #expect(written == bytes, "\(sample.shows)")
         }
         #expect(vectors.marks.count == 2)
@@ -84,7 +76,7 @@ import Testing
             "version \(manifest.version)", "space \(manifest.space.text)",
             "lineage \(manifest.lineage.bytesText)", "epoch \(manifest.epoch)",
             "authority \(manifest.authority?.text ?? "none")",
-            "staging \(manifest.isStaging ? 1 : 0)", "lost \(manifest.hasLost ? 1 : 0)",
+            "staging \(manifest.isStaging ? 1 : 0)",
             "replaces \(manifest.replaces?.text ?? "none")",
         ]
         for entry in manifest.segments + manifest.lanes {
@@ -109,13 +101,6 @@ import Testing
             rows.replica.text, "\(rows.firstSequence)", "\(rows.count)",
             "\(rows.placed?.firstPosition ?? 0)", "\(rows.placed?.acceptedAt ?? 0)",
             "\(rows.clock.rawValue)",
-        ]
-    }
-
-    private static func lines(_ rows: GoneRows) -> [String] {
-        [
-            rows.replica.text, "\(rows.firstSequence)", "\(rows.count)",
-            "\(rows.reason.rawValue)", "\(rows.since.milliseconds)",
         ]
     }
 
@@ -214,29 +199,13 @@ import Testing
             placed: SealedRows.Placed(firstPosition: 12, acceptedAt: -5),
             clock: HybridTime(rawValue: 0)
         )
-        let sealed = [("pending events", pending), ("events with positions", placed)].map {
+        return [("pending events", pending), ("events with positions", placed)].map {
             shows,
             rows in
             var bytes: [UInt8] = []
             rows.append(to: &bytes)
             return Record(shows: shows, kind: 7, content: Hex.text(bytes), holds: lines(rows))
         }
-        let reasons: [(String, GoneRows.Reason)] = [
-            ("events that are lost", .lost), ("events at lost positions", .placed),
-        ]
-        return sealed
-            + reasons.map { shows, reason in
-                let rows = GoneRows(
-                    replica: replica,
-                    firstSequence: 17,
-                    count: 8,
-                    reason: reason,
-                    since: Timestamp(milliseconds: 1_795_000_000_000)
-                )
-                var bytes: [UInt8] = []
-                rows.append(to: &bytes)
-                return Record(shows: shows, kind: 8, content: Hex.text(bytes), holds: lines(rows))
-            }
     }
 }
 

@@ -80,8 +80,7 @@ struct RemoteFileTests {
         #expect(try store.remote(of: space) == Self.remote)
     }
 
-    /// Neither verify nor repair saw such a file, though who wanted to sync was told to repair.
-    @Test func aDamagedFileIsFoundAndTakenAway() throws {
+    @Test func aDamagedFileIsFound() throws {
         for isRemote in [true, false] {
             let log = try TestLog(seed: 1)
             let store = try log.open()
@@ -94,48 +93,7 @@ struct RemoteFileTests {
             try log.disk.flipBit(3, at: 20, of: path)
             let fault = Fault(file: path, offset: 0, what: "the file is damaged")
             #expect(try store.verify(space) { _ in nil }.faults == [fault])
-            try store.close()
-            var repair = LogRepair(
-                log.disk,
-                time: log.clock,
-                entropy: log.entropy,
-                engine: log.kinds.engine,
-                types: log.kinds.types
-            )
-            let report = try repair.run()
-            #expect(report.isMended)
-            #expect(report.findings.map(\.fault.file) == [path])
-            let mended = try log.open()
-            #expect(try mended.verify(space) { _ in nil }.faults == [])
-            #expect(try (mended.remote(of: space) == nil) == isRemote)
-            #expect(try (mended.lastSync(of: space) == nil) != isRemote)
-            #expect(try mended.status(of: space).pending == 3)
-            let folder = try #require(report.setAside)
-            #expect(try log.disk.exists(folder + "/" + path))
         }
-    }
-
-    /// The copy that repair keeps has the token too.
-    @Test func onlyItsOwnerReadsWhatIsSetAside() throws {
-        let (log, folder) = (try TestLog(seed: 1), try TemporaryFolder())
-        let directory = try folder.directory()
-        try LogStore.create(in: directory)
-        let store = try log.open(directory)
-        let path = LogPaths.remote(try store.makeSpace(isAuthority: false).space)
-        try store.close()
-        try directory.replacePrivately(path, with: Self.remote.encoded() + [0])
-        var repair = LogRepair(
-            directory,
-            time: log.clock,
-            entropy: log.entropy,
-            engine: log.kinds.engine,
-            types: log.kinds.types
-        )
-        let kept = try #require(try repair.run().setAside)
-        let attributes = try FileManager.default.attributesOfItem(
-            atPath: "\(folder.path)/\(kept)/\(path)"
-        )
-        #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
     /// The token is in the file from its first byte on.

@@ -319,7 +319,7 @@ struct ControlFileTests {
         }
     }
 
-    /// Verify and repair said nothing, a server began, and a backup took the damage over.
+    /// Verify said nothing, a server began, and a backup took the damage over.
     @Test(arguments: [2, 3, 5, 7]) func aDamagedPageIsFound(page: Int) throws {
         for number in 0..<200 { _ = try make("s\(number)") }
         let lying = try TemporaryFolder()

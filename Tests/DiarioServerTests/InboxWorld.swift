@@ -72,20 +72,6 @@ struct InboxWorld {
         Device(store: try TestReplica.open(disk, clock, entropy), disk: disk)
     }
 
-    /// Takes in what `diario repair` does.
-    func repair(_ disk: CrashDisk) throws -> RepairReport {
-        let engine = try PackSource.engine()
-        let reader = try #require(EngineReader(engine.types))
-        var repair = LogRepair(
-            disk,
-            time: clock,
-            entropy: entropy,
-            engine: reader,
-            types: engine.types
-        )
-        return try repair.run()
-    }
-
     /// Takes and brings events as alice, who alone may be named.
     func sync(_ device: inout Device) throws {
         var session = ReplicaSession(device.store, server.id, seed: 1)

@@ -108,22 +108,6 @@ final class PublishWorld {
         device = try TestReplica.open(deviceDisk, clock, entropy)
     }
 
-    /// Takes in what `diario repair` does on the device.
-    func repairDevice() throws -> RepairReport {
-        try device.close()
-        let engine = try PackSource.engine()
-        var repair = LogRepair(
-            deviceDisk,
-            time: clock,
-            entropy: entropy,
-            engine: try #require(EngineReader(engine.types)),
-            types: engine.types
-        )
-        let report = try repair.run()
-        device = try TestReplica.open(deviceDisk, clock, entropy)
-        return report
-    }
-
     /// What `diario verify` finds wrong with the space on the device.
     func deviceFaults() throws -> [String] {
         try device.verify(space) { _ in nil }.faults.map(\.file)

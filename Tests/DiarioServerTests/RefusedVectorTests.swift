@@ -24,7 +24,7 @@ struct RefusedVectorTests {
     @Test func aDirectoryWithRefusedEventsIsReadAsItWas() throws {
         let vector = try VectorFile.load("refused-1.json") {
             let world = try InboxWorld()
-            let device = try RefusedRepairTests.device(in: world, sealsLane: true, seals: true)
+            let device = try Self.device(in: world)
             let opened = try world.open(device.disk.copy(machineID: "device"))
             let files = try Self.files(of: device.disk)
             return try Self.describe(opened, in: world, files: files)
@@ -45,6 +45,26 @@ struct RefusedVectorTests {
         let verified = try world.space(of: opened).verify { _ in }
         #expect(verified.isOK)
         #expect(vector.inbox.count == 2)
+    }
+
+    /// Sequences 1 and 3 were accepted, 2 and 4 refused, and 5 is pending.
+    private static func device(in world: InboxWorld) throws -> Device {
+        var device = try world.makeDevice()
+        for round in 0..<2 {
+            try world.record([note("a \(round)"), note("b", by: "bob")], on: device)
+            let space = try world.space(of: device)
+            _ = try space.store.seal(space.id, all: true)
+            try world.sync(&device)
+        }
+        let space = try world.space(of: device)
+        _ = try space.store.seal(space.id, all: true)
+        try world.record([note("e")], on: device)
+        try device.store.close()
+        return device
+    }
+
+    private static func note(_ text: String, by actor: String = "alice") -> String {
+        #"{"type":"shed.note.made","actor":"\#(actor)","payload":{"text":"\#(text)"}}"#
     }
 
     private static func describe(

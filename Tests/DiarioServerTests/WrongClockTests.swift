@@ -24,28 +24,6 @@ struct WrongClockTests {
         return pair
     }
 
-    /// The clock of a space after its manifest was lost and made again.
-    private func clockAfterRepair(
-        of space: SpaceID,
-        on disk: CrashDisk,
-        _ pair: Pair
-    ) throws -> Int64 {
-        try disk.flipBit(3, at: 20, of: LogPaths.manifest(space))
-        let engine = try PackSource.engine()
-        var repair = LogRepair(
-            disk,
-            time: pair.clock,
-            entropy: SeededEntropy(seed: 3),
-            engine: try #require(EngineReader(engine.types)),
-            types: engine.types
-        )
-        let report = try repair.run()
-        #expect(report.isMended, "\(report.findings) \(report.remaining)")
-        let store = try TestReplica.open(disk, pair.clock, SeededEntropy(seed: 4))
-        defer { try? store.close() }
-        return try store.status(of: space).clock.milliseconds
-    }
-
     /// A time that cannot be written out was taken, and trapped the authority and each replica.
     @Test func aPushWithATimeOutsideTheCalendarIsRefused() throws {
         for time in [.min, CivilTime.millisecondsMin - 1, CivilTime.millisecondsMax + 1, .max] {
@@ -159,21 +137,5 @@ struct WrongClockTests {
         try pair.besideAuthority { (store) throws in
             #expect(try store.verify(space) { _ in nil }.faults == [])
         }
-    }
-
-    @Test func repairTakesOverAClockThatRanAheadOnlyWhereItRan() throws {
-        let pair = try Self.pairWithAnEventOfTomorrow()
-        let space = pair.replica.space
-        // Accepted a millisecond after what was there, since the clock stands still.
-        let bound = pair.now.milliseconds + 1 + Limits.clockLeadMillisecondsMax
-        #expect(try pair.authorityStore.status(of: space).clock.milliseconds <= bound)
-        #expect(try pair.replica.store.status(of: space).clock.milliseconds > bound)
-        try pair.authorityStore.close()
-        try pair.replica.store.close()
-        let there = try clockAfterRepair(of: space, on: pair.authorityDisk, pair)
-        #expect(there <= bound)
-        // The next event of the replica must not have an earlier clock than this one.
-        let here = try clockAfterRepair(of: space, on: pair.replica.disk, pair)
-        #expect(here > bound)
     }
 }

@@ -124,7 +124,7 @@ import Testing
         let path = LogPaths.knownImports(lane.space.id)
         try directory(lane).replace(path, with: [1])
         let error = #expect(throws: DiarioError.self) { try run(added(1...2), lane) }
-        #expect(error?.message.contains("diario repair") == true)
+        #expect(error?.message.contains("damaged") == true)
         #expect(lane.pendingCount == 1)
     }
 

@@ -322,59 +322,6 @@ import Testing
         #expect(try new.next() == [.integer(101)])
     }
 
-    /// What was lost is in no read model any more, however many events come afterwards.
-    @Test(arguments: [false, true]) func lostEventsLeaveNoEffects(isUndone: Bool) throws {
-        let folder = try TemporaryFolder()
-        func record(_ id: Int) throws {
-            let space = try Space.open(at: folder.path, access: .readWrite)
-            var recorder = LineRecorder(space)
-            let line = #"{"type":"tasks.task.added","payload":\#(Self.added(id, id))}"#
-            try recorder.add(Array(line.utf8).span)
-            recorder.finish()
-            _ = try recorder.commit()
-            try space.close()
-        }
-        func count() throws -> Value? {
-            let space = try Space.open(at: folder.path, access: .readWrite)
-            let models = try ReadModels(space)
-            try models.update()
-            let reader = try ModelReader(models.sources())
-            return try reader.answer("SELECT count(*) FROM task").next()?.first
-        }
-        try Space.create(at: folder.path, packs: [TasksPack.make()]).close()
-        for id in 1...5 { try record(id) }
-        #expect(try count() == .integer(5))
-        if isUndone {
-            let models = try ReadModels(Space.open(at: folder.path, access: .readWrite))
-            _ = try models.rebuild()
-        }
-        try flip("tasks.task.added", 2, in: folder)
-        let report = try Space.repair(at: folder.path, isRehearsal: false)
-        #expect(report.losses.count == 1)
-        if isUndone {
-            let models = try ReadModels(Space.open(at: folder.path, access: .readWrite))
-            #expect(try !models.undo("tasks"))
-        }
-        #expect(try count() == .integer(4))
-        try record(6)
-        #expect(try count() == .integer(5))
-    }
-
-    /// Flips a bit of the write-ahead log where a text stands for the time `number`.
-    private func flip(
-        _ text: String,
-        _ number: Int,
-        in folder: borrowing TemporaryFolder
-    ) throws {
-        let file = try folder.directory().open(".diario/wal/0000000000000001.dwal", .readWrite)
-        var bytes: [UInt8] = []
-        try file.read(at: 0, count: file.size(), into: &bytes)
-        let all = String(decoding: bytes, as: Unicode.ASCII.self)
-        let place = try #require(all.ranges(of: text).dropFirst(number).first)
-        let offset = all.utf16.distance(from: all.startIndex, to: place.lowerBound)
-        try file.write([bytes[offset] ^ 1].span, at: offset)
-    }
-
     /// What cannot be adopted has no preview.
     @Test func aPackWithAChangedSchemaIsNotTried() throws {
         let folder = try TemporaryFolder()

@@ -39,7 +39,7 @@ import Testing
             }
             #expect(error?.kind == .corrupt && error?.message.contains(path) == true, "\(path)")
             #expect(error?.message.contains("is missing") == true)
-            #expect(error?.message.contains("diario repair") == true)
+            #expect(error?.message.contains("diario salvage") == true)
         }
     }
 
@@ -192,24 +192,6 @@ import Testing
             found[path] = FileManager.default.contents(atPath: folder.path + "/" + path)
         }
         return found
-    }
-
-    /// Of links only those that lead to themselves were taken away.
-    @Test(arguments: ["wal/synced", "lock", "replica"])
-    func aLinkThatLeadsNowhereIsTakenAway(name: String) throws {
-        let folder = try TemporaryFolder()
-        let space = try Space.create(at: folder.path, packs: [])
-        let path = name == "replica" ? LogPaths.replica(space.id) : name
-        try space.close()
-        let file = folder.path + "/.diario/" + path
-        try FileManager.default.removeItem(atPath: file)
-        try FileManager.default.createSymbolicLink(
-            atPath: file,
-            withDestinationPath: "nowhere"
-        )
-        let report = try Space.repair(at: folder.path, isRehearsal: false)
-        #expect(report.findings.contains { $0.fault.file == path }, "\(report.findings)")
-        #expect(try Space.open(at: folder.path, access: .readWrite).verify { _ in }.isOK)
     }
 
     /// A backup copied over what it was made of left the files of that at home, and origins that

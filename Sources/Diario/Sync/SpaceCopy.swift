@@ -31,13 +31,17 @@ package struct SpaceCopy: Sendable {
     /// Copies the space of a server into the folder at `path`, which may be there already.
     ///
     /// When this returns, the replica is there and remembers its server. When it throws, the same
-    /// call goes on with what was copied, and the folder holds no diary yet.
+    /// call goes on with what was copied, and the folder holds no diary yet. The copy takes over
+    /// what is pending in the damaged folder `laneOf`.
+    @discardableResult
     package static func run(
         at path: String,
         from transport: HTTPTransport,
         remembering remote: RemoteFile,
+        laneOf damaged: String? = nil,
         progress: @escaping @Sendable (Progress) -> Void
-    ) async throws {
+    ) async throws -> LaneSalvage.Outcome? {
+        let lanes = try damaged.map { path throws(DiarioError) in try Space.openForSalvage(path) }
         // First, so that a wrong address or token leaves nothing behind.
         let listing = try await offline { try await self.listing(from: transport) }
         let (root, directory) = try open(path)
@@ -54,8 +58,10 @@ package struct SpaceCopy: Sendable {
             transport: transport,
             progress: progress
         )
+        var outcome: LaneSalvage.Outcome?
         do {
             let space = try await offline { try await copy.fill(listing) }
+            if let lanes { outcome = try copy.takeLane(from: lanes, into: space) }
             try logging { () throws(LogError) in
                 try store.setRemote(remote, of: space)
                 try store.noteSync(of: space, head: store.standing(of: space).head)
@@ -70,6 +76,21 @@ package struct SpaceCopy: Sendable {
             try directory.remove(lockName)
             try root.rename(temporaryName, to: LogPaths.directoryName)
             try root.syncDirectory("")
+        }
+        return outcome
+    }
+
+    /// Takes over what is pending in a damaged directory.
+    private func takeLane(
+        from damaged: POSIXDirectory,
+        into id: SpaceID
+    ) throws -> LaneSalvage.Outcome {
+        let catalog = try Space(store: store, id: id).catalog
+        let packs = try Space.fingerprinted([])
+        return try logging { () throws(LogError) in
+            try LaneSalvage.run(from: damaged, into: id, of: store, packs: packs) { entry in
+                catalog.type(String(decoding: entry.name, as: UTF8.self), version: entry.version)
+            }
         }
     }
 
@@ -127,7 +148,9 @@ package struct SpaceCopy: Sendable {
     private func staged(for listing: SegmentListing) throws(DiarioError) -> SpaceID {
         try logging { () throws(LogError) in
             for manifest in try store.manifests() {
-                if manifest.lineage == listing.lineage, manifest.epoch == listing.epoch {
+                // What a lane was taken over into and did not end begins again.
+                let isUnused = store.standing(of: manifest.space).pending.isEmpty
+                if isUnused, manifest.lineage == listing.lineage, manifest.epoch == listing.epoch {
                     return manifest.space
                 }
                 try store.remove(manifest.space)

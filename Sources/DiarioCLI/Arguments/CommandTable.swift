@@ -23,7 +23,7 @@ extension Command {
                 authorityStatus, authorityResume, authorityHold,
             ]
         ),
-        ("Check and keep", [verify, repair, seal, backup, prove, check, inspect]),
+        ("Check and keep", [verify, salvage, seal, backup, prove, check, inspect]),
         ("The program", [completion, man, help]),
     ]
 

@@ -21,7 +21,7 @@ extension Command {
             continued.
 
             The copied files are checked. If one of them is damaged, the command fails and says
-            where, and the old backup stays: mend the folder first, see diario help repair.
+            where, and the old backup stays: see diario help salvage.
 
             To restore it, copy TARGET to where it shall be used: cp -a TARGET DIR. Move the files
             of an older DIR away first, or they mix with those of the backup. A server that was
@@ -161,8 +161,8 @@ enum BackupCommand {
             }
         }
         return .failed(
-            "\(what) is damaged: \(place.message). \(kept). All that is wrong, and what can "
-                + "be mended: diario -C \(name) verify, and diario -C \(name) repair"
+            "\(what) is damaged: \(place.message). \(kept). All that is wrong: diario -C "
+                + "\(name) verify. To keep all that verifies: diario salvage \(name) NEW"
         )
     }
 

@@ -11,8 +11,8 @@ extension Command {
         details: """
             Reads all events and checks every checksum, rule, payload and hash. Names each fault
             with file and offset, and ends with 1 if there is one. Changes nothing. Cut are frames
-            that a crash tore: they were never acknowledged. Lost are positions whose events were
-            gone when `diario repair` mended the space; they are no fault.
+            that a crash tore: they were never acknowledged. To keep all that verifies of a damaged
+            folder: `diario salvage DIR NEW`.
 
             In a folder with several spaces, as a server's, it checks all of them, unless --space in
             front of the command names one.
@@ -86,28 +86,10 @@ enum VerifyCommand {
         return status.head - status.released + UInt64(status.pending)
     }
 
-    /// Ranges of lost positions that are told one by one.
-    private static let linesMax = 20
-
     static func fields(_ result: SpaceVerification) -> Fields {
-        let lost = result.lost.flatMap { lost in
-            lost.runs.map { run -> Fields in
-                [
-                    "first": run.lowerBound, "last": run.upperBound,
-                    "count": run.upperBound - run.lowerBound + 1, "since": Show.time(lost.since),
-                ]
-            }
-        }
-        let pending = result.lostPending.map { lost -> Fields in
-            [
-                "replica": lost.replica.text, "first": lost.firstSequence,
-                "last": lost.lastSequence, "count": UInt64(lost.count),
-                "since": Show.time(lost.since),
-            ]
-        }
-        return [
+        [
             "ok": result.isOK, "events": result.events, "root": result.root?.text,
-            "lost": lost + pending, "cut": result.cuts, "faults": result.faults.map { Fields($0) },
+            "cut": result.cuts, "faults": result.faults.map { Fields($0) },
         ]
     }
 
@@ -119,20 +101,6 @@ enum VerifyCommand {
     ) throws {
         for fault in result.faults {
             try call.output.line("fault: \(CellText.oneLine(fault.message))")
-        }
-        for lost in result.lost.prefix(linesMax) {
-            try call.output.line("lost: \(lost.message), as found at \(Show.time(lost.since))")
-        }
-        if result.lost.count > linesMax {
-            let rest = result.lost.dropFirst(linesMax).reduce(0) { $0 + $1.count }
-            try call.output.line(
-                "lost: \(Show.count(rest, "event")) at later positions; --json lists all"
-            )
-        }
-        for lost in result.lostPending {
-            try call.output.line(
-                "pending lost: \(lost.message), as found at \(Show.time(lost.since))"
-            )
         }
         for cut in result.cuts {
             try call.output.line(
@@ -147,7 +115,7 @@ enum VerifyCommand {
     }
 
     static func tellRemedy(_ call: Invocation) throws {
-        try call.output.line("what can be mended, and what would be lost: diario repair")
+        try call.output.line("to keep all that verifies: diario salvage DIR NEW")
     }
 }
 

@@ -8,7 +8,7 @@ extension FileKind {
 
     static let manifest: [Field] = [
         .magic("DMAN"), .version(newest: 3),
-        .flags("flags", 1, ["authority", "staging", "lost", "served", "waiting"]), .zeros(2),
+        .flags("flags", 1, ["authority", "staging", "4", "served", "waiting"]), .zeros(2),
         .id("space"), .bytes("lineage", 16), .number("epoch"),
         .idOrNone("authority's replica"), .idOrNone("replaces space"),
         .ifBit(2, of: "version", segments), .zeros(4), .checksum,
@@ -44,23 +44,6 @@ extension FileKind {
     static let lock: [Field] = [
         .number("process of the last holder", 4), .number("number drawn at open", 4),
         .number("note: newest log file"),
-    ]
-
-    static let lost: [Field] = [
-        .magic("DLST"), .version(4, newest: 2), .number("ranges", 4), .zeros(4),
-        .list(
-            of: "ranges",
-            [
-                .number("first position"), .number("last position"), .time("since"),
-                .number("hashes", 4), .number("kept runs", 4),
-                .list(of: "hashes", [.bytes("hash of a subtree", 32)]),
-                .list(
-                    of: "kept runs",
-                    [.number("first kept position"), .number("last kept position")]
-                ),
-            ]
-        ),
-        .zeros(4), .checksum,
     ]
 
     static let replica: [Field] = [
@@ -136,7 +119,6 @@ extension FileKind {
         ),
         4: ("state", state),
         5: ("dropped", []),
-        6: ("lost", [.zeros(nil)]),
         7: (
             "sealed",
             [
@@ -144,13 +126,6 @@ extension FileKind {
                 .number("first position"),
                 .ifZero("first position", [.zeros(8), .clock("clock")]),
                 .ifZero("first position", [.time("acceptedAt"), .zeros(8)], isZero: false),
-            ]
-        ),
-        8: (
-            "gone",
-            [
-                .id("replica"), .number("first sequence"), .number("count"),
-                .words("reason", 8, from: 1, ["lost", "have positions"]), .time("since"),
             ]
         ),
     ]

@@ -80,11 +80,10 @@ struct FileKind: Sendable {
         FileKind("replica file", "7", "DREP", ["replica"], .fields(replica)),
         FileKind("attempt to publish", "7", "DPUB", ["publishing"], .fields(publishing)),
         FileKind("synced mark", "8", "DSYN", ["synced"], .fields(syncedMark)),
-        FileKind("list of lost positions", "7", "DLST", ["lost"], .fields(lost)),
         FileKind("mark of the tiles", "P7", "DTIL", ["size"], .fields(tileMark)),
         FileKind("address of a server", "7", "diario-remote 1\n", ["remote"], .lines),
         FileKind("note of the last sync", "7", "diario-last-sync 1\n", ["last-sync"], .lines),
-        FileKind("mark of a backup", "15", "diario-backup 1\n", ["backup"], .lines),
+        FileKind("mark of a backup", "14", "diario-backup 1\n", ["backup"], .lines),
         FileKind("format of the directory", "7", nil, ["format"], .formatLine),
         FileKind("lock", "7", nil, ["lock", "sealing", "serving", "staging"], .fields(lock)),
         FileKind(

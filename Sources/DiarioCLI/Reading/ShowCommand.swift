@@ -57,11 +57,6 @@ enum ShowCommand {
             return "there is no event with the origin \(origin.text). Look for it: diario log"
         }
         let text = position.map { "\($0)" } ?? ""
-        let lost = try space.store.status(of: space.id).manifest.lost.runs
-        if let position, lost.contains(where: { $0.contains(position) }) {
-            return "the event at position \(text) was lost to damage, as `diario repair` found. "
-                + "All that were: diario verify"
-        }
         return "there is no event with the position \(text). Look for it: diario log"
     }
 

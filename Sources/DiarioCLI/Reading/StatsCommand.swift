@@ -69,15 +69,11 @@ enum StatsCommand {
         return bytes
     }
 
-    private static func lost(_ stats: SpaceStats) -> UInt64 {
-        stats.status.manifest.lost.reduce(0) { $0 + $1.count }
-    }
-
     private static func fields(_ stats: SpaceStats) -> Fields {
         let status = stats.status
         return [
             "space": status.manifest.space.text, "lineage": status.manifest.lineage.text,
-            "replica": status.replica.text, "events": stats.events, "lost": lost(stats),
+            "replica": status.replica.text, "events": stats.events,
             "head": status.head, "pending": status.pending, "inbox": stats.inboxCount,
             "bytes": stats.bytes, "bytesPerEvent": hundredths(stats.bytesPerEvent),
             "walBytes": stats.logBytes, "segments": stats.segmentCount,
@@ -87,13 +83,11 @@ enum StatsCommand {
 
     private static func pairs(_ stats: SpaceStats) -> [(name: String, value: String)] {
         let status = stats.status
-        let lost = lost(stats)
-        let pairs = [
+        return [
             (name: "space", value: status.manifest.space.text),
             (name: "lineage", value: status.manifest.lineage.text),
             (name: "replica", value: status.replica.text),
             (name: "events", value: Show.grouped(stats.events)),
-            (name: "lost", value: lost == 0 ? "" : ProgressLine.grouped(lost)),
             (name: "head", value: ProgressLine.grouped(status.head)),
             (name: "pending", value: Show.grouped(status.pending)),
             (name: "inbox", value: Show.grouped(stats.inboxCount)),
@@ -104,8 +98,6 @@ enum StatsCommand {
             (name: "events in the tail", value: Show.grouped(stats.tailCount)),
             (name: "root", value: stats.root.text),
         ]
-        // Where nothing is lost nobody need read of it.
-        return pairs.filter { !$0.value.isEmpty }
     }
 
     private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }

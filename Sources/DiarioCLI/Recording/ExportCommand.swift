@@ -62,12 +62,6 @@ enum ExportCommand {
         try call.reading { space in
             try space.checkTypes(of: filter)
             let source = try ExportSource(space, filter, limit: limit, call)
-            if source.lost > 0 {
-                call.remark(
-                    "without \(Show.count(source.lost, "event")) that this space lost; an export "
-                        + "with --all is imported with --gaps then"
-                )
-            }
             if let folder = arguments.value("csv-dir") {
                 let tables = TableFolder(folder, guardsFormulas: arguments.has("spreadsheet"))
                 return try tables.export(source, call)
@@ -181,8 +175,6 @@ struct ExportSource {
     private let call: Invocation
     /// The number of events, if all of them are wanted.
     private let total: UInt64?
-    /// The number of events that the space lost.
-    let lost: UInt64
 
     init(_ space: Space, _ filter: EventFilter, limit: UInt64?, _ call: Invocation) throws {
         self.space = space
@@ -191,9 +183,7 @@ struct ExportSource {
         self.call = call
         let status = try space.store.status(of: space.id)
         let all = status.head - status.released + UInt64(status.pending)
-        lost = status.manifest.lost.reduce(0) { $0 + $1.count }
-        let count =
-            filter.includesAuthority ? all - min(lost, all) : UInt64(clamping: status.events)
+        let count = filter.includesAuthority ? all : UInt64(clamping: status.events)
         let isChosen = call.arguments.choosesEvents || call.arguments.has("csv")
         total = isChosen ? nil : min(count, self.limit)
     }

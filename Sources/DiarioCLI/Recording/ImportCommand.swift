@@ -27,7 +27,6 @@ extension Command {
             """,
         options: [
             .flag("cloudevents", "take nothing but CloudEvents"),
-            .flag("gaps", "positions may be missing, as where events were lost; others move up"),
             .json, .noProgress,
         ],
         examples: [
@@ -51,8 +50,7 @@ enum ImportCommand {
                 do {
                     return try space.importEvents(
                         of: file,
-                        as: call.arguments.has("cloudevents") ? .cloudEvents : .detected(in: file),
-                        takesGaps: call.arguments.has("gaps")
+                        as: call.arguments.has("cloudevents") ? .cloudEvents : .detected(in: file)
                     ) { bar.update(done: UInt64($0), total: UInt64($1)) }
                 } catch let error as DiarioError where error.line != nil {
                     throw Failure.failed("\(name), \(error.message)")
@@ -83,17 +81,11 @@ enum ImportCommand {
         try call.answer(
             "imported \(imported)\(way)\(known)",
             [
-                "imported": result.imported, "known": result.known, "missing": result.missing,
+                "imported": result.imported, "known": result.known,
                 "unresolved": result.unresolved, "ignored": result.ignoredNames,
             ]
         )
         guard !call.isJSON else { return }
-        if result.missing > 0 {
-            call.remark(
-                "\(Show.count(result.missing, "position")) had no event: later events have lower "
-                    + "positions here"
-            )
-        }
         if result.unresolved > 0 {
             let count = Show.count(UInt64(result.unresolved), "reference")
             call.remark(

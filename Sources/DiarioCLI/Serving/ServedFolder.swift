@@ -108,8 +108,8 @@ struct ServedFolder {
             id: id,
             name: name,
             fault: fault,
-            remedy: "\(fault.message). What can be mended, and what would be lost: diario -C "
-                + "\(CellText.oneLine(self.name)) repair"
+            remedy: "\(fault.message). To keep all that verifies: diario salvage "
+                + "\(CellText.oneLine(self.name)) NEW"
         )
     }
 

@@ -15,8 +15,13 @@ extension Command {
 
             A copy that was interrupted keeps what it has fetched: the same command goes on with it.
             The space remembers its server, so that `diario sync` needs no more.
+
+            With --lane-of the copy takes over the pending events of the damaged folder DAMAGED,
+            under their old origins, and its inbox: the next sync sends them. Nothing is changed in
+            DAMAGED.
             """,
-        options: CommandOption.access + [.json, .noProgress],
+        options: [.value("lane-of DAMAGED", "a damaged folder with pending events", .folder)]
+            + CommandOption.access + [.json, .noProgress],
         examples: [
             "diario clone https://example.org/v1/spaces/home notebook --token-file key":
                 "a replica on this device"
@@ -36,21 +41,36 @@ enum CloneCommand {
                 "there is a space in \(CellText.oneLine(folder)) already. Choose another folder"
             )
         }
-        try await call.progressBar("copying", unit: "bytes").follow { progress in
-            try await SpaceCopy.run(at: folder, from: transport, remembering: access.remote) {
+        let damaged = call.arguments.value("lane-of")
+        if let damaged { try call.location.checkOwner(of: damaged) }
+        let lane = try await call.progressBar("copying", unit: "bytes").follow { progress in
+            try await SpaceCopy.run(
+                at: folder,
+                from: transport,
+                remembering: access.remote,
+                laneOf: damaged
+            ) {
                 if case .bytes(let done, let total) = $0 { progress(done, total) }
             }
+        }
+        for fault in lane?.faults ?? [] {
+            call.remark("damaged: \(CellText.oneLine(fault.message))")
         }
         let space = try Space.open(at: folder, access: .readOnly)
         let status = try space.store.status(of: space.id)
         try space.close()
         try call.answer(
             "copied \(Show.count(status.head, "event")) to \(CellText.oneLine(folder)), as replica "
-                + status.replica.text,
+                + status.replica.text
+                + (lane.map {
+                    ", with \(Show.count($0.pending, "pending event")), \($0.recordedAgain) of "
+                        + "them under new origins"
+                } ?? ""),
             [
                 "space": status.manifest.space.text, "directory": folder,
                 "replica": status.replica.text, "head": status.head,
-                "segments": status.segmentCount,
+                "segments": status.segmentCount, "pending": ifKnown(lane?.pending),
+                "recordedAgain": ifKnown(lane?.recordedAgain), "inbox": ifKnown(lane?.inbox),
             ] + Fields(transport)
         )
     }

@@ -11,7 +11,7 @@ extension Command {
             events are kept here until they are recorded again or dropped. Each is listed with its
             first origin, the number of its events, and the rule that one of them broke. If no
             refusal is known, another copy of this replica recorded other events under the same
-            origins, or the log lost the refusal.
+            origins.
             """,
         options: [.json],
         examples: ["diario inbox list": "empty if all is well"],
@@ -192,8 +192,7 @@ enum InboxCommand {
             return "recorded again as \(new.text); retry it once more to remove it here"
         }
         if let refusal = batch.refusal { return "\(refusal.rule): \(refusal.message)" }
-        return "no refusal is known: another copy of this replica used these origins, or the log "
-            + "lost the refusal"
+        return "no refusal is known: another copy of this replica used these origins"
     }
 
     private static func pairs(_ batch: InboxBatch) -> [(name: String, value: String)] {

@@ -64,7 +64,7 @@ private struct StatusCommand {
             hints.append("read models could not take events: diario quarantine list")
         }
         if isLastSyncDamaged {
-            hints.append("the file with the time of the last sync is damaged: diario repair")
+            hints.append("the time of the last sync is damaged; the next sync sets it")
         }
         guard !isPublishing else { return hints }
         if status.manifest.authority != nil {

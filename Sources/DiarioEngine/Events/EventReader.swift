@@ -260,9 +260,7 @@ package struct EventReader: Sendable {
         }
         plans = []
         for entry in next.types {
-            // Rows of lost events are left out, but not their type.
-            let isWanted = filter.wants(type: entry.name) && entry != LostRow.entry
-            plans.append(isWanted ? try plan(entry) : nil)
+            plans.append(filter.wants(type: entry.name) ? try plan(entry) : nil)
         }
         // A block without a wanted type is not looked into.
         if plans.contains(where: { $0 != nil }) { events = next }

@@ -24,8 +24,8 @@ struct ImportLedger {
         if let fault = faults.first {
             throw DiarioError(
                 .corrupt,
-                "What was imported here before is not known: \(fault.message). `diario repair` "
-                    + "sets the file aside; then what it names could be imported a second time."
+                "The list of earlier imports is damaged at \(fault.message). Move the file away "
+                    + "and import again; events that it names may then be recorded a second time."
             )
         }
         var last: [ReplicaID: UInt64] = [:]

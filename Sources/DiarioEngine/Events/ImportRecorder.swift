@@ -109,7 +109,6 @@ struct ImportRecorder {
             space: space,
             imported: imported,
             known: known,
-            missing: 0,
             unresolved: unresolved,
             ignoredNames: lines.ignoredNames
         )
@@ -170,8 +169,7 @@ struct ImportRecorder {
             throw DiarioError.refused(
                 place,
                 "it is of an export of all events, whose first one is not the one at position 1: "
-                    + "a part is missing. Import all of it. If the events before were lost where "
-                    + "it was made: diario import --gaps"
+                    + "a part is missing. Import all of it."
             )
         }
         authorities.insert(origin.replica)

@@ -12,8 +12,6 @@ package struct ImportSummary: Sendable {
     package let imported: Int
     /// Events that were passed over, because they had been imported before.
     package let known: Int
-    /// Positions for which there was no event, so that those behind them moved up.
-    package let missing: UInt64
     /// References to events that are neither in the file nor were imported before: they stay as
     /// they are.
     package let unresolved: Int
@@ -40,13 +38,10 @@ extension Space {
     ///
     /// What others record into this space meanwhile stays: the events come as new ones then.
     ///
-    /// With `takesGaps`, positions may be missing: what was lost where the file was made.
-    ///
     /// `progress` is told how many bytes of the file were read, of how many to read in all.
     package func importEvents(
         of file: any LogFile,
         as form: EventForm,
-        takesGaps: Bool = false,
         progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
         let hold = try holdImports()
@@ -62,7 +57,7 @@ extension Space {
             let isServed = try logging { () throws(LogError) in try store.isOfServer() }
             let isEmpty = status.manifest.authority != nil && status.events == 0 && !isServed
             let beginning = try isEmpty ? beginning(of: file, form) : .foreign
-            guard beginning == .whole || beginning == .part && takesGaps else {
+            guard beginning == .whole else {
                 var recorder = try ImportRecorder(
                     self,
                     status,
@@ -72,14 +67,9 @@ extension Space {
                 return try recorder.record(input, size, progress)
             }
             var input = makeInput(file, form, takesForeign: false)
-            let summary = try restore(
-                &input,
-                size,
-                ifStill: standing,
-                takesGaps: takesGaps,
-                progress
-            )
-            if let summary { return summary }
+            if let summary = try restore(&input, size, ifStill: standing, progress) {
+                return summary
+            }
         }
         throw DiarioError(
             .busy,
@@ -160,7 +150,6 @@ extension Space {
         _ input: inout any EventInput,
         _ size: Int,
         ifStill standing: SpaceStanding,
-        takesGaps: Bool,
         _ progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary? {
         try logging { () throws(LogError) in try store.removeRemains() }
@@ -168,12 +157,7 @@ extension Space {
         defer { lock.release() }
         do throws(DiarioError) {
             let target = try Space(store: store, id: staged)
-            var restorer = Restorer(
-                target,
-                catalog,
-                packs: try adoptedPacks(),
-                takesGaps: takesGaps
-            )
+            var restorer = Restorer(target, catalog, packs: try adoptedPacks())
             let count = try restorer.restore(&input, size, progress)
             guard count > 0 else {
                 // Without events nothing says which packs it uses, so this space stays.
@@ -182,7 +166,6 @@ extension Space {
                     space: self,
                     imported: 0,
                     known: 0,
-                    missing: 0,
                     unresolved: 0,
                     ignoredNames: input.ignoredNames
                 )
@@ -199,7 +182,6 @@ extension Space {
                 space: space,
                 imported: count,
                 known: 0,
-                missing: restorer.missing,
                 unresolved: 0,
                 ignoredNames: input.ignoredNames
             )

@@ -23,11 +23,6 @@ struct Restorer {
     private var last: (replica: ReplicaID, event: LastEvent)?
     private var lastEvents: [ReplicaID: LastEvent] = [:]
     private var position: UInt64 = 0
-    /// Whether positions may be missing in the lines.
-    private let takesGaps: Bool
-    private var gaps = PositionGaps()
-    /// The packs of lines, if positions may be missing.
-    private var packNames: Set<String> = []
     private var acceptedAt: Timestamp?
     private var hasPending = false
     private var count = 0
@@ -60,15 +55,11 @@ struct Restorer {
     /// What origin and times of a row take in a frame beside the row: more than they ever do.
     private static let envelopeSizeMax = 64
 
-    init(_ space: Space, _ catalog: TypeCatalog, packs: [Pack], takesGaps: Bool) {
+    init(_ space: Space, _ catalog: TypeCatalog, packs: [Pack]) {
         self.space = space
-        self.takesGaps = takesGaps
         self.packs = packs
         reader = EventLineReader(catalog: catalog, options: [.exportKeys])
     }
-
-    /// Positions for which there was no line.
-    var missing: UInt64 { gaps.missing }
 
     /// Reads all lines; how many events they were.
     mutating func restore(
@@ -88,26 +79,7 @@ struct Restorer {
         endBatch()
         endBlock()
         try append()
-        if gaps.missing > 0 { try adoptMissing() }
         return count
-    }
-
-    /// Adopts the packs of events whose adoption is what is missing.
-    private func adoptMissing() throws(DiarioError) {
-        let status = try logging { () throws(LogError) in try space.store.status(of: space.id) }
-        for pack in packs where packNames.contains(pack.name) {
-            let fingerprint = Fingerprint.pack(pack.files)
-            guard !status.adoptions.contains(where: { $0.fingerprint == fingerprint }) else {
-                continue
-            }
-            let batch = try space.adoption(of: pack, fingerprint)
-            try logging { () throws(LogError) in
-                try space.store.keep(pack.fingerprintFiles, fingerprint: fingerprint)
-                _ = try space.store.append(
-                    Append(space: space.id, content: .authority([batch]))
-                )
-            }
-        }
     }
 
     private mutating func take(_ text: Span<UInt8>, _ place: InputPlace) throws(DiarioError) {
@@ -125,7 +97,6 @@ struct Restorer {
             try checkAdoption(place)
         }
         if count == 0 { try begin(place) }
-        if takesGaps { packNames.insert(line.type.pack) }
         try checkPlace(place)
         try beginRow(origin, place)
         do throws(FormatError) {
@@ -144,7 +115,7 @@ struct Restorer {
                 batchCount: 1,
                 clock: clock,
                 at: line.at ?? Timestamp(milliseconds: clock.milliseconds),
-                base: line.base.map { gaps.moved($0) } ?? position - 1
+                base: line.base ?? position - 1
             )
         )
         block.acceptedAt.append(line.acceptedAt)
@@ -154,16 +125,14 @@ struct Restorer {
     /// Before the first event: lines that do not begin with the adoption of packs, such as those of
     /// a workload, are events of the packs that this space was made with.
     private mutating func begin(_ place: InputPlace) throws(DiarioError) {
-        if let given = line.position, given != 1, !takesGaps {
+        if let given = line.position, given != 1 {
             throw DiarioError.refused(
                 place,
                 "position \(given) is not the first one, 1: these lines are a part of an export. "
-                    + "Import all of it. If the events before were lost where it was made: "
-                    + "diario import --gaps"
+                    + "Import all of it."
             )
         }
-        // What adopted them may be missing, and is made up for at the end.
-        guard line.type.pack != "engine", line.position == nil || !takesGaps else { return }
+        guard line.type.pack != "engine" else { return }
         _ = try space.adopt(packs) { _, _ in }
         let status = try logging { () throws(LogError) in try space.store.status(of: space.id) }
         position = status.head
@@ -199,22 +168,17 @@ struct Restorer {
         return " \(String(decoding: bytes, as: UTF8.self)) \(number)"
     }
 
-    /// Positions have no gaps but for those that are meant, and events without one come last; times
-    /// never go back.
+    /// Positions have no gaps, and events without one come last; times never go back.
     private mutating func checkPlace(_ place: InputPlace) throws(DiarioError) {
         if let given = line.position {
-            let next = position + 1 + gaps.missing
-            guard given >= next, given == next || takesGaps, !hasPending else {
+            let next = position + 1
+            guard given == next, !hasPending else {
                 throw DiarioError.refused(
                     place,
                     "position \(given) is not the next one, \(next). "
                         + "Import the lines of one export in their order."
-                        + (!hasPending && given > next
-                            ? " If the events between were lost where it was made: "
-                                + "diario import --gaps" : "")
                 )
             }
-            if given > next { gaps.add(before: given, count: given - next) }
         } else {
             hasPending = true
         }
@@ -228,7 +192,7 @@ struct Restorer {
 
     /// Makes room in the block for the row, which may go on with the batch of the row before.
     private mutating func beginRow(_ origin: Origin, _ place: InputPlace) throws(DiarioError) {
-        if !goesOn(with: origin) {
+        if !continuesBatch {
             endBatch()
             let isAuthority = authorities.contains(origin.replica)
             let isFull =
@@ -258,14 +222,9 @@ struct Restorer {
     }
 
     /// Whether the line has the batch of the line before.
-    ///
-    /// Of a batch that lost events, those that follow one another are one each.
-    private func goesOn(with origin: Origin) -> Bool {
-        guard let name = batch.name, let range = line.batch,
-            line.arena[range].elementsEqual(name)
-        else { return false }
-        guard takesGaps, let last = block.envelopes.last else { return true }
-        return last.replica == origin.replica && last.sequence &+ 1 == origin.sequence
+    private var continuesBatch: Bool {
+        guard let name = batch.name, let range = line.batch else { return false }
+        return line.arena[range].elementsEqual(name)
     }
 
     private mutating func continueBatch(_ origin: Origin, _ place: InputPlace) throws(DiarioError) {
@@ -362,28 +321,5 @@ struct Restorer {
         rows.removeAll(keepingCapacity: true)
         size = 0
         try logging { () throws(LogError) in _ = try space.store.append(append) }
-    }
-}
-
-/// Which positions are missing in some lines, so that what follows moves up.
-private struct PositionGaps {
-    /// The first position behind each gap, and how many are missing before it.
-    private var gaps: [(next: UInt64, missing: UInt64)] = []
-
-    /// How many are missing so far.
-    var missing: UInt64 { gaps.last?.missing ?? 0 }
-
-    mutating func add(before next: UInt64, count: UInt64) {
-        gaps.append((next, missing + count))
-    }
-
-    /// Where the last event stands now that had this position, or one before it.
-    func moved(_ position: UInt64) -> UInt64 {
-        let index = gaps.sortedIndex(behindAll: { $0.next <= position })
-        let before = index > 0 ? gaps[index - 1].missing : 0
-        guard index < gaps.count else { return position - before }
-        // Not further than to the gap that comes next.
-        let last = gaps[index].next - 1 - gaps[index].missing
-        return min(position - before, last)
     }
 }

@@ -21,8 +21,7 @@ package struct SpaceStats: Sendable {
 
     package var events: Int {
         guard includesAuthority else { return status.events }
-        let lost = status.manifest.lost.reduce(0) { $0 + $1.count }
-        return Int(clamping: status.head - min(lost, status.head)) + status.pending
+        return Int(clamping: status.head) + status.pending
     }
 
     package var bytesPerEvent: Double { events == 0 ? 0 : Double(bytes) / Double(events) }

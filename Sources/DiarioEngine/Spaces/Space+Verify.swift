@@ -7,14 +7,10 @@ import DiarioSchema
 /// What `verify` found.
 package struct SpaceVerification: Sendable {
     package let isOK: Bool
-    /// Canonical and pending events without those of an authority and those that were lost.
+    /// Canonical and pending events without those of an authority.
     package let events: Int
     /// Nil if a fault leaves it unknown.
     package let root: Hash32?
-    /// Positions whose events were lost before, as `diario repair` wrote down.
-    package let lost: [LostPositions]
-    /// Pending events that were lost before.
-    package let lostPending: [GoneRows]
     /// Frames that a crash tore and recovery set aside; they were never acknowledged.
     package let cuts: [String]
     package let faults: [Fault]
@@ -27,8 +23,6 @@ extension SpaceVerification {
             isOK: false,
             events: 0,
             root: nil,
-            lost: [],
-            lostPending: [],
             cuts: [],
             faults: [fault]
         )
@@ -64,8 +58,6 @@ extension Space {
                 isOK: result.faults.isEmpty,
                 events: try store.status(of: id).events,
                 root: result.root,
-                lost: result.lost,
-                lostPending: result.lostPending,
                 cuts: try store.cuts(),
                 faults: result.faults
             )

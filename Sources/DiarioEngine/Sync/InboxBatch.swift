@@ -40,8 +40,7 @@ public struct InboxBatch: Sendable {
 
     /// Whether the log says that the authority refused them.
     ///
-    /// If it does not, another copy of this replica recorded other events under the same origins,
-    /// or what the log said was lost.
+    /// If it does not, another copy of this replica recorded other events under the same origins.
     public var isRefusalKnown: Bool { refusal != nil }
 }
 

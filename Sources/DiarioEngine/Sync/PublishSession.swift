@@ -123,9 +123,8 @@ package struct PublishSession: Sendable {
         guard try store.publishing(of: space) == nil else {
             throw .outOfOrder(what: "an attempt to publish the space goes on")
         }
-        guard !status.manifest.hasLost, let root = try store.root(of: space, size: status.head)
-        else {
-            throw .outOfOrder(what: "a space that lost positions cannot stand in for its server")
+        guard let root = try store.root(of: space, size: status.head) else {
+            throw .outOfOrder(what: "a space that gave events away cannot restore its server")
         }
         let standing = Standing(
             lineage: status.manifest.lineage,

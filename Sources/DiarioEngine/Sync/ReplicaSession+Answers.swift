@@ -78,8 +78,6 @@ extension ReplicaSession {
         var next = sequences.lowerBound
         var promoted: [PromotedRun] = []
         var head = store.standing(of: space).head
-        let known = head
-        var refused: [RefusedRun] = []
         var goesOn = true
         for verdict in verdicts.list {
             switch verdict.kind {
@@ -94,10 +92,6 @@ extension ReplicaSession {
             guard verdict.firstSequence == next, verdict.count <= sequences.upperBound - next + 1
             else { return machine.failed("The verdicts are of other events.", at: now) }
             next += verdict.count
-            if case .refused(let position) = verdict.kind, position <= known {
-                // The news that said so came before, and were lost since: a repair tells of that.
-                refused.append(RefusedRun(replica: replica, verdict, at: position))
-            }
             guard goesOn, case .accepted(let position, let acceptedAt) = verdict.kind,
                 position == head + 1
             else {
@@ -126,23 +120,11 @@ extension ReplicaSession {
         }
         moved.pushed += UInt64(sequences.count)
         try promote(promoted)
-        try store.leaveOut(try keepRefused(refused), of: space)
         machine.pushed(isWhole: isWhole)
     }
 
     private func promote(_ runs: [PromotedRun]) throws(LogError) {
         guard !runs.isEmpty else { return }
         try store.append([.promoted(runs)], to: space)
-    }
-}
-
-extension RefusedRun {
-    fileprivate init(replica: ReplicaID, _ verdict: Verdict, at position: UInt64) {
-        let first = verdict.firstSequence
-        self.init(
-            replica: replica,
-            sequences: first...first + verdict.count - 1,
-            position: position
-        )
     }
 }

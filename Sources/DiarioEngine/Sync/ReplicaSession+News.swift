@@ -105,20 +105,16 @@ extension ReplicaSession {
         if isShared { try store.takeNewReplica(of: space, inPlaceOf: own) }
     }
 
-    /// Puts pending events that were refused into the inbox, and gives those that are there now.
-    @discardableResult
-    mutating func keepRefused(_ refused: [RefusedRun]) throws(LogError) -> [RefusedRun] {
-        guard !refused.isEmpty else { return [] }
-        var kept: [RefusedRun] = []
+    /// Puts pending events that were refused into the inbox.
+    private mutating func keepRefused(_ refused: [RefusedRun]) throws(LogError) {
+        guard !refused.isEmpty else { return }
         var entries: [InboxEntry] = []
         for refusal in refused where isPending(refusal) {
             guard let entry = try pendingBatch(refusal) else { continue }
             moved.refused += UInt64(refusal.sequences.count)
-            kept.append(refusal)
             entries.append(entry)
         }
         try store.keepInInbox(entries, of: space)
-        return kept
     }
 
     private func isPending(_ refusal: RefusedRun) -> Bool {

@@ -275,7 +275,7 @@ extension DiarioError {
     fileprivate init(inbox fault: Fault) {
         self.init(
             .corrupt,
-            "A file of the inbox is damaged: \(fault.message). `diario repair` sets it aside."
+            "A file of the inbox is damaged at \(fault.message). Move it out of the folder."
         )
     }
 }

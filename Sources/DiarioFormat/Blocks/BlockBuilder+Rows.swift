@@ -109,12 +109,14 @@ extension BlockBuilder {
 
     /// Copies a row of another block, from its flags on, under an envelope of its own.
     ///
-    /// An id that is derived is that of the new origin then; others stay what they are.
+    /// An id that is derived is that of the new origin then; others stay what they are. `erased` is
+    /// the commitment that replaces its personal part.
     package mutating func append(
         _ row: BlockRow,
         of block: Span<UInt8>,
         type: TypeEntry,
-        envelope: RowEnvelope
+        envelope: RowEnvelope,
+        erased: Hash32? = nil
     ) throws(FormatError) {
         var reader = ByteReader(block.raw, range: row.publicPart)
         // The offset in the batch, its count, the clock, the time, and the base.
@@ -140,11 +142,16 @@ extension BlockBuilder {
         switch row.personal {
         case .absent: rows.append(0)
         case .erased: rows.append(1)
-        case .present(let range): rows.append(varint: UInt64(range.count))
+        case .present(let range):
+            rows.append(varint: erased == nil ? UInt64(range.count) : 1)
         }
         rows.append(varint: UInt64(typeIndex))
         rows.append(contentsOf: part)
-        if let personal { rows.append(contentsOf: block.raw.extracting(personal)) }
+        if let erased, case .present = row.personal {
+            rows.append(erased)
+        } else if let personal {
+            rows.append(contentsOf: block.raw.extracting(personal))
+        }
         note(
             replica: envelope.replica,
             firstSequence: envelope.sequence,

@@ -54,8 +54,8 @@ struct RowWindow {
     var nextSizeMax = 0
     /// The types whose rows are put together; nil for all.
     var wantedTypes: [Bool]?
-    /// Rows of which only the envelope is given.
-    var hollow: HollowRows?
+    /// Gives personal parts as erased, with a commitment of zeros.
+    var withholdsPersonal = false
     var nextErasure = 0
     var nextActor = 0
     var nextSubject = 0
@@ -84,8 +84,7 @@ struct RowWindow {
             personal[type] += flags[place] & RowFlags.personal.rawValue != 0 ? 1 : 0
         }
         for type in all.indices where !wants(type) { (all[type], personal[type]) = (0, 0) }
-        for type in hollow?.types ?? [] { (all[type], personal[type]) = (0, 0) }
-        for type in hollow?.personal ?? [] { personal[type] = 0 }
+        if withholdsPersonal { for type in personal.indices { personal[type] = 0 } }
         (rowCounts, personalCounts) = (all, personal)
         var next = nextErasure
         while next < erasures.count, erasures[next].event < events.upperBound {
@@ -128,17 +127,6 @@ struct RowWindow {
                 }
                 let isErased =
                     texts.erasure < erasures.count && erasures[texts.erasure].event == event
-                if let hollow, hollow.holds(type, isErased ? [] : flags) {
-                    Self.leaveOut(event, flags, erasures, &texts)
-                    if !hollow.types.contains(type) { publicParts.skip(type) }
-                    Self.appendEnvelope(event, [], envelope, &texts, to: &output)
-                    let replica = replicas[Int(envelope.replicas[event])]
-                    let part = start..<output.count
-                    var row = Self.row(event, envelope, replica, header, part, .absent)
-                    row.typeIndex = index.types.count
-                    rows.append(row)
-                    continue
-                }
                 Self.appendEnvelope(event, flags, envelope, &texts, to: &output)
                 publicParts.append(type, of: publicPayloads, to: &output)
                 let publicPart = start..<output.count
@@ -147,6 +135,9 @@ struct RowWindow {
                     if isErased {
                         output.append(erasures[texts.erasure].commitment)
                         texts.erasure += 1
+                        personal = .erased(commitment: publicPart.upperBound..<output.count)
+                    } else if withholdsPersonal {
+                        output.append(repeating: 0, count: Hash32.size)
                         personal = .erased(commitment: publicPart.upperBound..<output.count)
                     } else {
                         personalParts.append(type, of: personalPayloads, to: &output)
@@ -247,9 +238,6 @@ private struct AssembledPlaces {
             next += count > 0 ? count + 1 : 0
         }
     }
-
-    /// Goes past the next row of a type.
-    mutating func skip(_ type: Int) { places[type] += 1 }
 
     /// Appends the next row of a type.
     @inline(__always)

@@ -30,9 +30,6 @@ extension SegmentRows {
     /// When an event was accepted, in milliseconds, if it has a position.
     package func acceptedAt(_ event: Int) -> Int64 { envelope.accepted[event - envelope.first] }
 
-    /// Whether an event is one that was lost.
-    package func isLost(_ event: Int) -> Bool { Int(envelope.types[event]) == lostType }
-
     /// The first of these events that breaks the order of its replica (L4), with its number; nil
     /// if none does, and `heads` then say how far all have come.
     package func outOfOrder(

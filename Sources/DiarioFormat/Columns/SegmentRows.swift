@@ -15,8 +15,6 @@ package struct SegmentRows: ~Copyable {
     package private(set) var bytes: [UInt8] = []
     package var reader: SegmentReader
     let envelope: RowEnvelopes
-    /// The type of events that were lost, or -1.
-    let lostType: Int
     var types: [RowsOfType]
     let erasures: [Erasure]
     var window = RowWindow()
@@ -47,7 +45,6 @@ package struct SegmentRows: ~Copyable {
         _ erasures: [Erasure]
     ) {
         self.envelope = envelope
-        lostType = reader.index.lostType ?? -1
         self.erasures = erasures
         types = reader.index.types.indices.map { RowsOfType(reader.index.fieldBlocks(ofType: $0)) }
         window.nextSizeMax = envelope.textsSizeMax

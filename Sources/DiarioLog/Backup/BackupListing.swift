@@ -1,7 +1,7 @@
 import DiarioCore
 import DiarioStorage
 
-/// The files of a data directory that a backup has: schema/format/log.md, section 15.
+/// The files of a data directory that a backup has: schema/format/log.md, section 14.
 struct BackupListing {
     struct File {
         /// Relative to the data directory.
@@ -55,7 +55,7 @@ struct BackupListing {
         let folder = LogPaths.space(space)
         let present = Set(try names(folder).map { folder + "/" + $0 })
         let small = [
-            LogPaths.manifest(space), LogPaths.replica(space), LogPaths.lost(space),
+            LogPaths.manifest(space), LogPaths.replica(space),
             LogPaths.publishing(space), LogPaths.lastSync(space), LogPaths.removed(space),
             LogPaths.successor(space),
         ]

@@ -5,7 +5,7 @@ import DiarioStorage
 import Synchronization
 
 // What has to be right before a copy takes the place of an older backup: schema/format/log.md,
-// section 15.
+// section 14.
 
 extension LogStore {
     /// Checks the files of all spaces, each for itself, without reading events one by one; gives

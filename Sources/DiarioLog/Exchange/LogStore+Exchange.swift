@@ -73,26 +73,6 @@ extension LogStore {
         return (blocks, wire.eventCount)
     }
 
-    /// How far news may go: to where events were lost, since nobody can go on behind that, and the
-    /// root is not known within a subtree of which some were.
-    ///
-    /// - Throws: `.lost` if they do not get behind the position itself.
-    private func newsEnd(
-        of space: SpaceID,
-        after position: UInt64
-    ) throws(LogError) -> UInt64 {
-        let segments = shared.segments
-        if segments.known(of: space) == nil {
-            _ = try segments.readLists(of: space, in: shared.directory)
-        }
-        let gap = segments.lost(of: space).first { lost in
-            lost.runs.last.map { $0.upperBound > position } ?? false
-        }
-        guard let gap else { return .max }
-        guard gap.first > position + 1 else { throw .lost(gap) }
-        return gap.first - 1
-    }
-
     /// What follows a position, as much as one exchange takes.
     ///
     /// Events in `own`, sequences by replica, come as runs without rows, and many others that
@@ -107,7 +87,7 @@ extension LogStore {
         afterContext: Bool = false
     ) throws(LogError) -> (pieces: [WirePiece], end: UInt64) {
         var wire = try WireBlocks(shared, space, countMax: countMax, inColumns: inColumns)
-        let head = min(head(of: space), try newsEnd(of: space, after: position))
+        let head = head(of: space)
         guard position < head else { return ([], position) }
         var context = try afterContext ? self.context(of: space, position, head) : nil
         let first = context?.positions.lowerBound ?? position + 1
@@ -351,30 +331,6 @@ extension LogStore {
         return found
     }
 
-    /// Takes pending events out of their lane that the authority refused at positions which are
-    /// here already, and whose refusals are lost; durable when this returns.
-    ///
-    /// They are in the inbox before.
-    package func leaveOut(_ refused: [RefusedRun], of space: SpaceID) throws(LogError) {
-        let pending = standing(of: space).pending
-        let wrong = refused.filter { run in
-            pending.contains {
-                $0.replica == run.replica && $0.sequences.overlaps(run.sequences)
-            }
-        }
-        guard !wrong.isEmpty else { return }
-        let gone = wrong.map { run in
-            GoneRows(
-                replica: run.replica,
-                firstSequence: run.sequences.lowerBound,
-                count: UInt32(clamping: run.sequences.count),
-                reason: .refused,
-                since: shared.time.now
-            )
-        }
-        try withWriter { (writer) throws(LogError) in try writer.write(gone, of: space) }
-    }
-
     /// The last sequence of a replica that is known here, refused or not; 0 if it is not known.
     package func lastSequence(of replica: ReplicaID, in space: SpaceID) -> UInt64 {
         shared.index.withLock { $0.lastSequence(of: replica, in: space) }
@@ -453,5 +409,21 @@ private struct RowHashing: ~Copyable {
         } catch {
             throw .format(error)
         }
+    }
+}
+
+extension Writer {
+    /// Writes seeds; durable when this returns.
+    fileprivate mutating func write(_ seeds: [SaltSeed], of id: SpaceID) throws(LogError) {
+        guard !seeds.isEmpty else { return }
+        try begin()
+        defer { end() }
+        beginFrame()
+        for seed in seeds {
+            try makeRoom(SpaceIndex.seedSize)
+            append(seed, of: id)
+        }
+        try finishFrame()
+        store.hashes.remove(id)
     }
 }

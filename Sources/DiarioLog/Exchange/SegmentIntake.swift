@@ -10,9 +10,15 @@ import DiarioStorage
 package struct SegmentIntake: ~Copyable {
     private let store: LogStore
     private let space: SpaceID
-    private var walk: SpaceWalk
     private var entries: [SegmentEntry] = []
+    private var seeds: Seeds
+    private var hasher = EventHasher()
+    private var range = CompactRange()
     private var heads: [ReplicaID: ReplicaHead] = [:]
+    private var tallies: [ReplicaID: ReplicaTally] = [:]
+    /// The packs that were adopted so far, in order.
+    package private(set) var adoptions: [Adoption] = []
+    private var hasRefusals = false
     private var acceptedAt = Int64.min
     /// The highest clock that counts: of none that runs far ahead of when it was accepted.
     private var clock = HybridTime(rawValue: 0)
@@ -20,24 +26,11 @@ package struct SegmentIntake: ~Copyable {
     package init(_ store: LogStore, _ space: SpaceID) {
         self.store = store
         self.space = space
-        walk = SpaceWalk(
-            space,
-            store,
-            store.shared.engine,
-            anchors: [],
-            known: [],
-            tallies: [],
-            adoptions: [],
-            clock: HybridTime(rawValue: 0),
-            own: []
-        )
+        seeds = Seeds(store: store.shared, space: space)
     }
 
     /// The last position that was taken over.
-    package var end: UInt64 { walk.range.size }
-
-    /// The packs that were adopted so far, in order.
-    package var adoptions: [Adoption] { walk.adoptions }
+    package var end: UInt64 { range.size }
 
     /// Reads the next segment and its sidecar, which lie in the folder of segments, durably.
     ///
@@ -47,30 +40,82 @@ package struct SegmentIntake: ~Copyable {
         guard name.first == end + 1 else {
             throw place.fault(.segment, "position \(end + 1) comes next, not \(name.first)")
         }
-        guard let pair = PairReader.open(name, of: space, in: store.shared), pair.replica == nil,
-            pair.header.firstPosition == name.first
-        else { throw place.fault(.segment, "it is no segment of positions from \(name.first) on") }
-        guard let entry = pair.entry() else {
-            throw place.fault(.sidecar, "the segment or its sidecar cannot be read")
+        let shared = store.shared
+        let pair = try SegmentPair(
+            name,
+            of: space,
+            in: shared.directory,
+            known: shared.segments.types
+        )
+        guard pair.replica == nil, let sidecar = pair.sidecarHeader else {
+            throw place.fault(.segment, "it is no segment of positions from \(name.first) on")
         }
-        guard !pair.holdsLost else {
-            throw .outOfOrder(
-                what: "events behind position \(end) were lost where the space is copied from, so "
-                    + "no copy can be made. A backup there may have them; else go on in a new "
-                    + "space: diario export --all there, and import --gaps"
-            )
-        }
-        if let damage = try pair.damage() { throw damage }
-        var position = end
-        try pair.read(pair.first...pair.last) { (events) throws(LogError) in
+        if let damage = try pair.damage().first { throw damage }
+        var rowSize = 0
+        try pair.read { (events) throws(LogError) in
             for stored in events.rows {
-                position += 1
-                guard let what = try fault(of: stored, at: position, in: events) else { continue }
+                let position = end + 1
+                rowSize += stored.size
+                guard let what = try fault(of: stored, at: position, in: events) else {
+                    try append(stored, events)
+                    continue
+                }
                 throw place.fault(.segment, "position \(position): \(what)")
             }
-            try walk.take(events)
         }
-        entries.append(entry)
+        entries.append(
+            SegmentEntry(
+                name: name,
+                count: pair.header.eventCount,
+                segmentSize: pair.header.fileSize,
+                sidecarSize: sidecar.fileSize,
+                rowSize: rowSize,
+                identity: pair.header.identity,
+                sidecarChecksum: sidecar.checksum,
+                replica: nil
+            )
+        )
+    }
+
+    /// Takes a row into the tree and into what the state will say.
+    private mutating func append(
+        _ stored: StoredRow,
+        _ events: StoredEvents
+    ) throws(LogError) {
+        seeds.segment = events.salts
+        let (row, block) = (stored.row, events.bytes.span)
+        let type = events.types[row.typeIndex]
+        do throws(FormatError) {
+            let name = type.name
+            let hash = hasher.eventHash(
+                typeName: name.span,
+                version: type.version,
+                replica: row.replica,
+                sequence: row.sequence,
+                publicPart: block.raw.extracting(row.publicPart),
+                commitment: try hasher.commitment(of: row, in: block, seeds: &seeds)
+            )
+            range.append(hasher.leaf(hash, acceptedAt: acceptedAt), &hasher)
+            let facts = try store.shared.engine.facts(of: stored, in: block, type)
+            adoptions += facts.adoptions
+            hasRefusals = hasRefusals || !facts.refusals.isEmpty
+            note(row.replica, row.sequence, isAuthority: stored.isAuthority)
+            for refused in facts.refusals {
+                note(refused.replica, refused.sequences.upperBound, isAuthority: false)
+            }
+        } catch {
+            throw .corrupt(Fault(file: events.file, offset: 0, what: error.message))
+        }
+    }
+
+    /// Sequences count as used, those of refused events too.
+    private mutating func note(_ replica: ReplicaID, _ sequence: UInt64, isAuthority: Bool) {
+        let known = tallies[replica]
+        tallies[replica] = ReplicaTally(
+            replica: replica,
+            lastSequence: max(known?.lastSequence ?? 0, sequence),
+            isAuthority: isAuthority || known?.isAuthority ?? false
+        )
     }
 
     /// What is wrong with a row; nil if nothing is.
@@ -106,22 +151,19 @@ package struct SegmentIntake: ~Copyable {
     ///
     /// - Throws: `.outOfOrder` if the first events have another root than `root`.
     package mutating func finish(root: Hash32) throws(LogError) {
-        var hasher = EventHasher()
-        let range = walk.range
         guard range.root(&hasher) == root else {
             throw .outOfOrder(what: "the first \(end) events have another root than was told")
         }
         guard !entries.isEmpty else { return }
-        let (space, entries) = (space, entries)
-        var state = walk.state(
+        let (space, entries, hasRefusals) = (space, entries, hasRefusals)
+        let state = SpaceState(
             released: end,
-            packs: [],
-            acceptedAt: 0,
-            clock: HybridTime(rawValue: 0)
+            acceptedAt: acceptedAt,
+            clock: clock.rawValue,
+            tallies: tallies.values.sorted { $0.replica < $1.replica },
+            adoptions: adoptions,
+            range: range
         )
-        state.clock = clock.rawValue
-        let hasRefusals = !walk.refusals.isEmpty
-        let final = state
         try store.withWriter { (writer) throws(LogError) in
             if hasRefusals {
                 try writer.begin()
@@ -129,8 +171,21 @@ package struct SegmentIntake: ~Copyable {
                 try writer.upgradeFormat(to: DirectoryFormat.refused)
             }
             _ = try writer.changeSegments(of: space) { $0.segments = entries }
-            try writer.write(final, lanes: MendedLanes(), of: space)
+            try writer.write(state, of: space)
         }
         try store.extendTiles(of: space, to: end)
+    }
+}
+
+extension Writer {
+    /// Writes the state of a space whose events are in segments; durable when this returns.
+    fileprivate mutating func write(_ state: SpaceState, of id: SpaceID) throws(LogError) {
+        try begin()
+        defer { end() }
+        beginFrame()
+        Record.append(.state, id, to: &frame) { state.append(to: &$0) }
+        recordCount += 1
+        try finishFrame()
+        store.hashes.remove(id)
     }
 }

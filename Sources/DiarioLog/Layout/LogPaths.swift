@@ -17,8 +17,6 @@ package enum LogPaths {
     package static let spaces = "spaces"
     /// Says that the directory is a backup that nobody has written to.
     package static let backup = "backup"
-    /// What `diario repair` took out of the way.
-    package static let setAside = "set-aside"
     private static let logSuffix = ".dwal"
 
     package static func logFile(_ number: UInt64) -> String {
@@ -61,8 +59,6 @@ package enum LogPaths {
     package static func remote(_ space: SpaceID) -> String { "spaces/\(space.text)/remote" }
     /// When the space was last in sync.
     package static func lastSync(_ space: SpaceID) -> String { "spaces/\(space.text)/last-sync" }
-    /// The list of positions whose events were lost.
-    package static func lost(_ space: SpaceID) -> String { "spaces/\(space.text)/lost" }
     package static func stagingLock(_ space: SpaceID) -> String { "spaces/\(space.text)/staging" }
 
     /// Held by the one process that seals a space.

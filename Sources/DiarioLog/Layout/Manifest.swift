@@ -35,12 +35,6 @@ package struct Manifest: Equatable, Sendable {
     package var lanes: [SegmentEntry] = []
     /// Files that no list of segments names any more, and that readers may still want.
     package var retired: [RetiredSegment] = []
-    /// True if positions were lost: segments may leave gaps, which the file `lost` names.
-    package var hasLost: Bool { !lost.isEmpty || readsLost }
-    /// What that file says, which comes along when the manifest is read.
-    package var lost: [LostPositions] = []
-    /// True while the file is still to be read.
-    private(set) var readsLost = false
 
     /// The version of the format that this manifest needs.
     package var version: Int {
@@ -57,7 +51,7 @@ package struct Manifest: Equatable, Sendable {
     }
 
     private var flags: UInt8 {
-        (authority == nil ? 0 : 1) | (isStaging ? 2 : 0) | (hasLost ? 4 : 0) | (isServed ? 8 : 0)
+        (authority == nil ? 0 : 1) | (isStaging ? 2 : 0) | (isServed ? 8 : 0)
             | (isWaiting ? 16 : 0)
     }
 
@@ -93,7 +87,7 @@ package struct Manifest: Equatable, Sendable {
         let end = bytes.count - Self.trailerSize
         guard end >= Self.size - Self.trailerSize,
             bytes.littleEndian(UInt32.self, at: 0) == Self.magic, 1...3 ~= bytes[4],
-            bytes[5] <= 31, bytes.littleEndian(UInt16.self, at: 6) == 0,
+            bytes[5] & ~27 == 0, bytes.littleEndian(UInt16.self, at: 6) == 0,
             bytes.littleEndian(UInt32.self, at: end) == 0,
             bytes.littleEndian(UInt32.self, at: end + 4)
                 == Checksum.crc32c(bytes.extracting(0..<end + 4).raw),
@@ -112,7 +106,6 @@ package struct Manifest: Equatable, Sendable {
             isStaging: bytes[5] & 2 != 0,
             replaces: SpaceID(rawValue: bytes.littleEndian(UInt64.self, at: 48))
         )
-        readsLost = bytes[5] & 4 != 0
         isServed = bytes[5] & 8 != 0
         isWaiting = bytes[5] & 16 != 0
         if bytes[4] == 1 {
@@ -120,12 +113,6 @@ package struct Manifest: Equatable, Sendable {
         } else {
             guard readLists(bytes, end: end), version == bytes[4] else { return nil }
         }
-    }
-
-    /// Takes up what the file `lost` says.
-    mutating func take(_ lost: [LostPositions]) {
-        self.lost = lost
-        readsLost = false
     }
 
     /// Reads the lists of version 2 or 3; false if they are not as they must be.
@@ -160,7 +147,7 @@ package struct Manifest: Equatable, Sendable {
     private func follows(_ entry: SegmentEntry) -> Bool {
         guard let replica = entry.replica else {
             guard let last = segments.last else { return true }
-            return hasLost ? last.last < entry.first : last.last + 1 == entry.first
+            return last.last + 1 == entry.first
         }
         guard let last = lanes.last, let before = last.replica else { return true }
         return before < replica || (before == replica && last.last < entry.first)

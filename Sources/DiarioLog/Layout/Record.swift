@@ -11,10 +11,7 @@ package enum RecordKind: UInt8, Sendable {
     case promotion = 3
     case state = 4
     case dropped = 5
-    /// Stands where frames were lost, and means nothing.
-    case lost = 6
     case sealed = 7
-    case gone = 8
 }
 
 /// A record of a frame: its kind, its space, and where its content lies in the frame.

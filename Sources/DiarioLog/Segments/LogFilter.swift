@@ -65,11 +65,8 @@ package struct LogFilter: Sendable {
         }
         if let replica, !index.replicas.contains(where: { $0.replica == replica }) { return [] }
         if let sequences, !index.holds(sequences.range, of: sequences.replica) { return [] }
-        let lost = index.lostType
         return Set(
-            index.types.indices.filter { type in
-                type != lost && wantsType?(index.types[type].entry.name) ?? true
-            }
+            index.types.indices.filter { wantsType?(index.types[$0].entry.name) ?? true }
         )
     }
 

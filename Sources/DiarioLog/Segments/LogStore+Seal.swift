@@ -87,7 +87,6 @@ extension LogStore {
                         replaced,
                         with: entries,
                         from: plan.positions,
-                        lost: shared.segments.lost(of: space),
                         now: now
                     )
                 }
@@ -114,15 +113,13 @@ extension LogStore {
     ) throws(LogError) -> SealPlan? {
         let (head, released) = shared.index.withLock { ($0[space].head, $0[space].released) }
         let first = try shared.firstReadable(space, released: released)
-        let lost = shared.segments.lost(of: space)
-        let end = max(segments.last?.last ?? 0, lost.last?.last ?? 0)
+        let end = segments.last?.last ?? 0
         let isJoined = end == 0 || end >= released
         return SealPlan.next(
             isJoined ? segments : [],
             first: first,
             head: head,
             extent,
-            lost: isJoined ? lost : [],
             shared.sizes
         )
     }
@@ -169,13 +166,9 @@ extension LogStore {
         let released = shared.index.withLock { $0[space].released }
         guard let end = segments.last?.last, end >= released + UInt64(countMin) else { return }
         let tiles = try TileStore(shared.directory, space: space)
-        let known = shared.segments.lost(of: space).last { !$0.hashes.isEmpty }
-        // Where positions were released that no segment holds, tiles cannot be made any more; nor
-        // over lost ones of which only the subtrees are known.
+        // Where positions were released that no segment holds, tiles cannot be made any more.
         let first = try shared.firstReadable(space, released: released)
-        if known?.last ?? 0 <= tiles.size, tiles.size + 1 >= first,
-            end >= tiles.size + UInt64(tilesMin)
-        {
+        if tiles.size + 1 >= first, end >= tiles.size + UInt64(tilesMin) {
             try extendTiles(of: space, to: end)
         }
         try release(space, upTo: end)
@@ -235,14 +228,12 @@ extension Manifest {
         _ old: Set<SegmentEntry>,
         with new: [SegmentEntry],
         from positions: ClosedRange<UInt64>,
-        lost: [LostPositions],
         now: Timestamp
     ) {
         var kept = segments.filter { !old.contains($0) }
         var gone = segments.filter { old.contains($0) }
         if let last = kept.last(where: { $0.last < positions.lowerBound }),
-            last.last + 1 != positions.lowerBound,
-            !lost.contains(where: { $0.last + 1 == positions.lowerBound })
+            last.last + 1 != positions.lowerBound
         {
             // Released by hand meanwhile: what lies before cannot be read on from.
             gone += kept

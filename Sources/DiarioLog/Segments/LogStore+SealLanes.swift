@@ -73,7 +73,7 @@ extension LogStore {
         let index = shared.index.withLock { $0[space] }
         let lane = index.lanes.first { $0.replica == replica }
         let stretches = lane?.unsealed(within: 1...LogNumber.max) ?? []
-        // What ends at a gap, as a repair may leave one, does not grow any more.
+        // What ends at a gap, as salvage may leave one, does not grow any more.
         let isEnded = stretches.count > 1
         return LanePlan.next(
             LanePlan.Lane(

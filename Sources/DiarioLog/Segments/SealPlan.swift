@@ -27,12 +27,10 @@ struct SealPlan: Equatable {
         first: UInt64,
         head: UInt64,
         _ extent: SealExtent,
-        lost: [LostPositions] = [],
         _ sizes: LogSizes
     ) -> SealPlan? {
         let planner = Planner(
             segments: segments,
-            lost: lost,
             first: first,
             head: head,
             sizes: sizes
@@ -48,13 +46,11 @@ struct SealPlan: Equatable {
 
 private struct Planner {
     let segments: [SegmentEntry]
-    /// All of them come before what is to be sealed.
-    let lost: [LostPositions]
     let first: UInt64
     let head: UInt64
     let sizes: LogSizes
 
-    private var sealedEnd: UInt64 { max(segments.last?.last ?? first - 1, lost.last?.last ?? 0) }
+    private var sealedEnd: UInt64 { segments.last?.last ?? first - 1 }
 
     /// The first window of a large segment that is complete and not yet one segment.
     func merge() -> SealPlan? {
@@ -65,13 +61,11 @@ private struct Planner {
             while end < segments.count, segments[end].first <= window.upperBound { end += 1 }
             defer { index = end }
             guard window.upperBound <= head else { break }
-            // No segment goes over a gap.
-            if lost.contains(where: { $0.positions.overlaps(window) }) { continue }
             let inside = segments[index..<end]
             if mayMerge(inside, window) { return plan(window) }
         }
         let window = self.window(of: sealedEnd + 1, UInt64(sizes.mergedCount))
-        guard window.upperBound <= head, (lost.last?.last ?? 0) < window.lowerBound,
+        guard window.upperBound <= head,
             segments.last.map({ $0.last < window.lowerBound }) ?? true
         else { return nil }
         return plan(window)
@@ -130,7 +124,6 @@ private struct Planner {
 
     private func plan(_ positions: ClosedRange<UInt64>) -> SealPlan {
         var start = max(positions.lowerBound, first)
-        if let last = lost.last?.last, last >= start { start = last + 1 }
         // One that begins before is left as it is: it was made by other sizes.
         if let before = segments.last(where: { $0.first < start }), before.last >= start {
             start = before.last + 1

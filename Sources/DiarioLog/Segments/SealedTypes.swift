@@ -41,10 +41,6 @@ struct SealedTypes {
     /// - Throws: `.noSchema` if its schema is nowhere here.
     mutating func type(_ entry: TypeEntry) throws(LogError) -> EventType {
         if let type = known[entry] { return type }
-        if entry == LostRow.entry {
-            known[entry] = LostRow.type
-            return LostRow.type
-        }
         if !hasOwn {
             hasOwn = true
             note(store.types)
@@ -87,7 +83,7 @@ struct SealedTypes {
 
     /// The type as a segment carries it.
     private mutating func carried(_ entry: TypeEntry) -> EventType? {
-        // A list or a segment that is damaged is no help; repair comes here too.
+        // A list or a segment that is damaged is no help; salvage comes here too.
         guard let lists = try? store.segments.readLists(of: space, in: store.directory) else {
             return nil
         }

@@ -10,8 +10,6 @@ import Synchronization
 final class SegmentShelf: Sendable {
     private struct State: Sendable {
         var lists: [SpaceID: SegmentLists] = [:]
-        /// Positions whose events were lost, of the spaces that have some.
-        var lost: [SpaceID: [LostPositions]] = [:]
         var indexes: [SegmentName: Known] = [:]
         var indexSize = 0
         var useCount: UInt64 = 0
@@ -39,23 +37,12 @@ final class SegmentShelf: Sendable {
     func known(of space: SpaceID) -> SegmentLists? { state.withLock { $0.lists[space] } }
 
     func set(_ manifest: Manifest) {
-        state.withLock { state in
-            state.lists[manifest.space] = SegmentLists(manifest)
-            state.lost[manifest.space] = manifest.lost.isEmpty ? nil : manifest.lost
-        }
+        state.withLock { $0.lists[manifest.space] = SegmentLists(manifest) }
     }
 
     func forget(_ space: SpaceID) { state.withLock { $0.lists[space] = nil } }
 
     func forgetAll() { state.withLock { $0.lists.removeAll() } }
-
-    /// The positions of a space whose events were lost, as far as they are known.
-    func lost(of space: SpaceID) -> [LostPositions] { state.withLock { $0.lost[space] } ?? [] }
-
-    /// The range of lost positions that one is in, whether its own event was lost or not.
-    func lost(around position: UInt64, of space: SpaceID) -> LostPositions? {
-        lost(of: space).around(position)
-    }
 
     /// Reads the lists of a space from its manifest; a space that is gone has none.
     func readLists(

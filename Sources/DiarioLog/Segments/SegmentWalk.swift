@@ -57,7 +57,7 @@ final class SegmentWalk: Sendable {
         var types: Set<Int>?
         var salts = SaltNodes([])
         do throws(SegmentError) {
-            if !filter.isEmpty || segment.reader.index.lostType != nil {
+            if !filter.isEmpty {
                 let found = try filter.types(
                     filter.types(segment.reader.index),
                     withSubjectIn: &segment.reader

@@ -47,8 +47,6 @@ final class KnownManifests: Sendable {
             state.withLock { $0.known[space] = nil }
         }
         let (manifest, file) = try SpaceHome.readManifestFile(space, in: directory)
-        // What was lost stands in a file of its own.
-        guard !manifest.hasLost else { return manifest }
         let identity = try storing { () throws(StorageError) in try file.identity }
         state.withLock { state in
             if state.known.count >= Self.countMax,

@@ -10,9 +10,6 @@ struct LogIndex: Sendable {
     /// The generations of the files that were read, by number.
     private(set) var generations: [UInt64: UInt64] = [:]
     private var lastNoted: FramePlace?
-    /// True to know of all rows that are in the log's files still, those that were released too;
-    /// for repair.
-    var isSalvage = false
 
     mutating func note(_ place: FramePlace) {
         // Mostly it is the file that was noted last, and the dictionary need not be asked.
@@ -66,7 +63,6 @@ struct LogIndex: Sendable {
         spaces.forEach { id, space in
             let isLive =
                 space.state?.file == file || space.seeds.values.contains { $0.file == file }
-                || space.gone.contains { $0.file == file }
                 || space.canonical.runs.contains { UInt64($0.file) == file }
                 || space.lanes.contains { $0.runs.runs.contains { UInt64($0.file) == file } }
             if isLive { found.append(id) }
@@ -91,7 +87,6 @@ struct LogIndex: Sendable {
         facts: EngineReader.Facts
     ) throws(FormatError) {
         var lane: BlockRun?
-        let isSalvage = isSalvage
         // The dictionary is asked once: looking a space up again costs as much as its append.
         try update(space) { (index, live) throws(FormatError) in
             var cursor = RunCursor(block, summary)
@@ -121,7 +116,7 @@ struct LogIndex: Sendable {
             for adoption in facts.adoptions where adoption.position > index.released {
                 index.note(adoption)
             }
-            for refusal in facts.refusals { index.refuse(refusal, isSalvage, &live) }
+            for refusal in facts.refusals { index.refuse(refusal, &live) }
         }
     }
 
@@ -151,24 +146,8 @@ struct LogIndex: Sendable {
 
     /// Takes up rows that are in private segments.
     mutating func apply(_ rows: SealedRows, of space: SpaceID, file: UInt64) {
-        let isSalvage = isSalvage
         update(space) { index, live in
             index.note(rows.replica, sequence: rows.lastSequence, isAuthority: false)
-            // Repair looks for rows in blocks, even if they were let go of.
-            guard !isSalvage else {
-                if let run = PromotedRun(rows) { index.placements.append(run) }
-                return
-            }
-            index.take(rows, file: file, &live)
-        }
-    }
-
-    /// Takes up that pending rows are gone.
-    mutating func apply(_ rows: GoneRows, of space: SpaceID, file: UInt64) {
-        let isSalvage = isSalvage
-        update(space) { index, live in
-            index.note(rows.replica, sequence: rows.lastSequence, isAuthority: false)
-            guard !isSalvage else { return }
             index.take(rows, file: file, &live)
         }
     }
@@ -185,15 +164,12 @@ struct LogIndex: Sendable {
     }
 
     mutating func apply(_ runs: [PromotedRun], of space: SpaceID) {
-        let isSalvage = isSalvage
         update(space) { index, live in
-            if isSalvage { index.placements += runs }
             for run in runs { index.promote(run, &live) }
         }
     }
 
     mutating func apply(_ state: SpaceState, of space: SpaceID, file: UInt64, size: Int) {
-        let isSalvage = isSalvage
         update(space) { index, live in
             index.clock = max(index.clock, HybridTime(rawValue: state.clock))
             for tally in state.tallies {
@@ -204,10 +180,6 @@ struct LogIndex: Sendable {
                 )
             }
             for adoption in state.adoptions { index.note(adoption) }
-            guard !isSalvage else {
-                index.anchors.append(state.range)
-                return
-            }
             if let old = index.state {
                 guard old.range.size <= state.range.size else { return }
                 live.add(-old.size, to: old.file)
@@ -232,7 +204,6 @@ struct LogIndex: Sendable {
             for run in lane.runs.runs { Self.drop(run, &liveBytes) }
         }
         for seed in index.seeds.values { liveBytes.add(-SpaceIndex.seedSize, to: seed.file) }
-        for entry in index.gone { liveBytes.add(-GoneRows.recordSize, to: entry.file) }
         if let state = index.state { liveBytes.add(-state.size, to: state.file) }
     }
 
@@ -366,13 +337,13 @@ extension SpaceIndex {
     /// Takes events out of their lane that the authority refused; their sequences count as used.
     fileprivate mutating func refuse(
         _ refusal: RefusedRun,
-        _ isSalvage: Bool,
         _ live: inout LiveBytes
     ) {
         let sequences = refusal.sequences
         note(refusal.replica, sequence: sequences.upperBound, isAuthority: false)
-        guard !isSalvage, let lane = lanes.firstIndex(where: { $0.replica == refusal.replica })
-        else { return }
+        guard let lane = lanes.firstIndex(where: { $0.replica == refusal.replica }) else {
+            return
+        }
         lanes[lane].runs.remove(from: sequences.lowerBound, through: sequences.upperBound) {
             LogIndex.drop($0, &live)
         }

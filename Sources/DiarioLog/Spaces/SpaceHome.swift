@@ -74,10 +74,9 @@ struct SpaceHome: Equatable, Sendable {
             default: throw .storage(error)
             }
         }
-        guard var manifest = Manifest(bytes.span), manifest.space == space else {
+        guard let manifest = Manifest(bytes.span), manifest.space == space else {
             throw .corrupt(Fault(file: path, offset: 0, what: "the manifest is damaged"))
         }
-        if manifest.hasLost { manifest.take(try LostFile.read(of: space, in: directory)) }
         return (manifest, file)
     }
 
@@ -130,6 +129,23 @@ struct SpaceHome: Equatable, Sendable {
             try ReplicaFile.write(id, former: former, at: path, in: directory)
         }
         (replica, self.former) = (id, former)
+    }
+}
+
+extension SpaceHome {
+    /// Adds ids that this replica had before, oldest first.
+    ///
+    /// The caller holds the directory's lock.
+    mutating func takeFormer(
+        _ others: [FormerID],
+        in directory: any LogDirectory
+    ) throws(LogError) {
+        let former = Array((former + others).suffix(ReplicaFile.formerCountMax))
+        let (id, path) = (replica, LogPaths.replica(manifest.space))
+        try storing { () throws(StorageError) in
+            try ReplicaFile.write(id, former: former, at: path, in: directory)
+        }
+        self.former = former
     }
 }
 

@@ -59,47 +59,7 @@ extension SpaceIndex {
     }
 }
 
-extension SpaceIndex {
-    /// Takes pending events out of their lane that are gone; a copy replaces what it is a copy of.
-    mutating func take(_ rows: GoneRows, file: UInt64, _ live: inout LiveBytes) {
-        if let lane = lanes.firstIndex(where: { $0.replica == rows.replica }) {
-            lanes[lane].runs.remove(from: rows.firstSequence, through: rows.lastSequence) { run in
-                live.add(-Int(run.liveBytes), to: UInt64(run.file))
-            }
-            if lanes[lane].runs.isEmpty { lanes.remove(at: lane) }
-        }
-        gone.removeAll { entry in
-            guard entry.rows == rows else { return false }
-            live.add(-GoneRows.recordSize, to: entry.file)
-            return true
-        }
-        live.add(GoneRows.recordSize, to: file)
-        gone.append(GoneEntry(rows: rows, file: file))
-        gone.sort { left, right in
-            (left.rows.replica, left.rows.firstSequence)
-                < (right.rows.replica, right.rows.firstSequence)
-        }
-    }
-
-    /// Whether a sequence of a replica is known to be gone.
-    func isGone(_ sequence: UInt64, of replica: ReplicaID) -> Bool {
-        gone.contains { $0.rows.replica == replica && $0.rows.sequences.contains(sequence) }
-    }
-}
-
 extension PromotedRun {
-    /// What a sealed record says of rows with positions; nil if they are pending.
-    init?(_ rows: SealedRows) {
-        guard let placed = rows.placed else { return nil }
-        self.init(
-            replica: rows.replica,
-            firstSequence: rows.firstSequence,
-            count: UInt64(rows.count),
-            firstPosition: placed.firstPosition,
-            acceptedAt: Timestamp(milliseconds: placed.acceptedAt)
-        )
-    }
-
     var lastSequence: UInt64 { firstSequence + count - 1 }
     var lastPosition: UInt64 { firstPosition + count - 1 }
 }

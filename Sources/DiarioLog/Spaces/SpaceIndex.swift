@@ -9,8 +9,6 @@ struct SpaceIndex: Sendable {
     ///
     /// Usually there is one lane; more after a change of id.
     var lanes: [Lane] = []
-    /// Pending events that are gone, in order of replica and sequence.
-    var gone: [GoneEntry] = []
     /// Replicas with rows in private segments, in the order of the numbers that runs have of them.
     private(set) var sealedReplicas: [ReplicaID] = []
     /// The last position.
@@ -28,10 +26,6 @@ struct SpaceIndex: Sendable {
     var seeds: [SeedKey: SeedEntry] = [:]
     /// The newest state that the log holds, where its hash range is taken up again.
     var state: StateEntry?
-    /// All compact ranges that states tell of, for repair.
-    var anchors: [CompactRange] = []
-    /// Where promotions and sealed records say that events stand, for repair.
-    var placements: [PromotedRun] = []
     /// Bytes of rows since the newest state.
     var bytesSinceState = 0
 
@@ -52,11 +46,6 @@ struct SpaceIndex: Sendable {
     struct SeedEntry: Sendable {
         let root: Salt
         var file: UInt64
-    }
-
-    struct GoneEntry: Sendable {
-        let rows: GoneRows
-        let file: UInt64
     }
 
     struct StateEntry: Sendable {
@@ -84,7 +73,7 @@ struct SpaceIndex: Sendable {
     /// Bytes in the log that this space keeps alive.
     var liveBytes: Int {
         lanes.reduce(canonical.liveBytes) { $0 + $1.runs.liveBytes }
-            + seeds.count * Self.seedSize + gone.count * GoneRows.recordSize + (state?.size ?? 0)
+            + seeds.count * Self.seedSize + (state?.size ?? 0)
     }
 
     /// Canonical and pending events without those that an authority wrote.

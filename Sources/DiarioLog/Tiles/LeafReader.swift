@@ -35,37 +35,16 @@ struct LeafReader: ~Copyable {
         precondition(range.upperBound <= end, "leaves are read up to the stated end")
         try seek(range)
         while next < range.upperBound {
-            if try passLost(range, &hasher, visit) { continue }
             try fill()
             guard let events, row < events.rows.count, events.rows[row].position == next + 1 else {
                 throw missing(next)
             }
-            // Where events were lost, there are none for their positions.
-            while row < events.rows.count, next < range.upperBound,
-                events.rows[row].position == next + 1
-            {
+            while row < events.rows.count, next < range.upperBound {
                 visit(try leaf(events.rows[row], events, &hasher), &hasher)
                 row += 1
                 next += 1
             }
         }
-    }
-
-    /// Gives stand-ins for positions that were lost; false if the next one was not.
-    private mutating func passLost(
-        _ range: Range<UInt64>,
-        _ hasher: inout EventHasher,
-        _ visit: (Hash32, inout EventHasher) -> Void
-    ) throws(LogError) -> Bool {
-        guard let lost = store.shared.segments.lost(around: next + 1, of: space) else {
-            return false
-        }
-        guard lost.hashes.isEmpty else { throw .lost(lost) }
-        while next < min(lost.last, range.upperBound) {
-            visit(LostPositions.standIn(next + 1), &hasher)
-            next += 1
-        }
-        return true
     }
 
     /// Skips rows of the block at hand, or looks the first leaf up anew.

@@ -10,8 +10,6 @@ struct NodeReader: ~Copyable {
     /// Nil where they are not to be trusted.
     private let tiles: TileStore?
     private var known: [TreeNode: Hash32] = [:]
-    /// Positions whose leaves nobody knows any more, but the subtrees that they make up.
-    private let lost: [LostPositions]
     private var hasher = EventHasher()
 
     /// `range` is the compact range of the head.
@@ -20,10 +18,6 @@ struct NodeReader: ~Copyable {
         self.space = space
         self.tiles = tiles
         for (node, hash) in range.places { known[node] = hash }
-        lost = store.shared.segments.lost(of: space).filter { !$0.hashes.isEmpty }
-        for lost in lost {
-            for (node, hash) in zip(lost.nodes, lost.hashes) { known[node] = hash }
-        }
         // What does not fill a tile yet is not in the tiles' files.
         guard let tiles else { return }
         for (node, hash) in tiles.range.places where known[node] == nil { known[node] = hash }
@@ -54,13 +48,6 @@ struct NodeReader: ~Copyable {
         return above
     }
 
-    /// Whether a part of the node was lost; then it is made of what is known of that.
-    private func holdsLost(_ node: TreeNode) -> Bool {
-        guard node.level > 0 else { return false }
-        let leaves = node.leaves
-        return lost.contains { $0.first <= leaves.upperBound && $0.last > leaves.lowerBound }
-    }
-
     /// The depth of the recursion is bounded by the levels of the tree.
     private mutating func hash(
         _ node: TreeNode,
@@ -75,7 +62,7 @@ struct NodeReader: ~Copyable {
         // Cut where tiles help with a part of it, and where a part is wanted for itself. What is
         // left lies behind all tiles, or below their hashes: it takes rows.
         let isCut = node.leaves.lowerBound < tiles?.size ?? 0 && node.level > Tile.height
-        if isCut || above.contains(node) || holdsLost(node), let children = node.children {
+        if isCut || above.contains(node), let children = node.children {
             let left = try hash(children.left, above, &leaves)
             let right = try hash(children.right, above, &leaves)
             let hash = hasher.node(left, right)

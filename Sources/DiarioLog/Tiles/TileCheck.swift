@@ -30,27 +30,6 @@ package struct TileCheck: Sendable {
         if isComparing { try compare() } else { builder.forgetLevels() }
     }
 
-    /// Goes on behind positions that were lost, but for the hashes of the subtrees they made up;
-    /// the first tile that those contradict.
-    mutating func append(
-        _ lost: LostPositions,
-        _ hasher: inout EventHasher
-    ) throws(LogError) -> Fault? {
-        if isComparing { try compare() }
-        do throws(FormatError) {
-            var range = try builder.range
-            lost.append(to: &range, &hasher)
-            builder = TileBuilder(range)
-        } catch {
-            throw .format(error)
-        }
-        isComparing = fault == nil && builder.size <= tiles.size
-        for (node, hash) in zip(lost.nodes, lost.hashes) {
-            if let fault = try tiles.fault(below: node, hash, &hasher) { return fault }
-        }
-        return nil
-    }
-
     /// Goes on without tiles: leaves are missing.
     package mutating func stopComparing() { isComparing = false }
 

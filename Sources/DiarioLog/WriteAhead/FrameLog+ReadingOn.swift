@@ -73,7 +73,6 @@ extension FrameLog {
 
     /// Whether the last frame that was read is still where it was.
     ///
-    /// A repair may have put another one there, or none.
     func hasLast() throws(LogError) -> Bool {
         guard let newest, let lastOffset, let state = files.last else { return false }
         let size = state.length - lastOffset

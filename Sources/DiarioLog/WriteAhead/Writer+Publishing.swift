@@ -26,9 +26,6 @@ extension Writer {
         guard !home.manifest.isServed else {
             throw .outOfOrder(what: "others sync with this space here, and would lose it")
         }
-        guard !home.manifest.hasLost else {
-            throw .outOfOrder(what: "a space that lost positions cannot be given away")
-        }
         let root = try store.hashes.root(of: id, in: store)
         let index = store.index.withLock { $0[id] }
         let file = PublishingFile(

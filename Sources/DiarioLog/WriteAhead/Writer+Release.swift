@@ -51,11 +51,6 @@ extension Writer {
         recordCount += 1
     }
 
-    mutating func append(_ rows: GoneRows, of id: SpaceID) {
-        Record.append(.gone, id, to: &frame) { rows.append(to: &$0) }
-        recordCount += 1
-    }
-
     /// Writes down that there is a space without events; durable when it returns.
     mutating func beginSpace(_ id: SpaceID) throws(LogError) {
         try begin()
@@ -153,10 +148,6 @@ extension Writer {
                 let range = try store.hashes.range(of: id, in: store)
                 try makeRoom(2 * state.size)
                 appendState(of: id, range, released: nil)
-            }
-            for entry in space.gone where entry.file == file {
-                try makeRoom(GoneRows.recordSize)
-                append(entry.rows, of: id)
             }
             for run in space.canonical.runs where UInt64(run.file) == file {
                 try copy(run, lane: nil, of: id)

@@ -43,7 +43,12 @@ extension Writer {
         if open?.key == key {
             let timesSize = times.count * BlockBuilder.acceptedRunSizeMax
             let size = timesSize + rows.sizeMax
-            if builder.hasRoom(for: size, rows.count, rows.head.types) { return }
+            // A lane may have gaps, and a block of it has none.
+            let follows =
+                key.laneReplica == nil
+                || builder.onlyRun.map { $0.lastSequence + 1 }
+                    == rows.head.runs.first?.firstSequence
+            if follows, builder.hasRoom(for: size, rows.count, rows.head.types) { return }
         }
         flushRows()
         open = OpenBlock(key: key, position: key.laneReplica == nil ? position : nil)

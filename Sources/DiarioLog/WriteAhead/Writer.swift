@@ -63,7 +63,7 @@ struct Writer: ~Copyable {
         log = FrameLog(store, lock: lock)
     }
 
-    /// Reads the log for the first time, and repairs what a crash left if this process may write.
+    /// Reads the log for the first time, and cuts what a crash left if this process may write.
     mutating func start(isDraft: Bool) throws(LogError) {
         guard let lock else {
             try reload(mayCut: false)
@@ -203,7 +203,6 @@ struct Writer: ~Copyable {
         var attemptCount = 1
         while true {
             var index = LogIndex()
-            index.isSalvage = store.isSalvage
             let isLast = mayCut || attemptCount == Self.readCountMax
             do throws(LogError) {
                 report = try log.recover(mayCut: mayCut) { (place, piece, group) throws(LogError) in
@@ -327,13 +326,9 @@ extension LogIndex {
         case .sealed:
             guard let rows = SealedRows(content) else { return false }
             apply(rows, of: record.space, file: place.file)
-        case .gone:
-            guard let rows = GoneRows(content) else { return false }
-            apply(rows, of: record.space, file: place.file)
         case .dropped:
             guard record.content.isEmpty else { return false }
             drop(record.space)
-        case .lost: break
         }
         return true
     }

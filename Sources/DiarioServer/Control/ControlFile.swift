@@ -164,7 +164,7 @@ package final class ControlFile: Sendable {
     }
 
     /// Checks what the file is, and makes its tables if it is new.
-    private static func prepare(_ connection: borrowing Connection) throws(ControlError) {
+    static func prepare(_ connection: borrowing Connection) throws(ControlError) {
         do throws(SQLiteError) {
             try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
             try connection.execute("PRAGMA foreign_keys = ON")

@@ -7,7 +7,7 @@ from .directory import Directory, segment_name
 from .export import export_line
 from .imports import check_imports
 from .inbox import check_inbox
-from .ledger import KIND_DROPPED, KIND_LOST, Ledger
+from .ledger import KIND_DROPPED, Ledger
 from .primitives import FormatError, id_text
 from .proofs import check_tiles
 from .schemas import Catalogue
@@ -50,8 +50,6 @@ class DataDirectory:
                 self.problems.append(f"{record.where}: a record `dropped` with content")
             self.ledgers.pop(record.space, None)
             return
-        if record.kind == KIND_LOST:
-            return
         if record.space not in self.ledgers:
             self.ledgers[record.space] = self.ledger(record.space)
         self.ledgers[record.space].apply(record)
@@ -63,9 +61,6 @@ class DataDirectory:
         """Opens the segments that the manifest lists, and notes files that nobody refers to."""
         manifest = self.directory.spaces[space].manifest
         folder = ("spaces", id_text(space), "segments")
-        if manifest.lost:
-            self.ledgers.setdefault(space, self.ledger(space))
-            self.ledgers[space].lost = manifest.lost
         for listed in manifest.segments + manifest.private:
             where = f"space {id_text(space)}: segment {listed.name}"
             try:
@@ -96,8 +91,6 @@ class DataDirectory:
         for state in ledger.states:
             self.check_packs(state)
         self.check_tiles(name, ledger)
-        if ledger.gone and self.directory.format_version < 6:
-            self.problems.append("gone records below format 6")
         if ledger.refused and self.directory.format_version < 8:
             self.problems.append("refused events below format 8")
         self.inboxes[space] = check_inbox(self.directory, space, ledger, self.problems)
@@ -123,8 +116,6 @@ class DataDirectory:
     def check_tiles(self, name, ledger):
         folder = self.directory.path("spaces", name, "tiles")
         if os.path.isdir(folder):
-            if any(lost.hashes for lost in ledger.lost):
-                return  # the leaves are not known, and the levels above them are not made of any
             leaves = [ledger.leaf(position) for position in range(1, ledger.head + 1)]
             self.problems += check_tiles(folder, leaves)
 

@@ -15,10 +15,9 @@ MANIFEST_SIZE = 64
 MANIFEST_SIZE_MAX = 8 * MIB
 SEGMENT_SIZE = 72
 RETIRED_SIZE = 24
-MANIFEST_FLAGS_ALL = 31
+MANIFEST_FLAGS_ALL = 27
 MANIFEST_AUTHORITY = 1
 MANIFEST_STAGING = 2
-MANIFEST_LOST = 4
 HASH_SIZE = 32
 REPLICA_FILE_SIZE = 72
 PUBLISHING_SIZE = 80
@@ -36,8 +35,6 @@ class Manifest:
             raise FormatError(f"unknown flags {flags}")
         self.is_authority = bool(flags & MANIFEST_AUTHORITY)
         self.is_staging = bool(flags & MANIFEST_STAGING)
-        self.has_lost = bool(flags & MANIFEST_LOST)
-        self.lost = []
         reader.zeros(2)
         self.space = reader.id()
         self.lineage = reader.raw(16)
@@ -76,8 +73,7 @@ class Manifest:
                 raise FormatError("private segments that overlap, or are not in order")
         self.retired = [(reader.u64(), reader.u64(), reader.i64()) for _ in range(retired_count)]
         for before, after in zip(self.segments, self.segments[1:]):
-            if before.end > after.first or (
-                    before.end < after.first and not self.has_lost):
+            if before.end != after.first:
                 raise FormatError(f"a segment begins at {after.first}, the one before "
                                   f"ends at {before.end}")
 
@@ -120,59 +116,6 @@ def manifest_reader(data):
         return sized_reader(data, MANIFEST_SIZE, b"DMAN"), 1
     version = 3 if version == 3 else 2
     return sized_reader(data, len(data), b"DMAN", version), version
-
-
-class LostRange:
-    """Positions of which events are gone, and the hashes of the subtrees they make up, if known."""
-
-    def __init__(self, reader, version):
-        self.first, self.last = reader.u64(), reader.u64()
-        self.since = reader.i64()
-        count, kept = reader.u32(), reader.u32()
-        self.hashes = [reader.raw(HASH_SIZE) for _ in range(count)]
-        self.kept = [(reader.u64(), reader.u64()) for _ in range(kept)]
-        self.lost = set(range(self.first, self.last + 1))
-        end = self.first - 2
-        for first, last in self.kept:
-            if not end + 2 <= first <= last <= self.last:
-                raise FormatError(f"kept positions {first} to {last} in a range of lost ones")
-            self.lost -= set(range(first, last + 1))
-            end = last
-        if kept and (version != 2 or not count) or not self.lost:
-            raise FormatError(f"{kept} kept runs of {self.first} to {self.last}")
-        if not 1 <= self.first <= self.last:
-            raise FormatError(f"lost positions {self.first} to {self.last}")
-        if count not in (0, len(self.levels())):
-            raise FormatError(f"{count} hashes of {len(self.levels())} subtrees")
-
-    def levels(self):
-        """The levels of the perfect subtrees, from the left."""
-        start, levels = self.first - 1, []
-        while start < self.last:
-            level = (self.last - start).bit_length() - 1
-            if start:
-                level = min(level, (start & -start).bit_length() - 1)
-            levels.append(level)
-            start += 1 << level
-        return levels
-
-
-def read_lost(data):
-    if len(data) < 24:
-        raise FormatError(f"{len(data)} bytes")
-    version = 2 if data[4] == 2 else 1
-    reader = sized_reader(data, len(data), b"DLST", version)
-    reader.zeros(3)
-    count = reader.u32()
-    reader.zeros(4)
-    ranges = [LostRange(reader, version) for _ in range(count)]
-    reader.zeros(4)
-    reader.raw(4)
-    reader.end()
-    for before, after in zip(ranges, ranges[1:]):
-        if before.last >= after.first:
-            raise FormatError(f"lost positions {after.first} after {before.last}")
-    return ranges
 
 
 class ReplicaFile:
@@ -312,12 +255,6 @@ class Directory:
         if (4 if manifest.version == 3 else manifest.version) > self.format_version:
             self.problems.append(f"spaces/{name}: a manifest of version {manifest.version} in a "
                                  f"directory of format {self.format_version}")
-        if manifest.has_lost:
-            if self.format_version < 3:
-                self.problems.append(f"spaces/{name}: lost positions below format 3")
-            manifest.lost = read_lost(self.read("spaces", name, "lost"))
-            if self.format_version < 11 and any(lost.kept for lost in manifest.lost):
-                self.problems.append(f"spaces/{name}: kept runs below format 11")
         replica_file = ReplicaFile(self.read("spaces", name, "replica"))
         if replica_file.former and self.format_version < (7 + replica_file.version):
             self.problems.append(f"spaces/{name}: former ids, version {replica_file.version}, in a "

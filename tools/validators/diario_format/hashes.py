@@ -52,11 +52,6 @@ def leaf_of(event_hash, accepted_at):
     return sha256(b"\x00" + event_hash + struct.pack("<q", accepted_at))
 
 
-def stand_in(position):
-    """The leaf in the place of one that is not known any more."""
-    return sha256(b"\x03" + struct.pack("<Q", position))
-
-
 def node_of(left, right):
     return sha256(b"\x01" + left + right)
 
@@ -75,15 +70,6 @@ class CompactRange:
             size //= 2
         self.nodes.append(node)
         self.size += 1
-
-    def append_subtree(self, node, level):
-        """Adds a perfect subtree of 2^level leaves, which begins at a multiple of that."""
-        size = self.size >> level
-        while size % 2 == 1:
-            node = node_of(self.nodes.pop(), node)
-            size //= 2
-        self.nodes.append(node)
-        self.size += 1 << level
 
     def root(self):
         if not self.nodes:

@@ -3,9 +3,6 @@
 from .primitives import FormatError, Reader, moment
 
 COUNT_MAX = (1 << 32) - 1
-GONE_LOST = 1
-GONE_PLACED = 2
-GONE_REFUSED = 3
 
 
 class SealedRows:
@@ -21,24 +18,3 @@ class SealedRows:
             raise FormatError(f"a sealed record of {self.count} events from {self.first} on")
         if self.clock if self.position else self.accepted_at:
             raise FormatError("a sealed record with a clock and positions, or a time and none")
-
-
-class GoneRows:
-    """A record `gone`: events that are not pending any more, and have no position here."""
-
-    def __init__(self, content):
-        reader = Reader(content)
-        self.replica, self.first, self.count = reader.id(), reader.u64(), reader.u64()
-        self.reason, self.since = reader.u64(), reader.i64()
-        reader.end()
-        if self.first == 0 or not 1 <= self.count <= COUNT_MAX:
-            raise FormatError(f"a gone record of {self.count} events from {self.first} on")
-        if self.reason not in (GONE_LOST, GONE_PLACED, GONE_REFUSED):
-            raise FormatError(f"a gone record with reason {self.reason}")
-
-    @property
-    def last(self):
-        return self.first + self.count - 1
-
-    def holds(self, key):
-        return key[0] == self.replica and self.first <= key[1] <= self.last

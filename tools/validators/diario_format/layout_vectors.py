@@ -1,7 +1,7 @@
 """Golden manifests, replica files, records, and synced marks: `layout-<number>.json`."""
 
 from .directory import Manifest, ReplicaFile
-from .lane_records import GoneRows, SealedRows
+from .lane_records import SealedRows
 from .primitives import id_text
 from .wal import read_mark
 
@@ -21,11 +21,10 @@ def compare_layout(compare, vectors):
                             lambda data=data, offset=offset: ReplicaFile(changed(data, offset)))
     for case in vectors.get("records", []):
         content = bytes.fromhex(case["content"])
-        described = described_sealed if case["kind"] == 7 else described_gone
-        compare.equal(case["shows"], described(content), case["holds"])
+        compare.equal(case["shows"], described_sealed(content), case["holds"])
         for count in range(len(content)):
             compare.refused(f"{case['shows']} cut at {count}",
-                            lambda content=content, count=count: described(content[:count]))
+                            lambda content=content, count=count: described_sealed(content[:count]))
     for case in vectors.get("marks", []):
         data = bytes.fromhex(case["bytes"])
         compare.equal(case["shows"], described_mark(data), case["holds"])
@@ -42,7 +41,7 @@ def described_manifest(manifest):
     lines = [f"version {manifest.version}", f"space {id_text(manifest.space)}",
              f"lineage {manifest.lineage.hex()}", f"epoch {manifest.epoch}",
              f"authority {optional_id(manifest.authority_replica)}",
-             f"staging {int(manifest.is_staging)}", f"lost {int(manifest.has_lost)}",
+             f"staging {int(manifest.is_staging)}",
              f"replaces {optional_id(manifest.replaces)}"]
     for listed in manifest.segments + manifest.private:
         kind = f"private {id_text(listed.replica)}" if listed.replica else "segment"
@@ -67,12 +66,6 @@ def described_sealed(content):
     rows = SealedRows(content)
     return [id_text(rows.replica), str(rows.first), str(rows.count), str(rows.position),
             str(rows.accepted_at), str(rows.clock)]
-
-
-def described_gone(content):
-    rows = GoneRows(content)
-    return [id_text(rows.replica), str(rows.first), str(rows.count), str(rows.reason),
-            str(rows.since)]
 
 
 def described_mark(data):

@@ -6,21 +6,18 @@ Section 5 gives the hashes and section 6 the invariants L3 to L5; W5 is of secti
 from bisect import bisect_left
 
 from .block import COMPRESSION_NONE, parse_block
-from .hashes import HASH_SIZE, CompactRange, commitment_of, leaf_of, salt_group, salt_of, stand_in
+from .hashes import HASH_SIZE, CompactRange, commitment_of, leaf_of, salt_group, salt_of
 from .inbox import REFUSAL_TYPE, Refusal
-from .lane_records import GONE_LOST, GoneRows, SealedRows
+from .lane_records import SealedRows
 from .primitives import FormatError, Reader, id_text, moment, origin_text
 from .row import check_subject, encode_public_part, event_hash
-from .segment_envelope import LOST_TYPE
 
 KIND_ROWS = 1
 KIND_SEED = 2
 KIND_PROMOTION = 3
 KIND_STATE = 4
 KIND_DROPPED = 5
-KIND_LOST = 6
 KIND_SEALED = 7
-KIND_GONE = 8
 PROMOTION_SIZE = 40
 ADOPTION_TYPE = "engine.pack.adopted"
 
@@ -76,10 +73,7 @@ class Ledger:
         self.sealed = []        # (where, segment), in order of position
         self.private = []       # (where, segment), in order of replica and sequence
         self.sealed_rows = []   # what sealed records say, in order
-        self.gone = []          # what gone records say, in order
         self.refused = []       # what refusals at positions say
-        self.lost = []          # ranges of positions of which events are gone
-        self.hollow = set()     # positions of which segments say that the event is gone
 
     def problem(self, where, reason):
         self.problems.append(f"{where}: {reason}")
@@ -93,7 +87,6 @@ class Ledger:
             KIND_PROMOTION: self.apply_promotion,
             KIND_STATE: self.apply_state,
             KIND_SEALED: self.apply_sealed,
-            KIND_GONE: self.apply_gone,
         }
         try:
             kinds[record.kind](record)
@@ -152,11 +145,6 @@ class Ledger:
         self.sealed_rows.append((record.where, rows.replica, rows.first, rows.count,
                                  rows.position, rows.accepted_at))
 
-    def apply_gone(self, record):
-        rows = GoneRows(record.content)
-        rows.where = record.where
-        self.gone.append(rows)
-
     def apply_state(self, record):
         self.states.append(State(record.content, record.where))
 
@@ -167,9 +155,6 @@ class Ledger:
         for index, event in enumerate(segment.events):
             key = (event.replica, event.sequence)
             position = segment.first_position + index
-            if event.type_name == LOST_TYPE:
-                self.hollow.add(position)
-                continue
             if self.positions.get(position, key) != key:
                 self.problem(where, f"another event than in the log at position {position}")
             if key in self.events and not self.is_same(self.events[key], event):
@@ -211,7 +196,7 @@ class Ledger:
         """W10: what a sealed record speaks of is at hand, unless it was released."""
         for key, where in self.missing.items():
             position = self.place.get(key, (self.released + 1,))[0]
-            if key not in self.events and not self.is_gone(key) and position > self.released:
+            if key not in self.events and not self.is_refused(key) and position > self.released:
                 self.problem(where, f"W10: {origin_text(*key)} is in no private segment")
 
     def is_same(self, ours, sealed):
@@ -221,22 +206,16 @@ class Ledger:
             return same
         return same and ours.personal == sealed.personal
 
-    def is_gone(self, key):
-        return any(rows.holds(key) for rows in self.gone + self.refused)
-
-    def lost_pending(self):
-        """Replica, first and last sequence of what was pending and is lost."""
-        return sorted({(rows.replica, rows.first, rows.last)
-                       for rows in self.gone if rows.reason == GONE_LOST})
+    def is_refused(self, key):
+        return any(rows.holds(key) for rows in self.refused)
 
     @property
     def sealed_end(self):
         """The last position that is in a segment."""
-        end = max((lost.last for lost in self.lost), default=0)
         if not self.sealed:
-            return end
+            return 0
         segment = self.sealed[-1][1]
-        return max(end, segment.first_position + segment.count - 1)
+        return segment.first_position + segment.count - 1
 
     # What holds at the end
 
@@ -270,7 +249,7 @@ class Ledger:
         self.apply_private()
         self.promote()
         self.take_refused()
-        self.take_gone()
+        self.check_promotions()
         self.check_private()
         self.check_positions()
         for replica in sorted(self.authority & self.ordinary):
@@ -309,15 +288,8 @@ class Ledger:
             self.events.pop(key)
             self.types.pop(key, None)
 
-    def take_gone(self):
-        """Takes out what is not pending any more; then W5: no promotion stands before that."""
-        for rows in self.gone:
-            if any(rows.holds(key) and (rows.reason == 1 or position > self.released)
-                   for key, (position, _) in self.place.items()):
-                self.problem(rows.where, "events that are gone have positions")
-        for key in [key for key in self.events if self.is_gone(key) and key not in self.place]:
-            self.events.pop(key)
-            self.types.pop(key, None)
+    def check_promotions(self):
+        """W5: no promotion stands before a pending event."""
         first_pending = {}
         for replica, sequence in self.pending():
             first_pending.setdefault(replica, sequence)
@@ -326,22 +298,13 @@ class Ledger:
                 self.problem(where, f"W5: {origin_text(replica, first)} before a pending event")
 
     def check_positions(self):
-        """Positions follow without gaps; L4 and L5 over all blocks; a base lies before."""
+        """Positions follow without gaps; L4 and L5 over all blocks."""
         if self.released > self.sealed_end:
             self.problem("positions", f"W6: released up to {self.released}, of which segments "
                                       f"hold {self.sealed_end}")
         firsts = [segment.first_position for _, segment in self.sealed[:1]]
-        before = min(firsts + [lost.first for lost in self.lost], default=self.released + 1) - 1
-        placed = {position for position in self.positions if position > before}
-        for lost in self.lost:
-            if not placed.isdisjoint(lost.lost):
-                self.problem("positions", f"W9: {lost.first} to {lost.last} are not all lost")
-            placed |= lost.lost
-        for position in sorted(self.hollow):
-            found = self.lost_at(position)
-            if found is None or position not in found.lost:
-                self.problem("positions", f"{position} is lost, and not listed")
-        placed = sorted(placed)
+        before = min(firsts, default=self.released + 1) - 1
+        placed = sorted(position for position in self.positions if position > before)
         expected = list(range(before + 1, before + 1 + len(placed)))
         if placed != expected or self.head > before + len(placed):
             self.problem("positions", f"gaps after {before}, head {self.head}")
@@ -353,8 +316,6 @@ class Ledger:
                 self.problem(f"position {position}", f"{origin_text(*key)} stands elsewhere too")
             if key[1] <= last_sequence.get(key[0], 0):
                 self.problem(f"position {position}", f"L4: {origin_text(*key)}")
-            if key in self.events and self.events[key].base >= position:
-                self.problem(f"position {position}", f"base {self.events[key].base}")
             if last_time is not None and time < last_time:
                 self.problem(f"position {position}", f"L5: {time} after {last_time}")
             last_sequence[key[0]], last_time = key[1], time
@@ -376,13 +337,7 @@ class Ledger:
             raise FormatError("a personal part, but no seed of its group")
         event.commitment = commitment_of(salt_of(seed, event.sequence), event.personal)
 
-    def lost_at(self, position):
-        return next((lost for lost in self.lost if lost.first <= position <= lost.last), None)
-
     def leaf(self, position):
-        lost = self.lost_at(position)
-        if lost is not None:
-            return None if lost.hashes else stand_in(position)
         key = self.positions.get(position)
         if key not in self.hashes:
             return None
@@ -395,9 +350,7 @@ class Ledger:
         for start in starts:
             ranges = self.extend(start)
             if self.head in ranges:
-                # What was written before others took the place of leaves tells of another tree.
-                is_same_tree = all(lost.hashes for lost in self.lost)
-                for state in self.states if is_same_tree else self.states[-1:]:
+                for state in self.states:
                     self.check_state(state, ranges)
                 return ranges[self.head]
         return None
@@ -410,11 +363,6 @@ class Ledger:
         while True:
             if current.size in sizes:
                 found[current.size] = CompactRange(current.size, current.nodes)
-            lost = self.lost_at(current.size + 1)
-            if lost is not None and lost.hashes and lost.first == current.size + 1:
-                for level, value in zip(lost.levels(), lost.hashes):
-                    current.append_subtree(value, level)
-                continue
             leaf = self.leaf(current.size + 1)
             if leaf is None:
                 return found
@@ -442,7 +390,7 @@ class Ledger:
     def check_replicas_of_state(self, state):
         """The last sequences known lie between those of the positions and those of all events."""
         known, within = {}, {}
-        for rows in self.gone + self.refused:
+        for rows in self.refused:
             known[rows.replica] = max(known.get(rows.replica, 0), rows.last)
         for replica, sequence in self.events:
             known[replica] = max(known.get(replica, 0), sequence)

@@ -14,7 +14,6 @@ from .schemas import EventType
 
 FLAG_AUTHORITY = 32
 ENGINE_PREFIX = "engine."
-LOST_TYPE = "engine.lost"
 
 
 def unsigned(values):
@@ -190,8 +189,7 @@ class Envelope:
             event.derived = bool(flags & 1)
             event.if_unchanged = bool(flags & 2)
             event.has_personal = bool(flags & FLAG_PERSONAL)
-            is_engine = event.type_name.startswith(ENGINE_PREFIX) and event.type_name != LOST_TYPE
-            if is_engine and not flags & FLAG_AUTHORITY:
+            if event.type_name.startswith(ENGINE_PREFIX) and not flags & FLAG_AUTHORITY:
                 raise reader.error(f"{event.origin}: not written by an authority")
         authority = {event.replica for event, flags in zip(self.events, self.flags)
                      if flags & FLAG_AUTHORITY}

@@ -1,0 +1,281 @@
+package import DiarioCore
+package import DiarioCrypto
+package import DiarioFormat
+package import DiarioSchema
+package import DiarioStorage
+
+/// Takes over what is pending in a damaged directory into a new copy of the same space:
+/// schema/format/salvage.md, section 6.
+package struct LaneSalvage: ~Copyable {
+    /// What came of it.
+    package struct Outcome: Sendable {
+        /// Events that are pending in the copy now.
+        package var pending: UInt64 = 0
+        /// Those of them that were recorded again under the id of the copy.
+        package var recordedAgain: UInt64 = 0
+        /// Batches of the inbox.
+        package var inbox = 0
+        package var faults: [Fault] = []
+    }
+
+    private let directory: any LogDirectory
+    private let store: LogStore
+    private let space: SpaceID
+    private var known: [TypeEntry: EventType] = [:]
+    private var outcome = Outcome()
+
+    /// `space` is a copy that is being made, of which nothing is pending yet.
+    package static func run(
+        from directory: any LogDirectory,
+        into space: SpaceID,
+        of store: LogStore,
+        packs: [Hash32: [PackFile]],
+        types find: @escaping (TypeEntry) -> EventType?
+    ) throws(LogError) -> Outcome {
+        var salvage = LaneSalvage(directory, store, space)
+        try salvage.noteTypes(packs)
+        let found = try salvage.findSpace()
+        try salvage.take(found, find)
+        return salvage.outcome
+    }
+
+    private init(_ directory: any LogDirectory, _ store: LogStore, _ space: SpaceID) {
+        self.directory = directory
+        self.store = store
+        self.space = space
+    }
+
+    private mutating func noteTypes(_ packs: [Hash32: [PackFile]]) throws(LogError) {
+        known.note(store.shared.types)
+        for files in packs.values {
+            if let pack = try? Pack(files: files) { known.note(pack.types) }
+        }
+        for name in try directory.salvagedNames(in: LogPaths.packs) {
+            guard let fingerprint = Hash32(text: name),
+                let files = try? LogStore.packFiles(fingerprint, in: directory),
+                let pack = try? Pack(files: files)
+            else { continue }
+            known.note(pack.types)
+        }
+    }
+
+    /// The space of the damaged directory that has the lineage of the copy, or is the only one.
+    private func findSpace() throws(LogError) -> SpaceID {
+        let lineage = try SpaceHome.readManifest(space, in: store.directory).lineage
+        var others: [SpaceID] = []
+        for name in try directory.salvagedNames(in: LogPaths.spaces) {
+            guard let id = SpaceID(text: name) else { continue }
+            let bytes = try? directory.contents(
+                of: LogPaths.manifest(id),
+                sizeMax: Manifest.sizeMax
+            )
+            guard let bytes, let manifest = Manifest(bytes.span) else {
+                others.append(id)
+                continue
+            }
+            if manifest.lineage == lineage, !manifest.isStaging { return id }
+        }
+        guard let only = others.first, others.count == 1 else {
+            throw .outOfOrder(
+                what: "no space there has the lineage \(lineage.text) that this server has"
+            )
+        }
+        return only
+    }
+
+    private mutating func take(
+        _ old: SpaceID,
+        _ find: @escaping (TypeEntry) -> EventType?
+    ) throws(LogError) {
+        let frames = try LogPieces(directory)
+        outcome.faults += frames.faults
+        var sources = try SalvageSources(old, frames, directory, known)
+        let bytes = try? directory.contents(of: LogPaths.replica(old), sizeMax: 4096)
+        let file = bytes.flatMap { ReplicaFile($0.span) }
+        var former = file.map { $0.former + [FormerID($0.replica, lastSequence: .max)] } ?? []
+        for replica in sources.replicas.sorted()
+        where !former.contains(where: { $0.replica == replica }) {
+            former.append(FormerID(replica, lastSequence: .max))
+        }
+        let (entries, notes) = try directory.salvagedInbox(of: old, &outcome.faults)
+        try store.keepInInbox(entries, of: space)
+        for note in notes { try store.keepInInbox(note, of: space) }
+        outcome.inbox = entries.count
+        try takeFormer(former)
+        let head = store.head(of: space)
+        let refused = head > 0 ? try store.refusals(in: 1...head, of: space) : []
+        let own = try SpaceHome.read(space, in: store.directory).replica
+        var lane = LaneTransfer(
+            store,
+            space,
+            Origin(replica: own, sequence: 1),
+            size: head,
+            fork: nil,
+            find
+        )
+        for id in former { try take(id.replica, &sources, &lane, entries, refused) }
+        try lane.flush()
+        outcome.faults += sources.faults
+        outcome.recordedAgain = UInt64(lane.newOrigins.count)
+    }
+
+    /// Takes the events of one replica that the server has not decided about.
+    private mutating func take(
+        _ replica: ReplicaID,
+        _ sources: inout SalvageSources,
+        _ lane: inout LaneTransfer,
+        _ entries: [InboxEntry],
+        _ refused: [RefusedRun]
+    ) throws(LogError) {
+        let known = store.lastSequence(of: replica, in: space)
+        var next: UInt64 = 1
+        var batch = RefusedBatch()
+        while let (rows, end) = try sources.next(of: replica, from: next) {
+            for found in rows {
+                let row = found.row
+                guard row.sequence > known else {
+                    let isRefused = refused.contains {
+                        $0.replica == replica && $0.sequences.contains(row.sequence)
+                    }
+                    let isKept = entries.contains {
+                        $0.replica == replica && $0.sequences.contains(row.sequence)
+                    }
+                    if isRefused, !isKept { try keep(found, &batch, sources.log.seeds) }
+                    continue
+                }
+                try take(found, &lane, sources.log.seeds)
+                outcome.pending += 1
+            }
+            next = end
+        }
+    }
+
+    private mutating func take(
+        _ found: SalvagedRow,
+        _ lane: inout LaneTransfer,
+        _ seeds: [SpaceIndex.SeedKey: Salt]
+    ) throws(LogError) {
+        let row = found.row
+        let node = row.seedNode(found.events, seeds)
+        var isErased = found.isWithheld
+        if case .present = row.personal, node == nil { isErased = true }
+        guard isErased else {
+            return try lane.take(row, found.events.bytes.span, found.type, node)
+        }
+        outcome.faults.append(
+            Fault(
+                file: found.events.file,
+                offset: 0,
+                what: "\(row.origin.text): its personal fields read as erased"
+            )
+        )
+        var builder = BlockBuilder()
+        var block: [UInt8] = []
+        var erased: BlockRow?
+        do throws(FormatError) {
+            try builder.append(row, of: found.events.bytes.span, type: found.type, erased: .zero)
+            builder.write(into: &block, position: nil, times: [], isAuthority: false)
+            let summary = try BlockSummary.parse(block.span, verifyChecksum: false)
+            var cursor = RowCursor(block.span, summary)
+            erased = try cursor.next()
+        } catch {
+            throw .format(error)
+        }
+        if let erased { try lane.take(erased, block.span, found.type, nil) }
+    }
+
+    /// Puts a refused event into the inbox, with the rest of its batch.
+    private mutating func keep(
+        _ found: SalvagedRow,
+        _ batch: inout RefusedBatch,
+        _ seeds: [SpaceIndex.SeedKey: Salt]
+    ) throws(LogError) {
+        let node = found.row.seedNode(found.events, seeds)
+        var entry: InboxEntry?
+        do throws(FormatError) {
+            entry = try batch.take(found, node, store.now)
+        } catch {
+            outcome.faults.append(
+                Fault(file: found.events.file, offset: 0, what: error.message)
+            )
+        }
+        guard let entry, entry.isOneBatch else { return }
+        outcome.inbox += 1
+        try store.keepInInbox([entry], of: space)
+    }
+
+    /// Notes that the ids of the damaged directory were ours.
+    private func takeFormer(_ former: [FormerID]) throws(LogError) {
+        let (store, space) = (store, space)
+        try store.withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            try writer.takeFormer(former, of: space)
+        }
+    }
+}
+
+/// Gathers the events of one batch that was refused.
+private struct RefusedBatch: ~Copyable {
+    private var cutter = BlockCutter()
+    private var first: UInt64 = 0
+
+    /// The batch as the inbox keeps it, once its last event came.
+    mutating func take(
+        _ found: SalvagedRow,
+        _ node: SaltNode?,
+        _ now: Timestamp
+    ) throws(FormatError) -> InboxEntry? {
+        let (row, bytes) = (found.row, found.events.bytes.span)
+        let envelope = try PublicPart.parse(bytes, row).envelope
+        if envelope.sequence == envelope.batchFirst {
+            cutter = BlockCutter()
+            first = envelope.sequence
+        }
+        _ = try cutter.append(
+            row,
+            of: bytes,
+            type: found.type,
+            position: nil,
+            acceptedAt: nil,
+            isAuthority: false,
+            node: node
+        )
+        guard envelope.isLastOfBatch, envelope.batchFirst == first, let block = cutter.close()
+        else { return nil }
+        return InboxEntry(
+            replica: row.replica,
+            sequences: first...row.sequence,
+            writtenAt: now,
+            block: block
+        )
+    }
+}
+
+extension BlockRow {
+    /// The node that the salt of a personal part comes from; nil if that is not known.
+    fileprivate func seedNode(
+        _ events: StoredEvents,
+        _ seeds: [SpaceIndex.SeedKey: Salt]
+    ) -> SaltNode? {
+        guard case .present = personal else { return nil }
+        if let node = events.salts?.node(of: replica, sequence: sequence) { return node }
+        let group = SaltSeed.group(of: sequence)
+        return seeds[SpaceIndex.SeedKey(replica: replica, group: group)].map {
+            SaltSeed(replica: replica, group: group, root: $0).node
+        }
+    }
+}
+
+extension Writer {
+    /// Adds ids that a replica had before; the caller holds the lock.
+    fileprivate mutating func takeFormer(
+        _ former: [FormerID],
+        of space: SpaceID
+    ) throws(LogError) {
+        var home = try writableHome(space)
+        try home.takeFormer(former, in: store.directory)
+        keep(home)
+        forgetStaged()
+    }
+}

@@ -1,0 +1,311 @@
+import DiarioCore
+package import DiarioCrypto
+import DiarioFormat
+package import DiarioSchema
+package import DiarioStorage
+
+/// Writes all that verifies of a data directory into another one: schema/format/salvage.md.
+///
+/// Reads the files of the damaged directory one by one and needs no log that opens; nothing there
+/// is changed. Memory is bounded by the largest log file, segment index or batch.
+package struct Salvage: ~Copyable {
+    private let directory: any LogDirectory
+    private let store: LogStore
+    /// Packs that come with the program, by fingerprint.
+    private let packs: [Hash32: [PackFile]]
+    private var known: [TypeEntry: EventType] = [:]
+    private var report = SalvageReport()
+
+    /// `store` is the log of the new directory, which is empty.
+    package init(_ directory: any LogDirectory, into store: LogStore, packs: [Hash32: [PackFile]]) {
+        self.directory = directory
+        self.store = store
+        self.packs = packs
+    }
+
+    /// Writes all spaces; `progress` is told how many events were written so far.
+    package mutating func run(_ progress: (UInt64) -> Void) throws(LogError) -> SalvageReport {
+        try takePacks()
+        let frames = try LogPieces(directory)
+        report.faults += frames.faults
+        for space in try spaces(frames) {
+            let before = report.eventCount
+            try take(space, frames) { progress(before + $0) }
+        }
+        return report
+    }
+
+    private mutating func fault(_ file: String, _ what: String, at offset: Int = 0) {
+        report.faults.append(Fault(file: file, offset: offset, what: what))
+    }
+
+    private mutating func contents(_ path: String, sizeMax: Int) -> [UInt8]? {
+        directory.salvagedContents(path, sizeMax: sizeMax, &report.faults)
+    }
+
+    // MARK: Packs
+
+    /// Keeps all packs that verify, or that the program has, and learns their types.
+    private mutating func takePacks() throws(LogError) {
+        known.note(store.shared.types)
+        for files in packs.values {
+            if let pack = try? Pack(files: files) { known.note(pack.types) }
+        }
+        for name in try directory.salvagedNames(in: LogPaths.packs) {
+            guard let fingerprint = Hash32(text: name) else { continue }
+            let files: [PackFile]
+            do throws(LogError) {
+                files = try LogStore.packFiles(fingerprint, in: directory)
+            } catch {
+                guard let own = packs[fingerprint] else {
+                    fault(LogPaths.pack(fingerprint), "the files are not those of the pack")
+                    continue
+                }
+                fault(LogPaths.pack(fingerprint), "the pack was taken from this program")
+                files = own
+            }
+            try store.keep(files, fingerprint: fingerprint)
+            if let pack = try? Pack(files: files) { known.note(pack.types) }
+        }
+    }
+
+    /// Sees to it that the packs which events adopt are there.
+    private mutating func keepAdopted(_ adopted: [Hash32]) throws(LogError) {
+        let kept = try store.packs()
+        for fingerprint in adopted where !kept.contains(fingerprint) {
+            guard let files = packs[fingerprint] else {
+                if !report.missingPacks.contains(fingerprint) {
+                    report.missingPacks.append(fingerprint)
+                }
+                continue
+            }
+            fault(LogPaths.pack(fingerprint), "the pack was taken from this program")
+            try store.keep(files, fingerprint: fingerprint)
+        }
+    }
+
+    // MARK: Spaces
+
+    /// A space of the damaged directory.
+    private struct Found {
+        let id: SpaceID
+        /// Nil if it does not verify.
+        let manifest: Manifest?
+    }
+
+    /// The spaces that are there, or of which the log still has events.
+    private mutating func spaces(_ frames: LogPieces) throws(LogError) -> [Found] {
+        var found: [Found] = []
+        var dead: Set<SpaceID> = []
+        var seen: Set<SpaceID> = []
+        for name in try directory.salvagedNames(in: LogPaths.spaces) {
+            guard let id = SpaceID(text: name) else { continue }
+            seen.insert(id)
+            let path = LogPaths.manifest(id)
+            let bytes = contents(path, sizeMax: Manifest.sizeMax)
+            guard let bytes, let manifest = Manifest(bytes.span), manifest.space == id else {
+                if bytes == nil, (try? directory.exists(LogPaths.removed(id))) == true { continue }
+                fault(path, bytes == nil ? "the file is missing" : "the manifest is damaged")
+                found.append(Found(id: id, manifest: nil))
+                continue
+            }
+            if let replaced = manifest.replaces { dead.insert(replaced) }
+            // An import, or a copy from a replica, that has not ended.
+            if !manifest.isStaging { found.append(Found(id: id, manifest: manifest)) }
+        }
+        for (id, space) in frames.spaces where !seen.contains(id) && space.hasEvents {
+            fault(LogPaths.space(id), "the folder of the space is missing")
+            found.append(Found(id: id, manifest: nil))
+        }
+        return found.filter { !dead.contains($0.id) }.sorted { $0.id < $1.id }
+    }
+
+    private mutating func take(
+        _ found: Found,
+        _ frames: LogPieces,
+        _ progress: (UInt64) -> Void
+    ) throws(LogError) {
+        let id = found.id
+        let sources = try SalvageSources(id, frames, directory, known)
+        let replica = replicaFile(of: id)
+        var former = replica.map { $0.former + [FormerID($0.replica, lastSequence: .max)] } ?? []
+        for other in sources.replicas.sorted()
+        where !former.contains(where: { $0.replica == other }) {
+            former.append(FormerID(other, lastSequence: .max))
+        }
+        former = former.map { id in
+            guard id.lastSequence == .max, let last = sources.log.lastSequences[id.replica] else {
+                return id
+            }
+            return FormerID(id.replica, lastSequence: last)
+        }
+        // Without a manifest, a space that nothing is pending of gave its positions itself.
+        let hasRemote = (try? directory.exists(LogPaths.remote(id))) == true
+        let isAuthority =
+            found.manifest.map { $0.authority != nil } ?? (!hasRemote && sources.replicas.isEmpty)
+        let (entries, notes) = try directory.salvagedInbox(of: id, &report.faults)
+        let lock = try store.stageSalvaged(id, former: former)
+        defer { lock.release() }
+        var salvage = SpaceSalvage(
+            store,
+            id,
+            sources,
+            inbox: entries,
+            isAuthority: isAuthority
+        )
+        try salvage.run(own: isAuthority ? nil : replica?.replica, progress)
+        report.faults += salvage.faults
+        report.spaces.append(salvage.report)
+        try keepAdopted(salvage.packs)
+        try store.keepInInbox(entries, of: id)
+        for note in notes { try store.keepInInbox(note, of: id) }
+        try takeKept(of: id)
+        try takeImports(of: id)
+        try store.endSalvage(of: id, isAuthority: isAuthority)
+    }
+
+    private mutating func replicaFile(of space: SpaceID) -> ReplicaFile? {
+        let path = LogPaths.replica(space)
+        let bytes = contents(path, sizeMax: 4096)
+        guard let bytes, let file = ReplicaFile(bytes.span) else {
+            fault(path, bytes == nil ? "the file is missing" : "the replica file is damaged")
+            return nil
+        }
+        return file
+    }
+
+    // MARK: Files beside the log
+
+    private mutating func takeKept(of space: SpaceID) throws(LogError) {
+        for name in try directory.salvagedNames(in: LogPaths.kept(space)) {
+            let path = LogPaths.kept(space) + "/" + name
+            guard LogPaths.keptNumber(name) != nil,
+                let bytes = contents(path, sizeMax: KeptEvents.sizeMax)
+            else { continue }
+            do throws(FormatError) {
+                _ = try KeptEvents(bytes.span)
+            } catch {
+                fault(path, error.message, at: error.inboxOffset)
+                continue
+            }
+            try store.keep(bytes, of: space)
+        }
+    }
+
+    private mutating func takeImports(of space: SpaceID) throws(LogError) {
+        for name in try directory.salvagedNames(in: LogPaths.imports(space)) {
+            let path = LogPaths.imports(space) + "/" + name
+            guard LogPaths.isImportNote(name),
+                let bytes = contents(path, sizeMax: ImportNote.sizeMax)
+            else { continue }
+            let note: ImportNote
+            do throws(FormatError) {
+                note = try ImportNote(bytes.span)
+            } catch {
+                fault(path, error.message)
+                continue
+            }
+            try store.keep(note, of: space)
+        }
+    }
+}
+
+extension LogDirectory {
+    /// The names in a folder, in order; none without it.
+    func salvagedNames(in folder: String) throws(LogError) -> [String] {
+        try storing { () throws(StorageError) in
+            guard try exists(folder) else { return [] }
+            return try list(folder).sorted()
+        }
+    }
+
+    /// The content of a file; nil if there is none, or if it cannot be read.
+    func salvagedContents(_ path: String, sizeMax: Int, _ faults: inout [Fault]) -> [UInt8]? {
+        do throws(StorageError) {
+            return try contents(of: path, sizeMax: sizeMax)
+        } catch .notFound {
+            return nil
+        } catch {
+            faults.append(Fault(file: path, offset: 0, what: error.message))
+            return nil
+        }
+    }
+
+    /// The batches and notes of an inbox that verify.
+    func salvagedInbox(
+        of space: SpaceID,
+        _ faults: inout [Fault]
+    ) throws(LogError) -> (entries: [InboxEntry], notes: [InboxNote]) {
+        var (entries, notes): ([InboxEntry], [InboxNote]) = ([], [])
+        for name in try salvagedNames(in: LogPaths.inbox(space)) {
+            let path = LogPaths.inbox(space) + "/" + name
+            guard LogPaths.isInboxEntry(name) || LogPaths.isInboxNote(name),
+                let bytes = salvagedContents(path, sizeMax: 2 * Limits.blockSizeMax, &faults)
+            else { continue }
+            do throws(FormatError) {
+                if LogPaths.isInboxEntry(name) {
+                    entries.append(try InboxEntry(bytes.span))
+                } else {
+                    notes.append(try InboxNote(bytes.span))
+                }
+            } catch {
+                faults.append(Fault(file: path, offset: error.inboxOffset, what: error.message))
+            }
+        }
+        return (entries, notes)
+    }
+}
+
+extension [TypeEntry: EventType] {
+    mutating func note(_ types: [EventType]) {
+        for type in types {
+            let entry = TypeEntry(
+                name: type.nameBytes,
+                version: type.version,
+                fingerprint: Fingerprint.schema(type)
+            )
+            self[entry] = type
+        }
+    }
+}
+
+extension LogPieces.Space {
+    /// True if the log has an event of the space, or a sign of one.
+    fileprivate var hasEvents: Bool {
+        head > 0 || !canonical.isEmpty || lanes.contains { !$0.value.isEmpty }
+    }
+}
+
+extension LogStore {
+    /// Makes the space that events are salvaged into: the same space under a new lineage.
+    fileprivate func stageSalvaged(
+        _ space: SpaceID,
+        former: [FormerID]
+    ) throws(LogError) -> any DirectoryLock {
+        let manifest = Manifest(
+            space: space,
+            lineage: Lineage(drawnFrom: shared.entropy),
+            epoch: 0,
+            authority: nil,
+            isStaging: true,
+            replaces: nil
+        )
+        try withWriter { (writer) throws(LogError) in try writer.beginSpace(space) }
+        return try stageSpace(manifest, former: former)
+    }
+
+    /// Lets the space be there; with `isAuthority` it gives positions itself from now on.
+    fileprivate func endSalvage(of space: SpaceID, isAuthority: Bool) throws(LogError) {
+        let authority = isAuthority ? ReplicaID(drawnFrom: shared.entropy) : nil
+        try withWriter { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            var manifest = try writer.lastingManifest(of: space)
+            manifest.isStaging = false
+            manifest.authority = authority
+            try writer.replaceManifest(manifest)
+            // What was appended so far knows of no authority.
+            writer.forgetStaged()
+        }
+    }
+}
