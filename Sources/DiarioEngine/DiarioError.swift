@@ -104,7 +104,7 @@ extension DiarioError {
             case .format(let error): Kind(error)
             case .corrupt: .corrupt
             case .notALog, .unknownSpace, .released: .notFound
-            case .newerFormat, .unknownType, .noSchema: .incompatible
+            case .newerFormat, .beforeFirstRelease, .unknownType, .noSchema: .incompatible
             case .readOnly, .closed: .readOnly
             case .notAuthority, .isAuthority, .outOfOrder: .invalid
             case .tooManyReplicas, .tooLarge: .tooLarge
@@ -194,6 +194,7 @@ extension DiarioError.Kind {
         self =
             switch error {
             case .eventTooLarge, .batchTooLarge, .tooManyEvents: .tooLarge
+            case .beforeFirstRelease: .incompatible
             case .unresolvedReference, .invalidField, .invalidTime, .invalidActor, .invalidSubject:
                 .invalid
             default: .corrupt

@@ -13,6 +13,8 @@ package enum FormatError: Error, Equatable {
     case tooLarge(FormatPart, size: UInt64, max: Int)
     /// Written in a version of the format that this program does not know.
     case unknownVersion(UInt8, at: Int)
+    /// Written by a version before the first release, which no later one reads.
+    case beforeFirstRelease
     /// The bytes changed since they were written.
     case checksumMismatch(stored: UInt32, computed: UInt32)
     /// The body of a block could not be compressed, or does not decompress to what was stated.
@@ -44,6 +46,8 @@ package enum FormatError: Error, Equatable {
             "the \(part.rawValue) is too large: \(size), of at most \(max)"
         case .unknownVersion(let version, let offset):
             "version \(version) at byte \(offset) is unknown: a newer program wrote this"
+        case .beforeFirstRelease:
+            "this was made by a version before the first release: export it with that one"
         case .checksumMismatch(let stored, let computed):
             "the checksum is \(hexadecimal(computed)) where \(hexadecimal(stored)) is stored"
         case .compression(let error): error.message
@@ -70,6 +74,16 @@ package enum FormatError: Error, Equatable {
         }
     }
 
+    /// Where in the bytes the fault is; zero if it says nothing about that.
+    package var offset: Int {
+        switch self {
+        case .truncated(let offset), .trailingBytes(let offset), .malformed(_, let offset),
+            .unknownVersion(_, let offset):
+            offset
+        default: 0
+        }
+    }
+
     private func hexadecimal(_ value: UInt32) -> String {
         let digits = String(value, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits
@@ -79,6 +93,7 @@ package enum FormatError: Error, Equatable {
 /// The parts of the format that an error can name.
 package enum FormatPart: String, Sendable {
     case magic
+    case fileFlags = "flags of a file"
     case blockFlags = "block flags"
     case compression = "compression of a block"
     case context = "context of a block"

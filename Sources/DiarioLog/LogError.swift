@@ -27,8 +27,10 @@ package enum LogError: Error, Equatable, Sendable {
     case corrupt(Fault)
     /// The directory holds no log.
     case notALog
-    /// Written by a newer program, which says that this one may not read it.
+    /// Written by a newer program.
     case newerFormat(version: Int)
+    /// Written by a version before the first release, whose formats no later one reads.
+    case beforeFirstRelease
     /// Opened for reading, or on a medium that can only be read.
     case readOnly
     /// The log was closed.
@@ -76,7 +78,10 @@ package enum LogError: Error, Equatable, Sendable {
             "There is no Diario log here. Make one with `diario init DIR`, or check the path."
         case .newerFormat(let version):
             "This directory was written by a newer program, in format \(version), which this one "
-                + "does not know well enough for that. Use a newer diario."
+                + "does not know. Use a newer diario."
+        case .beforeFirstRelease:
+            "This directory was made by a version before the first release: export it with that "
+                + "one, and import the events into a new one."
         case .readOnly:
             "The log was opened for reading only, so nothing can be recorded."
         case .closed: "The log was closed. Open it again."

@@ -52,9 +52,9 @@ package final class LogStore: Sendable {
     /// `types` are those whose schemas are in no pack that a space adopts, such as the engine's.
     /// With `isDraft` the directory is about to get another name.
     ///
-    /// - Throws: `.notALog` and `.newerFormat` if this is no directory of ours, `.storage` if the
-    ///   disk refuses. Damage is no error here: it is in `report`, what lies before it can be read,
-    ///   and appends throw `.corrupt`.
+    /// - Throws: `.notALog`, `.newerFormat` and `.beforeFirstRelease` if this is no directory of
+    ///   ours, `.storage` if the disk refuses. Damage is no error here: it is in `report`, the
+    ///   events before it can be read, and appends throw `.corrupt`.
     package init(
         _ directory: any LogDirectory,
         access: Access,
@@ -69,8 +69,8 @@ package final class LogStore: Sendable {
         Limits.check()
         sizes.check()
         self.background = background
-        let version = try DirectoryFormat.read(in: directory)
-        let mayWrite = access == .readWrite && !directory.isReadOnly && version.mayBeWritten
+        try DirectoryFormat.check(directory)
+        let mayWrite = access == .readWrite && !directory.isReadOnly
         self.access = mayWrite ? .readWrite : .readOnly
         shared = LogShared(
             directory: directory,

@@ -3,7 +3,7 @@ import DiarioCrypto
 import DiarioFormat
 import Synchronization
 
-/// The rules that hold between the events of a space: L4, L5, and positions without gaps.
+/// The rules that hold between the events of a space: B2, B3, and positions without gaps.
 struct SpaceCheck: ~Copyable {
     private let space: SpaceID
     private var hasher = EventHasher()

@@ -55,15 +55,19 @@ package final class SpaceAuthority: Sendable {
 
     static func read(_ request: [UInt8]) throws(Refusal) -> SyncMessage {
         do throws(FormatError) { return try SyncMessage(request.span) } catch {
-            if case .unknownVersion(let version, _) = error {
-                throw Refusal(
-                    .version,
-                    number: UInt64(SyncMessage.version),
+            let text: String
+            switch error {
+            case .unknownVersion(let version, _):
+                text =
                     "This server speaks version \(SyncMessage.version) of the protocol, not "
-                        + "\(version)."
-                )
+                    + "\(version)."
+            case .beforeFirstRelease:
+                text =
+                    "The request was made by a version before the first release: export the "
+                    + "events with that one, and import them with this one."
+            default: throw Refusal(.malformed, "The request cannot be read: \(error.message).")
             }
-            throw Refusal(.malformed, "The request cannot be read: \(error.message).")
+            throw Refusal(.version, number: UInt64(SyncMessage.version), text)
         }
     }
 

@@ -14,11 +14,10 @@ enum InspectSample {
     /// A header, three frames with a seed each, and zeros.
     static func logFile() -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes += Array("DWAL".utf8) + [1, 0, 0, 0]
+        bytes += Array("dwal".utf8) + [1, 0, 0, 0]
         for value: UInt64 in [1, generation, 0, 0, 1, 1_700_000_000_000] {
             bytes.append(littleEndian: value)
         }
-        bytes.append(littleEndian: UInt32(0))
         bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
         bytes += [UInt8](repeating: 0, count: 4096 - bytes.count)
         for number: UInt64 in 1...3 { bytes += frame(number, at: UInt64(bytes.count)) }
@@ -36,7 +35,7 @@ enum InspectSample {
         rest.append(littleEndian: UInt32(2))
         rest.append(littleEndian: UInt32(32))
         for value: UInt64 in [7, 9, number - 1, 11, 12] { rest.append(littleEndian: value) }
-        var bytes = Array("DFRM".utf8)
+        var bytes = Array("dfrm".utf8)
         bytes.append(littleEndian: Checksum.crc32c(rest.span.raw))
         return bytes + rest
     }

@@ -125,7 +125,7 @@ import Testing
         }
         let isWrong = faults(shown.map { [$0] } ?? []).count == 1
         #expect(shown != nil)
-        #expect(isWrong == !(1...8 ~= kind))
+        #expect(isWrong == !(1...6 ~= kind))
     }
 
     @Test func framesBehindDamageAreShown() {

@@ -4,7 +4,7 @@ import DiarioFormat
 import DiarioSchema
 import Testing
 
-/// A block has one schema for each version of a type: schema/format/log.md, section 6.
+/// A block has one schema for each version of a type: schema/format/blocks.md.
 @Suite struct BlockSchemaTests {
     private static let other = """
         {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "probe.nothing.passed",

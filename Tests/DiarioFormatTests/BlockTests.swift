@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// L2: how rows are cut into blocks does not show in their hashes.
+    /// R3: how rows are cut into blocks does not show in their hashes.
     @Test func hashesDoNotDependOnBlocks() throws {
         let block = try SampleBlocks().mixed()
         let head = try Block.check(block.span)
@@ -258,7 +258,7 @@ import Testing
         }
     }
 
-    /// L3 for a replica with two runs: nothing is left out of a batch.
+    /// B1 for a replica with two runs: nothing is left out of a batch.
     @Test func aBatchWithAGapIsRefused() throws {
         var raw = try RawBlock(SampleBlocks().mixed())
         raw.runs = [(0, 4, 1), (1, 2, 1), (1, 4, 1), (0, 5, 1)]

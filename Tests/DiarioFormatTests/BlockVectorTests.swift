@@ -76,7 +76,7 @@ import Testing
     }
 
     static let comment = """
-        schema/format/log.md, section 6. blocks: valid blocks and what they say; firstPosition, \
+        schema/format/blocks.md. blocks: valid blocks and what they say; firstPosition, \
         position and acceptedAt are there unless the events are pending; rows name their type by \
         its index in types; personalPart is there unless it is absent or erased, commitment only \
         if it is erased. compressed: blocks as they travel, and the same with their body as it \

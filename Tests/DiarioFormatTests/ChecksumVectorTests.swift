@@ -13,7 +13,7 @@ import Testing
     }
 
     static let comment = """
-        schema/format/log.md, section 5. The CRC32C of bytes, as 8 hexadecimal digits of the \
+        schema/format/rows.md, section 5. The CRC32C of bytes, as 8 hexadecimal digits of the \
         number, most significant first. The first five cases are known from RFC 3720.
         """
 

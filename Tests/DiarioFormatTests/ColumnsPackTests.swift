@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// L4 across segments: what came before is told apart by sequence and clock.
+    /// B2 across segments: what came before is told apart by sequence and clock.
     @Test func whatDoesNotGoOnIsTold() throws {
         let made = try ColumnsPackSample(seed: 3, count: 40)
         let rows = try SegmentRows(try made.sample.seal().reader())

@@ -4,7 +4,7 @@ import DiarioFormat
 import DiarioSchema
 import Testing
 
-/// What schema/format/log.md asks of a row is checked when rows are made of columns, too.
+/// What schema/format/rows.md asks of a row is checked when rows are made of columns, too.
 @Suite struct ColumnsRulesTests {
     private let type: EventType
     private let replica: ReplicaID

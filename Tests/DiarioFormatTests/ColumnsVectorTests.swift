@@ -36,7 +36,7 @@ import Testing
     static let comment = """
         schema/format/segments.md. segments: a segment, its sidecar, and what they hold: types as \
         "name version"; salt nodes as "replica group level index value"; rows in order, which name \
-        their type by its index, with their parts as in blocks of log.md; personalPart is there \
+        their type by its index, with their parts as in blocks.md; personalPart is there \
         unless it is absent or erased, commitment only if it is erased; firstPosition and \
         acceptedAt are there unless the events are pending. Bytes are hexadecimal, 64-bit numbers \
         decimal strings, replicas 13 characters.

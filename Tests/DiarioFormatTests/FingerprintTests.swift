@@ -29,7 +29,7 @@ import Testing
     }
 
     static let comment = """
-        schema/format/log.md, section 5. schemas: the text of an event type's file, the canonical \
+        schema/format/rows.md, section 5. schemas: the text of an event type's file, the canonical \
         form without what does not count, and the fingerprint. packs: files with their content in \
         hexadecimal, in no particular order, and the fingerprint.
         """

@@ -17,7 +17,7 @@ import Testing
     }
 
     static let comment = """
-        schema/format/log.md, section 5. leaves: 20 leaf hashes. trees: for each size n from 0 to \
+        schema/format/rows.md, section 5. leaves: 20 leaf hashes. trees: for each size n from 0 to \
         20 the root of the first n leaves, and the nodes of their compact range, largest first. \
         All hashes are 32 bytes in hexadecimal.
         """

@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// L1: one event has one encoding.
+    /// R1: one event has one encoding.
     @Test func anIDIsWrittenOutOrDerivedAndNeverBoth() throws {
         let field = try OneField(#""type": "string", "x-diario-id": "new""#)
         let own = Array("0000000000001-5".utf8)

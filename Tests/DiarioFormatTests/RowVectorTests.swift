@@ -34,7 +34,7 @@ import Testing
     }
 
     static let comment = """
-        schema/format/log.md, sections 3 to 5. schemas: the texts of the event types' files. \
+        schema/format/rows.md, sections 3 to 5. schemas: the texts of the event types' files. \
         Each case gives an event: line (JSON with type, version, payload, and if present actor, \
         subject, ifUnchanged), replica (13 characters), sequence, batchFirst (the sequence of the \
         batch's first event), batchCount, clock (the u64), at and acceptedAt (milliseconds), base, \
@@ -125,14 +125,15 @@ import Testing
         }
     }
 
-    /// Each value in a public and in a personal field, then all of a type at once.
+    /// Each value in a public field and one of each kind in a personal one, then all of a type at
+    /// once.
     private var fields: [(shows: String, line: String)] {
         var examples: [(shows: String, line: String)] = []
         for (name, values) in Self.values {
             for value in values {
                 let shows = String("\(name) \(value)".prefix(60))
                 examples.append((shows, line("thing.made", "\"\(name)\":\(value)")))
-                guard let personal = Self.personalNames[name] else { continue }
+                guard value == values[0], let personal = Self.personalNames[name] else { continue }
                 examples.append(
                     (
                         String("personal \(name) \(value)".prefix(60)),
@@ -304,7 +305,7 @@ import Testing
     @Test func rowsMatchTheVectors() throws {
         let vectors = try VectorFile.load("rows-1.json", make: makeVectors)
         #expect(vectors.schemas == Fixtures.schemas)
-        #expect(vectors.cases.count > 100)
+        #expect(vectors.cases.count > 60)
         for expected in vectors.cases {
             var given = expected
             given.publicPart = nil

@@ -21,7 +21,7 @@ import Testing
     }
 
     static let comment = """
-        schema/format/log.md, section 5. Each case: seed (16 bytes) of the sequence's group, the \
+        schema/format/rows.md, section 5. Each case: seed (16 bytes) of the sequence's group, the \
         sequence, its group and its index in it, the ten nodes on the way from the seed (not \
         included) to the salt (the last), and the commitment to a personal part under that salt.
         """

@@ -4,7 +4,7 @@ import DiarioSchema
 import Testing
 
 /// Times outside the years 1 to 9999 cannot be written out: bytes that say such a time were taken,
-/// and trapped whoever showed their events (schema/format/log.md, L6).
+/// and trapped whoever showed their events (schema/format/rows.md, R2).
 @Suite struct TimeBoundsTests {
     private static let kept = [
         CivilTime.millisecondsMin, -1, 0, 1_795_000_000_000, CivilTime.millisecondsMax,

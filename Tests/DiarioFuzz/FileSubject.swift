@@ -2,11 +2,11 @@ import DiarioFormat
 import DiarioLog
 
 /// Small files of a data directory, with checksums that are right: what is read is written again as
-/// the same bytes, or as a newer version of them.
+/// the same bytes.
 enum FileSubject {
     static func header(_ input: [UInt8]) {
-        var bytes = Array(input.prefix(60))
-        bytes += [UInt8](repeating: 0, count: 60 - bytes.count)
+        var bytes = Array(input.prefix(56))
+        bytes += [UInt8](repeating: 0, count: 56 - bytes.count)
         bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
         bytes += [UInt8](repeating: 0, count: LogFileHeader.size - bytes.count)
         guard let header = LogFileHeader(bytes.span) else { return }
@@ -19,20 +19,14 @@ enum FileSubject {
         precondition(manifest.encoded() == bytes, "a manifest has one form")
     }
 
-    /// A file of version 2 is written again as version 3, so what is read has one form in each.
     static func replica(_ input: [UInt8]) {
         let bytes = sealed(input)
         guard let file = ReplicaFile(bytes.span) else { return }
-        let written = file.encoded()
-        precondition(ReplicaFile(written.span) == file, "what is written is read")
-        precondition(written == bytes || bytes[4] == 2, "a replica file has one form")
+        precondition(file.encoded() == bytes, "a replica file has one form")
     }
 
     static func mark(_ input: [UInt8]) {
-        var bytes = Array(input.prefix(24))
-        bytes += [UInt8](repeating: 0, count: 24 - bytes.count)
-        bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
-        bytes.append(littleEndian: UInt32(0))
+        let bytes = sealed(input)
         guard let mark = SyncedMark(bytes.span) else { return }
         precondition(mark.encoded() == bytes, "a mark has one form")
     }
@@ -67,10 +61,9 @@ enum FileSubject {
         return bytes + Array("crc32c \(Checksum.crc32c(bytes.span.raw))\n".utf8)
     }
 
-    /// Four bytes of zero and a checksum over all end most of these files.
+    /// A checksum over all ends these files.
     private static func sealed(_ input: [UInt8]) -> [UInt8] {
         var bytes = input
-        bytes.append(littleEndian: UInt32(0))
         bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
         return bytes
     }

@@ -9,7 +9,7 @@ enum SyncSubject {
     static func message(_ input: [UInt8]) {
         guard let kind = input.first else { return }
         let body = Array(input.dropFirst())
-        var bytes = Array("DMSG".utf8) + [SyncMessage.version, kind, 0, 0]
+        var bytes = Array("dmsg".utf8) + [SyncMessage.version, kind, 0, 0]
         bytes.append(littleEndian: UInt32(body.count))
         bytes.append(
             littleEndian: Checksum.crc32c(
@@ -24,15 +24,9 @@ enum SyncSubject {
 
     /// The bytes are the block of a file of the inbox.
     static func inbox(_ block: [UInt8]) {
-        var bytes = Array("DBOX".utf8) + [1, 0, 0, 0] + [UInt8](repeating: 0, count: 8)
-        bytes.append(littleEndian: UInt32(block.count))
-        bytes.append(
-            littleEndian: Checksum.crc32c(
-                block.span.raw,
-                continuing: Checksum.crc32c(bytes.span.raw)
-            )
-        )
-        bytes += block
+        var bytes = Array("dbox".utf8) + [1, 0, 0, 0] + [UInt8](repeating: 0, count: 8)
+        bytes.append(counted: block.span.raw)
+        bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
         guard let entry = try? InboxEntry(bytes.span) else { return }
         precondition(entry.encoded() == bytes, "a file of the inbox has one form")
         guard let (_, head) = try? entry.unpacked() else {
@@ -42,17 +36,17 @@ enum SyncSubject {
     }
 
     static func note(_ input: [UInt8]) {
-        var bytes = Array("DNEW".utf8) + [1, 0, 0, 0] + Array(input.prefix(44))
-        bytes += [UInt8](repeating: 0, count: 52 - bytes.count)
+        var bytes = Array("dnew".utf8) + [1, 0, 0, 0] + Array(input.prefix(40))
+        bytes += [UInt8](repeating: 0, count: 48 - bytes.count)
         bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
         guard let note = try? InboxNote(bytes.span) else { return }
         precondition(note.encoded() == bytes, "a note has one form")
     }
 
     static func importNote(_ input: [UInt8]) {
-        var bytes = Array("DIMP".utf8) + [1, 0, 0, 0] + input.prefix(56)
+        var bytes = Array("dimp".utf8) + [1, 0, 0, 0] + input.prefix(56)
         bytes += [UInt8](repeating: 0, count: 64 - bytes.count)
-        bytes += input.dropFirst(56) + [0, 0, 0, 0]
+        bytes += input.dropFirst(56)
         bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
         guard let note = try? ImportNote(bytes.span) else { return }
         precondition(note.encoded() == bytes, "a note has one form")

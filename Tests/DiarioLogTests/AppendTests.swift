@@ -393,7 +393,7 @@ import Testing
 
     // MARK: Roots
 
-    /// The root does not depend on frames, blocks, reopening or when it is asked for (L2).
+    /// The root does not depend on frames, blocks, reopening or when it is asked for (R3).
     @Test(arguments: UInt64(0)..<6)
     func theRootDependsOnEventsAlone(seed: UInt64) throws {
         var roots: [Hash32] = []

@@ -5,25 +5,16 @@ import DiarioSimulation
 import DiarioStorage
 import Testing
 
-/// Files and records of private segments: schema/format/log.md, sections 7 to 9.
+/// Files and records of private segments: schema/format/directory.md, section 8.
 @Suite struct LaneFileTests {
-    // MARK: Versions
-
-    @Test func theFirstSealOfALaneIsAnUpgrade() throws {
-        var lane = try LaneLog()
+    @Test func theManifestOfASealedLaneHasOneForm() throws {
+        let lane = try LaneLog()
         try lane.append(20)
-        let disk = lane.log.disk
-        func line() throws -> String {
-            String(decoding: try disk.contents(of: LogPaths.format, sizeMax: 100), as: UTF8.self)
-        }
-        func manifest() throws -> [UInt8] {
-            try disk.contents(of: LogPaths.manifest(lane.space), sizeMax: 10_000)
-        }
-        #expect(try line() == "diario format 1 readable by 1\n")
         _ = try lane.seal()
-        #expect(try line() == "diario format 4 readable by 4\n")
-        let bytes = try manifest()
-        #expect(bytes[4] == 3)
+        let bytes = try lane.log.disk.contents(
+            of: LogPaths.manifest(lane.space),
+            sizeMax: 10_000
+        )
         #expect(Manifest(bytes.span)?.encoded() == bytes)
         #expect(Manifest(bytes.span)?.lanes.map(\.replica) == [lane.replica])
         for index in bytes.indices {
@@ -34,20 +25,6 @@ import Testing
         for count in bytes.indices {
             #expect(Manifest(bytes.span.extracting(0..<count)) == nil)
         }
-        // Without private segments it is of version 2 again; the directory stays what it is.
-        try lane.promote(20)
-        _ = try lane.seal(all: true)
-        #expect(try manifest()[4] == 2)
-        #expect(try line() == "diario format 4 readable by 4\n")
-    }
-
-    /// What is sealed of an authority's events makes no directory one of version 3.
-    @Test func withoutALaneADirectoryStaysOfVersionTwo() throws {
-        let sealed = try SealedLog()
-        try sealed.fill(0..<20)
-        _ = try sealed.store.seal(sealed.space, all: true)
-        let line = try sealed.log.disk.contents(of: LogPaths.format, sizeMax: 100)
-        #expect(String(decoding: line, as: UTF8.self) == "diario format 2 readable by 2\n")
     }
 
     /// In whatever order, and however they overlap, private segments that are wrong are refused.

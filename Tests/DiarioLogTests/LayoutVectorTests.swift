@@ -1,14 +1,17 @@
 import DiarioCore
+import DiarioCrypto
 import DiarioFormat
 import DiarioLog
+import DiarioStorage
 import DiarioTestSupport
 import Testing
 
-/// Golden manifests, records and synced marks: schema/vectors/layout-1.json.
+/// Golden manifests, replica files, records and synced marks: schema/vectors/layout-1.json.
 @Suite struct LayoutVectorTests {
     struct Vectors: Codable, Equatable {
         let comment: String
         let manifests: [Sample]
+        let replicas: [Sample]
         let records: [Record]
         let marks: [Sample]
     }
@@ -27,12 +30,15 @@ import Testing
     }
 
     private static let comment =
-        "schema/format/log.md, sections 7 and 8. manifests: a manifest and what it holds: version, "
-        + "space, lineage, epoch, authority, staging, replaces; of each segment \"segment\", "
-        + "or \"private\" and the replica, first position or sequence, number, events, CRC32C of "
-        + "the sidecar, both lengths, bytes of rows, identity; of each retired one first, number "
-        + "and time. records: the content of a record of a kind; 7 holds replica, first sequence, "
-        + "count, first position, acceptedAt and clock. marks: generation, length and number. Bytes are hexadecimal, ids 13 characters."
+        "schema/format/directory.md and frames.md. manifests: a manifest and what it holds: space, "
+        + "lineage, epoch, authority, staging, replaces; of each segment \"segment\", or "
+        + "\"private\" and the replica, first position or sequence, number, events, CRC32C of the "
+        + "sidecar, both lengths, bytes of rows, identity; of each retired one first, number and "
+        + "time. replicas: replica, inode, creation time, hash of the machine, then of each former "
+        + "id the id and its end. records: the content of a record of a kind; 6 holds replica, "
+        + "first sequence, count, first position, acceptedAt and clock. "
+        + "marks: generation, length and number. Bytes are hexadecimal, ids 13 "
+        + "characters."
 
     @Test func goldenFilesAreReadAndWritten() throws {
         let vectors = try VectorFile.load("layout-1.json", make: Self.make)
@@ -44,7 +50,20 @@ import Testing
             #expect(Self.lines(manifest) == sample.holds, "\(sample.shows)")
             #expect(manifest.encoded() == bytes, "\(sample.shows)")
         }
-        #expect(vectors.records.map(\.kind) == [7, 7])
+        #expect(vectors.replicas.count == 2)
+        for sample in vectors.replicas {
+            let bytes = try Hex.bytes(sample.bytes)
+            let read = ReplicaFile(bytes.span)
+            let file = try #require(read, "\(sample.shows)")
+            #expect(Self.lines(file) == sample.holds, "\(sample.shows)")
+            #expect(file.encoded() == bytes, "\(sample.shows)")
+            for index in bytes.indices {
+                var flipped = bytes
+                flipped[index] ^= 1
+                #expect(ReplicaFile(flipped.span) == nil, "\(sample.shows), byte \(index)")
+            }
+        }
+        #expect(vectors.records.map(\.kind) == [6, 6])
         for sample in vectors.records {
             let bytes = try Hex.bytes(sample.content)
             var written: [UInt8] = []
@@ -54,7 +73,7 @@ import Testing
             rows.append(to: &written)
             #expect(written == bytes, "\(sample.shows)")
         }
-        #expect(vectors.marks.count == 2)
+        #expect(vectors.marks.count == 1)
         for sample in vectors.marks {
             let bytes = try Hex.bytes(sample.bytes)
             let read = SyncedMark(bytes.span)
@@ -73,9 +92,8 @@ import Testing
 
     private static func lines(_ manifest: Manifest) -> [String] {
         var lines = [
-            "version \(manifest.version)", "space \(manifest.space.text)",
-            "lineage \(manifest.lineage.bytesText)", "epoch \(manifest.epoch)",
-            "authority \(manifest.authority?.text ?? "none")",
+            "space \(manifest.space.text)", "lineage \(manifest.lineage.bytesText)",
+            "epoch \(manifest.epoch)", "authority \(manifest.authority?.text ?? "none")",
             "staging \(manifest.isStaging ? 1 : 0)",
             "replaces \(manifest.replaces?.text ?? "none")",
         ]
@@ -104,8 +122,15 @@ import Testing
         ]
     }
 
+    private static func lines(_ file: ReplicaFile) -> [String] {
+        [
+            file.replica.text, "\(file.home.inode)", "\(file.home.birthNanoseconds)",
+            Hex.text(file.machine.bytes),
+        ] + file.former.map { "former \($0.replica.text) \($0.lastSequence)" }
+    }
+
     private static func lines(_ mark: SyncedMark) -> [String] {
-        [hex(mark.generation), "\(mark.length)", mark.number.map { "\($0)" } ?? "none"]
+        [hex(mark.generation), "\(mark.length)", "\(mark.number)"]
     }
 
     // MARK: Making
@@ -116,22 +141,30 @@ import Testing
         return Vectors(
             comment: comment,
             manifests: try manifests(replica, other),
+            replicas: replicas(replica, other),
             records: records(replica),
-            marks: [(String, UInt64?)]([
-                ("of a program that knows no numbers", nil), ("with the number of its file", 12),
-            ]).map { shows, number in
-                let mark = SyncedMark(
-                    generation: 0x0102_0304_0506_0708,
-                    length: 4136,
-                    number: number
-                )
-                return Sample(
-                    shows: shows,
-                    bytes: Hex.text(mark.encoded()),
-                    holds: lines(mark)
-                )
+            marks: [
+                SyncedMark(generation: 0x0102_0304_0506_0708, length: 4136, number: 12)
+            ].map {
+                Sample(shows: "a mark", bytes: Hex.text($0.encoded()), holds: lines($0))
             }
         )
+    }
+
+    private static func replicas(_ replica: ReplicaID, _ other: ReplicaID) -> [Sample] {
+        var file = ReplicaFile(
+            replica: replica,
+            home: FileIdentity(inode: 12, birthNanoseconds: 1_700_000_000_123_456_789),
+            machine: Hash32(words: (1, 2, 3, 4))
+        )
+        func sample(_ shows: String) -> Sample {
+            Sample(shows: shows, bytes: Hex.text(file.encoded()), holds: lines(file))
+        }
+        let first = sample("an id and no former one")
+        file.former = [
+            FormerID(other, lastSequence: 0), FormerID(replica, lastSequence: 1 << 40),
+        ]
+        return [first, sample("former ids and their ends")]
     }
 
     private static func manifests(
@@ -204,7 +237,7 @@ import Testing
             rows in
             var bytes: [UInt8] = []
             rows.append(to: &bytes)
-            return Record(shows: shows, kind: 7, content: Hex.text(bytes), holds: lines(rows))
+            return Record(shows: shows, kind: 6, content: Hex.text(bytes), holds: lines(rows))
         }
     }
 }

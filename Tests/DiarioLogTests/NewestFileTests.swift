@@ -5,7 +5,7 @@ import DiarioSimulation
 import DiarioStorage
 import Testing
 
-/// The mark of a clean stop tells which file was the newest: schema/format/log.md, section 8.
+/// The mark of a clean stop tells which file was the newest: schema/format/frames.md.
 @Suite struct NewestFileTests {
     /// A log of several files after a clean stop.
     private func make() throws -> (TestLog, SpaceID, UInt64) {
@@ -83,24 +83,5 @@ import Testing
         log.disk.crash(using: &log.random)
         #expect(try !log.disk.exists(LogPaths.logFile(number)))
         #expect(try log.open().report.fault == nil)
-    }
-
-    /// An older program left a mark that has no number.
-    @Test func aMarkOfVersionOneTellsOfItsFileAlone() throws {
-        let (log, space, number) = try make()
-        let size = SyncedMark.size
-        let bytes = try log.disk.contents(of: LogPaths.syncedMark, sizeMax: size)
-        let read = SyncedMark(bytes.span)
-        var mark = try #require(read)
-        #expect(mark.number == number)
-        mark.number = nil
-        let file = try log.disk.open(LogPaths.syncedMark, .readWrite)
-        try file.truncate(to: 0)
-        try file.write(mark.encoded().span, at: 0)
-        #expect(try log.open(access: .readOnly).report.fault == nil)
-        try delete(LogPaths.logFile(number), on: log.disk)
-        let store = try log.open()
-        #expect(store.report.fault == nil)
-        #expect(try log.numbers(space, in: store) == [1, 2, 3, 4])
     }
 }

@@ -6,7 +6,7 @@ import DiarioStorage
 import DiarioTestSupport
 import Testing
 
-/// Pending events that get their positions: schema/format/log.md, section 8, W5.
+/// Pending events that get their positions: schema/format/frames.md, F6.
 @Suite struct PromotionTests {
     /// A log with `counts` pending events in batches, and the replica that wrote them.
     private func make(

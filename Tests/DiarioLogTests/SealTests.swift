@@ -165,24 +165,14 @@ import Testing
         #expect(try sealed.log.numbers(sealed.space, in: store).count == 32)
     }
 
-    // MARK: Versions
+    // MARK: The manifest
 
-    @Test func theFirstSealIsAnUpgrade() throws {
+    @Test func theManifestOfASealedSpaceHasOneForm() throws {
         let sealed = try SealedLog()
         try sealed.fill(0..<10)
-        let disk = sealed.log.disk
-        func line() throws -> String {
-            String(decoding: try disk.contents(of: LogPaths.format, sizeMax: 100), as: UTF8.self)
-        }
-        func manifest() throws -> [UInt8] {
-            try disk.contents(of: LogPaths.manifest(sealed.space), sizeMax: 10_000)
-        }
-        #expect(try line() == "diario format 1 readable by 1\n")
-        #expect(try manifest()[4] == 1)
         _ = try sealed.store.seal(sealed.space, all: true)
-        #expect(try line() == "diario format 2 readable by 2\n")
-        let bytes = try manifest()
-        #expect(bytes[4] == 2)
+        let path = LogPaths.manifest(sealed.space)
+        let bytes = try sealed.log.disk.contents(of: path, sizeMax: 10_000)
         let read = Manifest(bytes.span)
         #expect(read?.encoded() == bytes)
         for index in bytes.indices {

@@ -265,18 +265,6 @@ struct ControlFileTests {
         }
     }
 
-    @Test func aFileOfAnOlderProgramIsBroughtUpToDate() throws {
-        let (key, _) = try make()
-        let plain = try Connection(path: folder.path + "/" + ControlFile.name, .readWrite)
-        try plain.execute(
-            "DROP TABLE contact; ALTER TABLE replica DROP COLUMN named; PRAGMA user_version = 1"
-        )
-        let again = try ControlFile(folder: folder.path, .readWrite)
-        #expect(try again.token(key.text, at: Self.now) != nil)
-        #expect(try again.replicas(of: try name("home")) == [])
-        #expect(try plain.value("PRAGMA user_version") == .integer(3))
-    }
-
     @Test func whenAReplicaWasHeardOfIsKept() throws {
         let space = try name("home")
         _ = try make()

@@ -98,7 +98,7 @@ struct ExchangeSizeTests {
         guard case .push(let push) = try SyncMessage(request.span) else {
             throw TestFailure("this is no push")
         }
-        #expect(push.blocks.count == 1 && push.blocks[0].prefix(4) == Array("DSEG".utf8)[...])
+        #expect(push.blocks.count == 1 && push.blocks[0].prefix(4) == Array("dseg".utf8)[...])
         let answer = pair.authority.answer(request, from: Pair.anyone)
         try pair.replica.session.receive(answer, at: pair.now)
         try pair.sync()
@@ -106,7 +106,7 @@ struct ExchangeSizeTests {
         #expect(pair.replica.head == 2081)
 
         let (news, arrived) = try news(for: &other, of: pair)
-        #expect(blocks(of: news).map { $0.prefix(4) } == [Array("DSEG".utf8)[...]])
+        #expect(blocks(of: news).map { $0.prefix(4) } == [Array("dseg".utf8)[...]])
         #expect(request.count + arrived.count < 2 * 2080 * 8)
         try other.session.receive(arrived, at: pair.now)
         #expect(try other.root == pair.authorityRoot)

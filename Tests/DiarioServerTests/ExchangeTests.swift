@@ -177,6 +177,20 @@ struct ExchangeTests {
         #expect(refusal.reason == .lineage)
     }
 
+    @Test func aRequestOfBeforeTheFirstReleaseIsToldWhatToDo() throws {
+        var pair = try Pair()
+        try pair.sync()
+        var request = try pair.replica.request(at: pair.now)
+        request.replaceSubrange(0..<4, with: Array("DMSG".utf8))
+        let answer = pair.authority.answer(request, from: Pair.anyone)
+        guard case .refusal(let refusal) = try SyncMessage(answer.span) else {
+            return #expect(Bool(false), "that is no refusal")
+        }
+        #expect(refusal.reason == .version)
+        #expect(refusal.message.contains("before the first release: export the events"))
+        #expect(throws: FormatError.beforeFirstRelease) { try SyncMessage(request.span) }
+    }
+
     @Test(arguments: 0..<8) func anyOrderOfManyReplicasConverges(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))
         let pair = try Pair()

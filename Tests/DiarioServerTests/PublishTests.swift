@@ -86,7 +86,7 @@ struct PublishTests {
         try world.checkPublished()
     }
 
-    // Each process remembers who gives positions, and must notice that it changed (W13).
+    // Each process remembers who gives positions, and must notice that it changed (D1).
     @Test func otherProcessesNoticeWhoGivesPositions() throws {
         let world = try PublishWorld()
         let other = try TestReplica.open(

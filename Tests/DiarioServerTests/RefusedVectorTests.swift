@@ -75,7 +75,7 @@ struct RefusedVectorTests {
         let space = try world.space(of: device)
         let standing = device.store.standing(of: space.id)
         return Vector(
-            comment: "A data directory in which two batches were refused: log.md and sync.md.",
+            comment: "A data directory in which two batches were refused: frames.md and sync.md.",
             files: files,
             head: Int(standing.head),
             root: try space.stats().root.text,

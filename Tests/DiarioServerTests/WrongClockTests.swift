@@ -9,7 +9,7 @@ import DiarioSync
 import DiarioTestSupport
 import Testing
 
-/// A clock that ran far ahead makes no other one wrong: schema/format/log.md, W12.
+/// A clock that ran far ahead makes no other one wrong: schema/format/frames.md, F5.
 struct WrongClockTests {
     private static let dayMilliseconds: Int64 = 86_400_000
 

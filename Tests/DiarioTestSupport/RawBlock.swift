@@ -4,7 +4,7 @@ import DiarioFormat
 
 /// A block as its parts, written without any check: a second writer, and one that can lie.
 package struct RawBlock {
-    package var magic = Array("DBLK".utf8)
+    package var magic = Array("dblk".utf8)
     package var version: UInt8 = 1
     package var compression: UInt8 = 0
     package var flags: UInt16 = 0

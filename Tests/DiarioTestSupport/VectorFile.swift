@@ -1,28 +1,50 @@
 import Foundation
 
-/// Golden files of `schema/vectors`: written once, when they do not exist, and never changed.
+/// Golden files of `schema/vectors`, one for each subject and version of its format.
+///
+/// Those of a version that was released never change. While version 1 is not, `DIARIO_REWRITE=1`
+/// writes them anew; what changed then shows as a difference of one line for each case.
 package enum VectorFile {
-    /// The content of the file; with `DIARIO_REWRITE=1`, of a file that is made if it is missing.
+    /// The content of the file, which `make` makes if it is to be written anew.
     package static func load<Content: Codable>(
         _ name: String,
         make: () throws -> Content
     ) throws -> Content {
-        let url = URL(filePath: #filePath)
+        if ProcessInfo.processInfo.environment["DIARIO_REWRITE"] == "1" {
+            try lines(of: make()).write(to: url(name), options: .atomic)
+        }
+        return try read(name)
+    }
+
+    /// The content of the file as it is.
+    package static func read<Content: Decodable>(_ name: String) throws -> Content {
+        try JSONDecoder().decode(Content.self, from: Data(contentsOf: url(name)))
+    }
+
+    private static func url(_ name: String) -> URL {
+        URL(filePath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "schema/vectors/\(name)")
-        let mayWrite = ProcessInfo.processInfo.environment["DIARIO_REWRITE"] == "1"
-        if mayWrite, !FileManager.default.fileExists(atPath: url.path) {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            var data = try encoder.encode(make())
-            data.append(contentsOf: "\n".utf8)
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(),
-                withIntermediateDirectories: true
-            )
-            try data.write(to: url)
+    }
+
+    /// An object whose lists have a line for each element.
+    private static func lines(of content: some Encodable) throws -> Data {
+        let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(content))
+        let members = object as? [String: Any] ?? [:]
+        let texts = try members.sorted { $0.key < $1.key }.map { name, value in
+            guard let list = value as? [Any] else { return try "\"\(name)\": \(text(value))" }
+            let lines = try list.map { try "  \(text($0))" }
+            return "\"\(name)\": [\n\(lines.joined(separator: ",\n"))\n]"
         }
-        return try JSONDecoder().decode(Content.self, from: Data(contentsOf: url))
+        return Data("{\n\(texts.joined(separator: ",\n"))\n}\n".utf8)
+    }
+
+    private static func text(_ value: Any) throws -> String {
+        let options: JSONSerialization.WritingOptions = [
+            .sortedKeys, .withoutEscapingSlashes, .fragmentsAllowed,
+        ]
+        let data = try JSONSerialization.data(withJSONObject: value, options: options)
+        return String(decoding: data, as: UTF8.self)
     }
 }
 

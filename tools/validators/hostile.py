@@ -34,7 +34,7 @@ def check_wild_clients(checks, server):
     path = "/v1/spaces/home/events"
     expect(server.ask("POST", path, token, weight(1)), 201, "a first event")
     memory, descriptors = server.memory(), server.descriptors()
-    liar = b"DMSG\x02\x01\x00\x00" + b"\xff\xff\xff\x01" + b"\x00" * 4 + b"\x00" * 100
+    liar = b"dmsg\x01\x01\x00\x00" + b"\xff\xff\xff\x01" + b"\x00" * 4 + b"\x00" * 100
     peak = server.memory("VmHWM")
     for message, what in ((liar, "a message that lies about its size"),
                           (bomb(server, token), "a message of 100 KB that unpacks to 2 GiB")):
@@ -68,7 +68,7 @@ def bomb(server, token):
     frame = b"\x28\xb5\x2f\xfd\xa0" + size.to_bytes(4, "little") + b"".join(
         (repeated << 3 | 1 << 1 | (number == count - 1)).to_bytes(3, "little") + b"\0"
         for number in range(count))
-    head = b"DBLK\x01\x01" + (2).to_bytes(2, "little") + b"".join(
+    head = b"dblk\x01\x01" + (2).to_bytes(2, "little") + b"".join(
         number.to_bytes(4, "little") for number in (1, size, len(frame)))
     block = head + crc32c(head, frame).to_bytes(4, "little") + frame
     body = Writer()
@@ -82,7 +82,7 @@ def bomb(server, token):
     for _ in range(1000):
         body.bytes(block)
     size = len(body.done()).to_bytes(4, "little")
-    start = b"DMSG\x02\x01\x00\x00" + size
+    start = b"dmsg\x01\x01\x00\x00" + size
     return start + crc32c(start, body.done()).to_bytes(4, "little") + body.done()
 
 

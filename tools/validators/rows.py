@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Computes Diario's rows and hashes a second time, from the document, and compares.
+"""Computes Diario's rows and hashes a second time, from the documents, and compares.
 
-`schema/format/log.md` is all that this program and the package `diario_format` beside it were
-written from. It ends with 0 if everything agrees, with 1 if something differs, and with 2 if it
-was called wrongly.
+The documents in `schema/format/` are all that this program and the package `diario_format` beside
+it were written from. It ends with 0 if everything agrees, with 1 if something differs, and with 2
+if it was called wrongly.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 import DiarioFormat
 
-/// Inspects a block and its rows: schema/format/log.md, section 6.
+/// Inspects a block and its rows: schema/format/blocks.md.
 struct BlockInspector {
     let showsRows: Bool
 
@@ -12,7 +12,7 @@ struct BlockInspector {
             range,
             base: reader.base,
             depth: reader.depth,
-            section: "6"
+            section: "B2"
         )
         do throws(FormatError) {
             let block = try Block.check(reader.bytes[range].span, from: .anywhere)
@@ -100,10 +100,10 @@ struct BlockInspector {
             reader.offset..<end,
             base: reader.base,
             depth: reader.depth,
-            section: "4"
+            section: "R4"
         )
         if (try? part.read(FileKind.publicPart)) != nil {
-            part.section = "3"
+            part.section = "R3"
             _ = try? part.read([.rest("public payload")])
         }
         reader.append(part.takeLines(), through: end)
@@ -111,8 +111,8 @@ struct BlockInspector {
         case 0: break
         case 1: try reader.read([.bytes("commitment", 32)])
         case let size:
-            reader.section = "3"
-            defer { reader.section = "6" }
+            reader.section = "R3"
+            defer { reader.section = "B3" }
             try reader.read([.bytes("personal payload", Int(clamping: size))])
         }
     }

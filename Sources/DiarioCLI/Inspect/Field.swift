@@ -131,6 +131,13 @@ struct Field: Sendable {
 }
 
 extension [Field] {
+    /// The fields of a small file between its header and its checksum.
+    static func smallFile(_ magic: String, flags: [String] = [], _ fields: [Field]) -> [Field] {
+        let head: [Field] = [.magic(magic), .version()]
+        return head + (flags.isEmpty ? [.zeros(3)] : [.flags("flags", 1, flags), .zeros(2)])
+            + fields + [.checksum]
+    }
+
     /// Entries, each with these fields, with their count in front.
     static func counted(_ name: String, _ size: Int, _ fields: [Field]) -> [Field] {
         [.number(name, size), .list(of: name, fields)]

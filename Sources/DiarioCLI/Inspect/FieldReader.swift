@@ -138,7 +138,10 @@ struct FieldReader {
             let found = try take(4, field)
             let isRight = found.elementsEqual(field.name.utf8)
             let value = isRight ? field.name : Show.hexadecimal(found)
-            let check: InspectLine.Check = isRight ? .good : .bad("is not \(field.name)")
+            let isOld = found.elementsEqual(field.name.uppercased().utf8)
+            let fault =
+                isOld ? FormatError.beforeFirstRelease.message : "is not \(field.name)"
+            let check: InspectLine.Check = isRight ? .good : .bad(fault)
             note("magic", value, at: place, size: 4, check: check)
         case .checksum(let ofBefore, let ofAfter):
             _ = try take(4, field)

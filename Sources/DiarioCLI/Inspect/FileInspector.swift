@@ -60,6 +60,11 @@ package struct FileInspector {
                 reader.noteRest("the file is longer than that")
             }
             try take(reader.takeLines())
+        case .blocks(let check):
+            noteVerdict(found.title, &reader, check)
+            // A stop has noted already what is missing.
+            _ = try? readBlocks(found.magic ?? "", &reader)
+            try take(reader.takeLines())
         case .checked(let fields, let check):
             noteVerdict(found.title, &reader, check)
             reader.depth = 1
@@ -68,6 +73,21 @@ package struct FileInspector {
             }
             try take(reader.takeLines())
         }
+    }
+
+    /// Reads a file of blocks: schema/format/directory.md, section 2.
+    private func readBlocks(_ magic: String, _ reader: inout FieldReader) throws(InspectStop) {
+        reader.depth = 1
+        try reader.read([.magic(magic), .version(), .zeros(3), .time("written at")])
+        while reader.remaining > 4 {
+            try reader.read([.varint("size of the block")])
+            let size = min(reader.last("size of the block"), UInt64(reader.remaining))
+            let range = reader.offset..<reader.offset + Int(size)
+            var part = FieldReader(bytes, range, depth: 1, section: "B2")
+            BlockInspector(showsRows: showsRows).inspect(&part)
+            reader.append(part.takeLines(), through: range.upperBound)
+        }
+        try reader.read([.checksum])
     }
 
     /// Notes whether the program's own decoder takes the file, and under this name.
@@ -93,13 +113,11 @@ package struct FileInspector {
 
     private func formatLine(_ section: String) -> InspectLine {
         let text = String(decoding: bytes.prefix(200), as: UTF8.self)
-        let words = text.split(separator: " ")
-        let isRight =
-            words.count == 6 && text.hasSuffix("\n") && words[0] == "diario"
-            && words[1] == "format" && words[3] == "readable" && words[4] == "by"
-            && Int(words[2]) != nil && Int(words[5].dropLast()) != nil
-        let check: InspectLine.Check =
-            isRight ? .good : .bad("is not: diario format N readable by N")
+        let expected = "diario directory 1\n"
+        let isOld = text.hasPrefix("diario format ")
+        let fault =
+            isOld ? FormatError.beforeFirstRelease.message : "is not: \(expected.dropLast())"
+        let check: InspectLine.Check = text == expected ? .good : .bad(fault)
         let line = text.prefix { $0 != "\n" }
         return InspectLine("line", CellText.oneLine(line), 0..<bytes.count, section, check)
     }

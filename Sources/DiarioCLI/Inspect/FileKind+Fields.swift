@@ -4,19 +4,20 @@ import DiarioCore
 // list them.
 
 extension FileKind {
-    // MARK: schema/format/log.md, section 7
+    // MARK: schema/format/directory.md
 
-    static let manifest: [Field] = [
-        .magic("DMAN"), .version(newest: 3),
-        .flags("flags", 1, ["authority", "staging", "4", "served", "waiting"]), .zeros(2),
-        .id("space"), .bytes("lineage", 16), .number("epoch"),
-        .idOrNone("authority's replica"), .idOrNone("replaces space"),
-        .ifBit(2, of: "version", segments), .zeros(4), .checksum,
-    ]
+    static let manifest: [Field] = .smallFile(
+        "dman",
+        flags: ["authority", "staging", "served", "waiting"],
+        [
+            .id("space"), .bytes("lineage", 16), .number("epoch"),
+            .idOrNone("authority's replica"), .idOrNone("replaces space"),
+        ] + segments
+    )
 
     private static let segments: [Field] = [
-        .number("segments", 4), .number("retired segments", 4),
-        .ifBit(1, of: "version", [.number("private segments", 4), .zeros(4)]),
+        .number("segments", 4), .number("private segments", 4), .number("retired segments", 4),
+        .zeros(4),
         .list(
             of: "segments",
             [.number("first position").notZero("not from 1")] + segment + [.zeros(8)]
@@ -46,49 +47,39 @@ extension FileKind {
         .number("note: newest log file"),
     ]
 
-    static let replica: [Field] = [
-        .magic("DREP"), .version(newest: 3), .zeros(3), .id("replica"),
-        .number("inode of this file"), .number("made at").shown { Show.nanoseconds($0) },
-        .bytes("machine, hashed", 32),
-        .ifBit(
-            2,
-            of: "version",
+    static let replica: [Field] = .smallFile(
+        "drep",
+        [
+            .id("replica"), .number("inode of this file"),
+            .number("made at").shown { Show.nanoseconds($0) }, .bytes("machine, hashed", 32),
+        ] + .counted("former ids", 8, [.id("former id"), .number("its last sequence")])
+    )
+
+    static let publishing: [Field] = .smallFile(
+        "dpub",
+        flags: ["taken back"],
+        [
+            .bytes("attempt", 16), .number("size"), .bytes("root", 32),
+            .time("last event accepted at"),
+        ]
+    )
+
+    // MARK: schema/format/frames.md
+
+    static let syncedMark: [Field] = .smallFile(
+        "dsyn",
+        [.hex("generation"), .number("synced length"), .number("number of the file")]
+    )
+
+    static let logHeader: [Field] =
+        .smallFile(
+            "dwal",
             [
-                .number("former ids", 4), .zeros(4),
-                .list(
-                    of: "former ids",
-                    [.id("former id"), .ifBit(1, of: "version", [.number("its last sequence")])]
-                ),
+                .number("number of this file"), .hex("generation").notZero(),
+                .hex("generation of the file before"), .number("synced length of the file before"),
+                .number("number of the first frame"), .time("begun"),
             ]
-        ),
-        .zeros(4), .checksum,
-    ]
-
-    static let publishing: [Field] = [
-        .magic("DPUB"), .version(),
-        .words(
-            "step",
-            1,
-            from: 1,
-            ["the other side is asked", "the authority is taken back"]
-        ),
-        .zeros(2), .bytes("attempt", 16), .number("size"), .bytes("root", 32),
-        .time("last event accepted at"), .zeros(4), .checksum,
-    ]
-
-    // MARK: schema/format/log.md, section 8
-
-    static let syncedMark: [Field] = [
-        .magic("DSYN"), .version(4, newest: 2), .hex("generation"), .number("synced length"),
-        .ifBit(2, of: "version", [.number("number of the file")]), .checksum, .zeros(4),
-    ]
-
-    static let logHeader: [Field] = [
-        .magic("DWAL"), .version(), .zeros(3), .number("number of this file"),
-        .hex("generation").notZero(), .hex("generation of the file before"),
-        .number("synced length of the file before"), .number("number of the first frame"),
-        .time("begun"), .zeros(4), .checksum, .zeros(4032),
-    ]
+        ) + [.zeros(4036)]
 
     static let recordHeadSize = 16
 
@@ -119,7 +110,7 @@ extension FileKind {
         ),
         4: ("state", state),
         5: ("dropped", []),
-        7: (
+        6: (
             "sealed",
             [
                 .id("replica"), .number("first sequence"), .number("count"),
@@ -150,10 +141,11 @@ extension FileKind {
         .list(of: "nodes", [.bytes("node", 32)]),
     ]
 
-    // MARK: schema/format/log.md, section 6
+    // MARK: schema/format/blocks.md
 
     static let blockHeader: [Field] = [
-        .magic("DBLK"), .version(), .words("compression", 1, from: 0, ["none", "zstd"]),
+        .magic("dblk"), .version(),
+        .words("compression", 1, from: 0, ["none", "zstd", "zstd after a context"]),
         .flags("flags", 2, ["positioned", "salted", "authority"]),
         .number("events", 4).from(
             1,
@@ -209,7 +201,7 @@ extension FileKind {
         },
     ]
 
-    /// schema/format/log.md, section 4.
+    /// schema/format/rows.md, section 4.
     static let publicPart: [Field] = [
         .varint("number in its batch"), .varint("events in the batch"), .clock("clock"),
         atOfAuthor, .varint("base"),
@@ -229,45 +221,37 @@ extension FileKind {
 
     // MARK: schema/format/proofs.md, section 7
 
-    static let tileMark: [Field] = [
-        .magic("DTIL"), .version(4), .number("leaves"),
-        .list(of: "leaves", countsBits: true, [.bytes("node of the compact range", 32)]),
-        .zeros(4), .checksum,
-    ]
-
-    // MARK: schema/format/sync.md, sections 8, 9 and 12
-
-    /// The head of a file with one or more blocks.
-    private static func box(_ magic: String) -> [Field] {
+    static let tileMark: [Field] = .smallFile(
+        "dtil",
         [
-            .magic(magic), .version(), .zeros(3), .time("written at"),
-            .number("size of the blocks", 4).wrong {
-                let rest = $1.remaining - 4
-                return $0 == max(0, rest) ? nil : "\(rest) bytes are there"
-            },
-            .checksumOfAll,
+            .number("leaves"),
+            .list(of: "leaves", countsBits: true, [.bytes("node of the compact range", 32)]),
         ]
-    }
+    )
 
-    static let refused = box("DBOX") + [.block]
-    static let kept = box("DKEP") + [.rest("blocks")]
+    // MARK: schema/format/sync.md, sections 8 and 12
 
-    static let recordedAgain: [Field] = [
-        .magic("DNEW"), .version(), .zeros(3), .id("replica"), .number("first sequence"),
-        .number("events"), .id("recorded again by replica"), .number("first sequence there"),
-        .zeros(4), .checksum,
-    ]
+    static let recordedAgain: [Field] = .smallFile(
+        "dnew",
+        [
+            .id("replica"), .number("first sequence"), .number("events"),
+            .id("recorded again by replica"), .number("first sequence there"),
+        ]
+    )
 
-    static let imports: [Field] = [
-        .magic("DIMP"), .version(), .zeros(3), .idOrNone("replica"), .number("first sequence"),
-        .number("events", 4), .number("runs", 4), .bytes("digest", 32),
-        .list(
-            of: "runs",
-            [
-                .id("replica there"), .number("first sequence there"), .number("events there"),
-                .id("recorded by replica"), .number("first sequence here"),
-            ]
-        ),
-        .zeros(4), .checksum,
-    ]
+    static let imports: [Field] = .smallFile(
+        "dimp",
+        [
+            .idOrNone("replica"), .number("first sequence"), .number("events", 4),
+            .number("runs", 4), .bytes("digest", 32),
+            .list(
+                of: "runs",
+                [
+                    .id("replica there"), .number("first sequence there"),
+                    .number("events there"), .id("recorded by replica"),
+                    .number("first sequence here"),
+                ]
+            ),
+        ]
+    )
 }

@@ -33,6 +33,8 @@ struct FileKind: Sendable {
         case fields([Field])
         /// One structure that the program's own decoder checks too.
         case checked([Field], @Sendable ([UInt8]) throws -> Verdict)
+        /// A file of blocks, which the program's own decoder checks too.
+        case blocks(@Sendable ([UInt8]) throws -> Verdict)
         /// Lines, each a name and a value, the last a CRC32C.
         case lines
         /// The line of the file `format`.
@@ -59,7 +61,7 @@ struct FileKind: Sendable {
     }
 
     /// Bytes of the log that recovery cut, in a file `cut-<number>-<offset>`.
-    private static let cut = FileKind("bytes that recovery cut", "8", nil, [], .frames)
+    private static let cut = FileKind("bytes that recovery cut", "F3", nil, [], .frames)
 
     /// The values that they must have are not in this file.
     private static let tileHashes = FileKind(
@@ -71,42 +73,42 @@ struct FileKind: Sendable {
     )
 
     private static let all = [
-        FileKind("file of the write-ahead log", "8", "DWAL", [".dwal"], .log),
-        FileKind("frames", "8", "DFRM", [], .frames),
-        FileKind("block", "6", "DBLK", [], .block),
-        FileKind("segment", "S3", "DSEG", [".dseg"], .segment(.segment)),
-        FileKind("sidecar of a segment", "S4", "DPER", [".dper"], .segment(.sidecar)),
-        FileKind("manifest of a space", "7", "DMAN", ["manifest", "removed"], .fields(manifest)),
-        FileKind("replica file", "7", "DREP", ["replica"], .fields(replica)),
-        FileKind("attempt to publish", "7", "DPUB", ["publishing"], .fields(publishing)),
-        FileKind("synced mark", "8", "DSYN", ["synced"], .fields(syncedMark)),
-        FileKind("mark of the tiles", "P7", "DTIL", ["size"], .fields(tileMark)),
-        FileKind("address of a server", "7", "diario-remote 1\n", ["remote"], .lines),
-        FileKind("note of the last sync", "7", "diario-last-sync 1\n", ["last-sync"], .lines),
-        FileKind("mark of a backup", "14", "diario-backup 1\n", ["backup"], .lines),
-        FileKind("format of the directory", "7", nil, ["format"], .formatLine),
-        FileKind("lock", "7", nil, ["lock", "sealing", "serving", "staging"], .fields(lock)),
+        FileKind("file of the write-ahead log", "F2", "dwal", [".dwal"], .log),
+        FileKind("frames", "F3", "dfrm", [], .frames),
+        FileKind("block", "B2", "dblk", [], .block),
+        FileKind("segment", "S3", "dseg", [".dseg"], .segment(.segment)),
+        FileKind("sidecar of a segment", "S4", "dper", [".dper"], .segment(.sidecar)),
+        FileKind("manifest of a space", "D4", "dman", ["manifest", "removed"], .fields(manifest)),
+        FileKind("replica file", "D5", "drep", ["replica"], .fields(replica)),
+        FileKind("attempt to publish", "D6", "dpub", ["publishing"], .fields(publishing)),
+        FileKind("synced mark", "F6", "dsyn", ["synced"], .fields(syncedMark)),
+        FileKind("mark of the tiles", "P7", "dtil", ["size"], .fields(tileMark)),
+        FileKind("address of a server", "D6", "diario-remote 1\n", ["remote"], .lines),
+        FileKind("note of the last sync", "D6", "diario-last-sync 1\n", ["last-sync"], .lines),
+        FileKind("mark of a backup", "D9", "diario-backup 1\n", ["backup"], .lines),
+        FileKind("format of the directory", "D3", nil, ["format"], .formatLine),
+        FileKind("lock", "D3", nil, ["lock", "sealing", "serving", "staging"], .fields(lock)),
         FileKind(
             "mark of an authority that takes nothing back",
-            "7",
+            "Y11",
             nil,
             ["no-restore"],
             .fields([.zeros(nil)])
         ),
-        FileKind("reserve", "7", nil, ["reserve"], .fields([.zeros(nil)])),
-        FileKind("refused batch", "Y8", "DBOX", [".dbox"], .checked(refused) { try refusal($0) }),
-        FileKind("kept events", "Y9", "DKEP", [".dkep"], .checked(kept) { try keeping($0) }),
+        FileKind("reserve", "F6", nil, ["reserve"], .fields([.zeros(nil)])),
+        FileKind("refused batch", "Y8", "dbox", [".dbox"], .blocks { try refusal($0) }),
+        FileKind("kept events", "Y9", "dkep", [".dkep"], .blocks { try keeping($0) }),
         FileKind(
             "note of a batch that is recorded again",
             "Y8",
-            "DNEW",
+            "dnew",
             [".dnew"],
             .checked(recordedAgain) { try recording($0) }
         ),
         FileKind(
             "note of an import",
             "Y12",
-            "DIMP",
+            "dimp",
             [".dimp"],
             .checked(imports) { try importing($0) }
         ),

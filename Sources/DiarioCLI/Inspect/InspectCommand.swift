@@ -10,10 +10,10 @@ extension Command {
             Shows each field of a file below .diario (a log file, segment, sidecar, tile,
             manifest, replica file, mark, lock, format, cut, reserve, a batch of the inbox, a note
             of an import) with offset, size, value and the section that defines it, and whether it
-            verifies: of schema/format/log.md, or with S in front of segments.md, with P of
-            proofs.md, with Y of sync.md. Read models are files of SQLite, and those of packs are
-            texts: `diario sql` and an editor show them. Goes on after damage where it can, and ends
-            with 1 if something does not verify.
+            verifies; the letter in front of a section is that of its document in schema/format.
+            Read models are files of SQLite, and those of packs are texts: `diario sql` and an
+            editor show them. Goes on after damage where it can, and ends with 1 if something does
+            not verify.
             """,
         options: [
             .flag("rows", "show the rows of blocks too, personal values included"),
@@ -43,7 +43,7 @@ enum InspectCommand {
                 )
             }
             throw Failure.failed(
-                "\(CellText.oneLine(path)): none of the files that schema/format/log.md describes. "
+                "\(CellText.oneLine(path)): none of the files that schema/format describes. "
                     + "Give a file below .diario"
             )
         }
@@ -52,8 +52,8 @@ enum InspectCommand {
             let size = ProgressLine.grouped(UInt64(bytes.count))
             try call.output.line(
                 "\(CellText.oneLine(path)): \(kind), \(size) bytes. "
-                    + "Sections are those of schema/format/log.md; S: segments.md, P: proofs.md, "
-                    + "Y: sync.md."
+                    + "Sections are those of schema/format: R rows.md, B blocks.md, F frames.md, "
+                    + "D directory.md, S segments.md, P proofs.md, Y sync.md."
             )
             try call.output.line("    offset      size  section")
         }

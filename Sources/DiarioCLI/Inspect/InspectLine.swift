@@ -7,8 +7,8 @@ package struct InspectLine: Equatable, Sendable {
     package let depth: Int
     package let name: String
     package let value: String
-    /// The section that defines it: of schema/format/log.md, with S in front of segments.md, with P
-    /// of proofs.md, with Y of sync.md.
+    /// The section that defines it, behind the letter of its document in schema/format: R rows.md,
+    /// B blocks.md, F frames.md, D directory.md, S segments.md, P proofs.md, Y sync.md.
     package let section: String
     package let check: Check
 

@@ -1,7 +1,7 @@
 import DiarioCore
 import DiarioFormat
 
-/// Inspects the frames of a file of the write-ahead log: schema/format/log.md, section 8.
+/// Inspects the frames of a file of the write-ahead log: schema/format/frames.md.
 struct LogInspector {
     private let bytes: [UInt8]
     /// Where the bytes are in their file.
@@ -20,7 +20,7 @@ struct LogInspector {
 
     func inspectFile(_ take: ([InspectLine]) throws -> Void) throws {
         let end = min(Self.headerSize, bytes.count)
-        var reader = FieldReader(bytes, 0..<end, section: "8")
+        var reader = FieldReader(bytes, 0..<end, section: "F2")
         reader.note("header", at: 0, size: end)
         reader.depth = 1
         let isWhole = (try? reader.read(FileKind.logHeader)) != nil
@@ -55,12 +55,12 @@ struct LogInspector {
 
     private func lines(of frame: Frame, expected: UInt64?) -> [InspectLine] {
         let end = min(frame.offset + frame.size, bytes.count)
-        var reader = FieldReader(bytes, frame.offset..<end, base: base, section: "8")
+        var reader = FieldReader(bytes, frame.offset..<end, base: base, section: "F3")
         reader.note("frame", "\(frame.number)", at: frame.offset, size: frame.size)
         reader.depth = 1
         let place = UInt64(base + frame.offset)
         let fields: [Field] = [
-            .magic("DFRM"), .checksumOfRest,
+            .magic("dfrm"), .checksumOfRest,
             .hex("generation"),
             .number("number of the frame").wrong { value, _ in
                 expected == nil || value == expected ? nil : "not the number that follows"
@@ -111,7 +111,7 @@ struct LogInspector {
             start..<recordEnd,
             base: base,
             depth: reader.depth + 1,
-            section: "8"
+            section: "F4"
         )
         if (try? part.read(FileKind.recordHead)) != nil {
             if kind == 1 {
@@ -135,7 +135,7 @@ struct LogInspector {
             guard end < range.upperBound else { return lines }
             return lines + gap(end..<range.upperBound, generation, isLast: isLast)
         }
-        var reader = FieldReader(bytes, range, base: base, section: "8")
+        var reader = FieldReader(bytes, range, base: base, section: "F3")
         func note(_ name: String, _ value: String, _ check: InspectLine.Check = .none) {
             reader.note(name, value, at: range.lowerBound, size: range.count, check: check)
         }
@@ -189,8 +189,8 @@ private struct Frame {
 
     /// Nil unless a frame of this generation, or of any, seems to start at `offset`.
     init?(_ bytes: [UInt8], at offset: Int, generation: UInt64?) {
-        guard bytes.count - offset >= Self.headerSize, bytes[offset] == UInt8(ascii: "D"),
-            bytes[offset..<offset + 4].elementsEqual("DFRM".utf8)
+        guard bytes.count - offset >= Self.headerSize, bytes[offset] == UInt8(ascii: "d"),
+            bytes[offset..<offset + 4].elementsEqual("dfrm".utf8)
         else { return nil }
         func number(_ place: Int, _ size: Int) -> UInt64 {
             FieldReader.littleEndian(bytes, at: offset + place, size: size)

@@ -45,7 +45,7 @@ struct SegmentInspector {
     private func readHeader(_ reader: inout FieldReader) throws(InspectStop) {
         let length = UInt64(bytes.count)
         try reader.read([
-            .magic(file == .segment ? "DSEG" : "DPER"), .version(),
+            .magic(file == .segment ? "dseg" : "dper"), .version(),
             .words("compression of the index", 1, from: 0, ["none", "zstd"]),
             .flags("flags", 2, ["positioned"]), .number("events", 4),
             .number("size of the index", 4), .number("first position"),

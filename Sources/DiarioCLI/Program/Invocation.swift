@@ -128,13 +128,6 @@ struct Invocation {
     /// Why nothing can be recorded in a space that can be read.
     static func refusal(_ folder: String) -> String {
         let shown = CellText.oneLine(folder) + "/" + SpaceLocation.marker
-        let line = try? POSIXDirectory(path: folder + "/" + SpaceLocation.marker, access: .read)
-            .contents(of: "format", sizeMax: 4096)
-        let words = String(decoding: line ?? [], as: UTF8.self).split(separator: " ")
-        if words.count > 2, let version = Int(words[2]), version > Program.formatVersion {
-            return "\(shown) was written by a newer program, in format \(version). It can be read, "
-                + "but nothing can be recorded. Use a newer diario"
-        }
         return "nothing can be recorded, because \(shown) may not be written. "
             + "Check its permissions and the file system"
     }

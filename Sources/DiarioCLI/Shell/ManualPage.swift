@@ -1,6 +1,6 @@
 /// The manual page, in the macros `man` of roff; made of what the parser and the help read.
 package enum ManualPage {
-    /// Files below the folder of a space; schema/format/log.md says what is in them.
+    /// Files below the folder of a space; schema/format/directory.md says what is in them.
     private static let files: [(path: String, meaning: String)] = [
         (".diario/", "what makes a folder a space; nothing in it is meant to be edited"),
         (".diario/wal/*.dwal", "the write-ahead log: all events that are in no other file"),
@@ -52,7 +52,7 @@ package enum ManualPage {
         page.line(".BR bash (1),")
         page.line(".BR zsh (1)")
         page.paragraph(
-            "schema/README.md says how to write a pack of event types, schema/format/log.md what "
+            "schema/README.md says how to write a pack of event types, schema/format/ what "
                 + "every byte on disk means, schema/format/cloudevents.md how events become "
                 + "CloudEvents."
         )

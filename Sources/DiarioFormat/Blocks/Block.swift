@@ -10,7 +10,7 @@ package enum BlockStart: Sendable {
 
 /// Operations on whole blocks.
 package enum Block {
-    /// Checks all that can be checked without the schemas: head, rows and L3 to L6.
+    /// Checks all that can be checked without the schemas: head, rows and B1 to R2.
     ///
     /// For blocks that come from elsewhere; costs a pass over all rows.
     package static func check(
@@ -43,7 +43,7 @@ package enum Block {
         return try PublicPart.parse(block, row).envelope
     }
 
-    /// L3: the events of one batch stand in one block, next to each other.
+    /// B1: the events of one batch stand in one block, next to each other.
     private struct OpenBatch {
         private let start: BlockStart
         private var last: RowEnvelope?

@@ -236,7 +236,7 @@ package struct BlockBuilder: Sendable {
         }
     }
 
-    /// L5, and one time for each event.
+    /// B3, and one time for each event.
     private func checkTimes(_ times: [AcceptedRun]) {
         guard !times.isEmpty else { return }
         var rest = eventCount

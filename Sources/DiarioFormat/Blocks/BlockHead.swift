@@ -119,7 +119,7 @@ package struct BlockHead: Equatable, Sendable {
         var runs: [BlockRun] = []
         var last: [ReplicaID: UInt64] = [:]
         while let run = try cursor.next() {
-            // L4: the sequences of one replica increase with position.
+            // B2: the sequences of one replica increase with position.
             runs.append(run)
             // One run, as most blocks have, needs no look at the others.
             guard summary.runCount > 1 else { break }

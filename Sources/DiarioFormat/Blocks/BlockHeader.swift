@@ -1,11 +1,11 @@
 import DiarioCore
 
-// The header of a block: 24 bytes, little-endian. Specified in schema/format/log.md, section 6.
+// The header of a block: 24 bytes, little-endian. Specified in schema/format/blocks.md.
 //
 //   offset  size  field
-//        0     4  magic, "DBLK"
+//        0     4  magic, "dblk"
 //        4     1  version, 1
-//        5     1  compression of the body: 0 none, 1 zstd, 3 zstd after a context
+//        5     1  compression of the body: 0 none, 1 zstd, 2 zstd after a context
 //        6     2  flags
 //        8     4  number of events, 1 to 65,536
 //       12     4  size of the body before compression, at most 2 MiB
@@ -16,8 +16,6 @@ import DiarioCore
 package struct BlockHeader: Equatable, Sendable {
     package static let size = 24
     package static let version: UInt8 = 1
-    /// "DBLK" as a little-endian number.
-    package static let magic: UInt32 = 0x4b4c_4244
 
     package var compression: Compression
     package var flags: BlockFlags
@@ -34,7 +32,7 @@ package struct BlockHeader: Equatable, Sendable {
         /// All of it is one zstd frame.
         case whole = 1
         /// All of it is one zstd frame, made after a context that both sides of an exchange have.
-        case afterContext = 3
+        case afterContext = 2
     }
 
     package init(
@@ -59,7 +57,7 @@ package struct BlockHeader: Equatable, Sendable {
     /// Reads the header that `bytes` start with; what follows is not looked at.
     package static func parse(_ bytes: Span<UInt8>) throws(FormatError) -> BlockHeader {
         var reader = ByteReader(bytes.raw)
-        guard try reader.next(UInt32.self) == magic else { throw .malformed(.magic, at: 0) }
+        try Magic.block.check(try reader.next(UInt32.self))
         let version = try reader.next(UInt8.self)
         guard version == Self.version else { throw .unknownVersion(version, at: 4) }
         guard let compression = Compression(rawValue: try reader.next(UInt8.self)) else {
@@ -144,7 +142,7 @@ extension BlockHeader {
     private func put(into output: inout [UInt8], at start: Int) {
         let kind =
             UInt64(Self.version) | UInt64(compression.rawValue) << 8 | UInt64(flags.rawValue) << 16
-        output.put(UInt64(Self.magic) | kind << 32, at: start)
+        output.put(UInt64(Magic.block.rawValue) | kind << 32, at: start)
         output.put(UInt64(eventCount) | UInt64(bodySize) << 32, at: start + 8)
         output.put(UInt64(storedSize) | UInt64(checksum) << 32, at: start + 16)
     }

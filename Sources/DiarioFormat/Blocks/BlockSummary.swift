@@ -91,7 +91,7 @@ package struct BlockSummary: Equatable, Sendable {
             let offset = reader.offset
             let count = try reader.nextVarint()
             let (next, _) = acceptedAt.addingReportingOverflow(try reader.nextZigzag())
-            // L5: acceptedAt never decreases with position.
+            // B3: acceptedAt never decreases with position.
             guard count >= 1, count <= rest, index == 0 || next >= acceptedAt,
                 CivilTime.contains(next)
             else { throw .malformed(.acceptedTimes, at: offset) }

@@ -14,8 +14,8 @@ enum ColumnUnpacker {
 
     /// Whether the bytes are columns and no block.
     static func isColumns(_ bytes: Span<UInt8>) -> Bool {
-        bytes.count >= 4 && bytes[0] == 0x44 && bytes[1] == 0x53 && bytes[2] == 0x45
-            && bytes[3] == 0x47
+        bytes.count >= 4 && bytes[0] == 0x64 && bytes[1] == 0x73 && bytes[2] == 0x65
+            && bytes[3] == 0x67
     }
 
     /// The blocks that columns stand for, none of which is compressed.

@@ -61,7 +61,7 @@ extension PlainRows {
 
     /// The first eight bytes of such a block.
     private static let start =
-        UInt64(BlockHeader.magic) | UInt64(BlockHeader.version) << 32
+        UInt64(Magic.block.rawValue) | UInt64(BlockHeader.version) << 32
         | UInt64(BlockFlags.positioned.rawValue) << 48
 }
 

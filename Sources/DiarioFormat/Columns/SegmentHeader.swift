@@ -5,7 +5,7 @@ import DiarioCrypto
 // sections 3 and 4.
 //
 //   offset  size  field
-//        0     4  magic, "DSEG" or "DPER"
+//        0     4  magic, "dseg" or "dper"
 //        4     1  version, 1
 //        5     1  compression of the index: 0 none, 1 zstd
 //        6     2  flags
@@ -41,10 +41,10 @@ package struct SegmentHeader: Equatable, Sendable {
     /// Where the first block starts.
     package var blocksOffset: Int { Self.size + storedIndexSize }
 
-    private static func magic(of file: SegmentFile) -> UInt32 {
+    private static func magic(of file: SegmentFile) -> Magic {
         switch file {
-        case .segment: 0x4745_5344
-        case .sidecar: 0x5245_5044
+        case .segment: .segment
+        case .sidecar: .sidecar
         }
     }
 
@@ -53,9 +53,7 @@ package struct SegmentHeader: Equatable, Sendable {
         _ file: SegmentFile
     ) throws(FormatError) -> SegmentHeader {
         var reader = ByteReader(bytes.raw)
-        guard try reader.next(UInt32.self) == magic(of: file) else {
-            throw .malformed(.magic, at: 0)
-        }
+        try magic(of: file).check(try reader.next(UInt32.self))
         let version = try reader.next(UInt8.self)
         guard version == Self.version else { throw .unknownVersion(version, at: 4) }
         let compression = try reader.next(UInt8.self)
@@ -113,7 +111,7 @@ package struct SegmentHeader: Equatable, Sendable {
     /// The 64 bytes of the header in front of `index`.
     func bytes(before index: Span<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.append(littleEndian: Self.magic(of: file))
+        bytes.append(littleEndian: Self.magic(of: file).rawValue)
         bytes.append(Self.version)
         bytes.append(isIndexCompressed ? 1 : 0)
         bytes.append(littleEndian: UInt16(isPositioned ? 1 : 0))

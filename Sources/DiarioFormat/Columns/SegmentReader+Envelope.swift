@@ -244,7 +244,7 @@ extension SegmentReader {
     }
 
     /// Makes sequences of the first `count` events out of surprises, or without any; nil if one
-    /// goes back (L4).
+    /// goes back (B2).
     private static func sequences(
         of replicas: [UInt32],
         from firsts: [Int64],

@@ -1,12 +1,12 @@
 import DiarioCore
 import DiarioSchema
 
-// What schema/format/log.md, sections 3 and 4, ask of a row beyond what its columns say each for
+// What schema/format/rows.md, sections 3 and 4, ask of a row beyond what its columns say each for
 // themselves.
 
 extension SegmentReader {
     /// Throws unless the rows of a block have no flag that their type has no use for, and a new id
-    /// just where it is not derived (L1).
+    /// just where it is not derived (R1).
     ///
     /// Not checked if only some events are wanted.
     mutating func checkRules(_ columns: FieldColumns, block number: Int) throws(SegmentError) {

@@ -436,21 +436,6 @@ struct SegmentCache {
     }
 }
 
-extension FormatError {
-    /// Where in the bytes the fault is; zero if it says nothing about that.
-    var offset: Int {
-        switch self {
-        case .truncated(let offset), .trailingBytes(let offset), .malformed(_, let offset),
-            .unknownVersion(_, let offset):
-            offset
-        case .tooLarge, .checksumMismatch, .compression, .eventTooLarge, .batchTooLarge,
-            .tooManyEvents, .unresolvedReference, .invalidField, .invalidTime, .invalidActor,
-            .invalidSubject:
-            0
-        }
-    }
-}
-
 extension ColumnMemory {
     /// Bytes that were compressed on their own.
     mutating func decompress(

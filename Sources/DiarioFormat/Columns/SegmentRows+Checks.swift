@@ -30,7 +30,7 @@ extension SegmentRows {
     /// When an event was accepted, in milliseconds, if it has a position.
     package func acceptedAt(_ event: Int) -> Int64 { envelope.accepted[event - envelope.first] }
 
-    /// The first of these events that breaks the order of its replica (L4), with its number; nil
+    /// The first of these events that breaks the order of its replica (B2), with its number; nil
     /// if none does, and `heads` then say how far all have come.
     package func outOfOrder(
         in events: Range<Int>,

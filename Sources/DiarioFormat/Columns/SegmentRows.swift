@@ -9,7 +9,7 @@ import DiarioSchema
 ///
 /// Holds the envelope and, of each type, the block of fields with the row at hand. Rows are made
 /// by the thousand, so that the work on a column is one loop. Each row that comes out is one that
-/// log.md allows.
+/// rows.md allows.
 package struct SegmentRows: ~Copyable {
     /// Holds the parts of the row that came last.
     package private(set) var bytes: [UInt8] = []

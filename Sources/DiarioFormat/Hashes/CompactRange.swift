@@ -2,7 +2,7 @@ package import DiarioCrypto
 
 /// The roots of the perfect subtrees that the first leaves of a Merkle tree make, largest first.
 ///
-/// All that is needed to go on with the tree: schema/format/log.md, section 5.
+/// All that is needed to go on with the tree: schema/format/rows.md, section 5.
 package struct CompactRange: Sendable, Equatable {
     /// The number of leaves.
     package private(set) var size: UInt64 = 0

@@ -1,7 +1,7 @@
 package import DiarioCore
 package import DiarioCrypto
 
-// The hashes of schema/format/log.md, section 5. The first byte of what is hashed keeps leaves (0)
+// The hashes of schema/format/rows.md, section 5. The first byte of what is hashed keeps leaves (0)
 // and salts (2) apart from the rest. Rows and nodes both start with 1; they need nothing more,
 // because the hash of a row is never a node of the tree: it enters the tree inside a leaf.
 

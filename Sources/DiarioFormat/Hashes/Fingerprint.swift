@@ -1,7 +1,7 @@
 package import DiarioCrypto
 package import DiarioSchema
 
-/// Hashes by which schemas and packs are known: schema/format/log.md, section 5.
+/// Hashes by which schemas and packs are known: schema/format/rows.md, section 5.
 package enum Fingerprint {
     /// Decides whether two schemas mean the same.
     package static func schema(_ type: EventType) -> Hash32 {

@@ -68,7 +68,7 @@ package struct ProofEvent: Equatable, Sendable {
     }
 }
 
-/// A canonical row that was taken apart up to its payload: schema/format/log.md, section 4.
+/// A canonical row that was taken apart up to its payload: schema/format/rows.md, section 4.
 package struct ProofRow: Equatable, Sendable {
     package let bytes: [UInt8]
     package let typeName: String

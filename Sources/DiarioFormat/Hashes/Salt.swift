@@ -63,7 +63,7 @@ package struct SaltSeed: Equatable, Sendable {
     }
 }
 
-/// A node of the tree between a seed and its salts: schema/format/log.md, section 5.
+/// A node of the tree between a seed and its salts: schema/format/rows.md, section 5.
 package struct SaltNode: Hashable, Sendable {
     /// The level of the salts themselves; the seed has level 0.
     package static let levelMax = 10

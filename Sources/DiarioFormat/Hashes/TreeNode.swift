@@ -1,4 +1,4 @@
-// The tree of schema/format/log.md, section 5, as schema/format/proofs.md, section 2, sees it:
+// The tree of schema/format/rows.md, section 5, as schema/format/proofs.md, section 2, sees it:
 // leaves count from 0, and all that a proof names is made of perfect subtrees.
 
 package import DiarioCrypto

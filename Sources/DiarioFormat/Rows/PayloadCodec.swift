@@ -2,7 +2,7 @@ package import DiarioCore
 package import DiarioSchema
 
 // A part of a payload: a presence bitmap over its fields, then the values of those present, in
-// byte order of the names. Specified in schema/format/log.md, section 3.
+// byte order of the names. Specified in schema/format/rows.md, section 3.
 
 /// Reads the two parts of payloads; `DraftBatch` writes them.
 package enum PayloadCodec {
@@ -68,7 +68,7 @@ package enum PayloadCodec {
         )
     }
 
-    /// L1: the own origin is never written out, and nothing else is left out.
+    /// R1: the own origin is never written out, and nothing else is left out.
     private static func restoreIdentifier(
         isDerived: Bool,
         origin: Origin,

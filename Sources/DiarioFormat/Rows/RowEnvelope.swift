@@ -50,7 +50,7 @@ package struct RowEnvelope: Equatable, Sendable {
     var atOffset: Int64 { at.milliseconds &- clock.milliseconds }
 }
 
-/// The flags of a row: schema/format/log.md, section 4.
+/// The flags of a row: schema/format/rows.md, section 4.
 package struct RowFlags: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -1,7 +1,7 @@
 import DiarioCore
 import DiarioStorage
 
-/// The files of a data directory that a backup has: schema/format/log.md, section 14.
+/// The files of a data directory that a backup has: schema/format/directory.md, section 9.
 struct BackupListing {
     struct File {
         /// Relative to the data directory.

@@ -1,7 +1,7 @@
 package import DiarioCore
 package import DiarioStorage
 
-// A backup that is made beside programs that write: schema/format/log.md, section 14.
+// A backup that is made beside programs that write: schema/format/directory.md, section 9.
 
 /// Copies a data directory into a folder of backups, as it is at one moment.
 ///

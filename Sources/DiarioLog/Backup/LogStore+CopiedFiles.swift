@@ -4,8 +4,8 @@ import DiarioFormat
 import DiarioStorage
 import Synchronization
 
-// What has to be right before a copy takes the place of an older backup: schema/format/log.md,
-// section 14.
+// What has to be right before a copy takes the place of an older backup:
+// schema/format/directory.md, section 9.
 
 extension LogStore {
     /// Checks the files of all spaces, each for itself, without reading events one by one; gives

@@ -5,18 +5,15 @@ package import DiarioStorage
 
 // Which events of other spaces a replica recorded: schema/format/sync.md, section 12.
 //
+// A small file (directory.md, section 2) with the magic "dimp".
+//
 //   offset  size  field
-//        0     4  magic, "DIMP"
-//        4     1  version, 1
-//        5     3  zero
 //        8     8  replica under which the events are recorded, or 0
 //       16     8  the first sequence there, or 0
 //       24     4  number of events, or 0
 //       28     4  number of runs
 //       32    32  digest of the events, or zero
 //       64        runs of 40 bytes each
-//              4  zero
-//              4  CRC32C of all bytes before
 
 /// Events of another space that were recorded here, in a row there and here.
 package struct ImportedRun: Equatable, Sendable {
@@ -106,10 +103,8 @@ package struct ImportNote: Equatable, Sendable {
     /// In order of origin, without overlap.
     package let runs: [ImportedRun]
 
-    private static let magic: UInt32 = 0x504d_4944
     private static let headerSize = 64
     private static let runSize = 40
-    private static let trailerSize = 8
     /// Bytes of a file; above, an import is refused.
     static let sizeMax = 1024 * 1024 * 1024
 
@@ -118,13 +113,11 @@ package struct ImportNote: Equatable, Sendable {
         self.runs = runs.inOrder()
     }
 
-    var size: Int { Self.headerSize + Self.runSize * runs.count + Self.trailerSize }
+    var size: Int { Self.headerSize + Self.runSize * runs.count + SmallFile.trailerSize }
 
     package func encoded() -> [UInt8] {
-        var bytes: [UInt8] = []
+        var bytes = SmallFile.begin(.imports)
         bytes.reserveCapacity(size)
-        bytes.append(littleEndian: Self.magic)
-        bytes.append(littleEndian: UInt32(1))
         bytes.append(littleEndian: group?.first.replica.rawValue ?? 0)
         bytes.append(littleEndian: group?.first.sequence ?? 0)
         bytes.append(littleEndian: UInt32(group?.count ?? 0))
@@ -137,31 +130,17 @@ package struct ImportNote: Equatable, Sendable {
             bytes.append(littleEndian: run.newFirst.replica.rawValue)
             bytes.append(littleEndian: run.newFirst.sequence)
         }
-        bytes.append(littleEndian: UInt32(0))
-        bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
+        SmallFile.end(&bytes)
         return bytes
     }
 
     package init(_ bytes: Span<UInt8>) throws(FormatError) {
-        let end = bytes.count - Self.trailerSize
+        let end = try SmallFile.check(bytes, .imports)
         guard end >= Self.headerSize else { throw .truncated(at: bytes.count) }
-        guard bytes.littleEndian(UInt32.self, at: 0) == Self.magic else {
-            throw .malformed(.magic, at: 0)
-        }
-        let version = bytes.littleEndian(UInt32.self, at: 4)
-        guard version == 1 else { throw .unknownVersion(UInt8(version & 0xff), at: 4) }
-        let stored = bytes.littleEndian(UInt32.self, at: end + 4)
-        let computed = Checksum.crc32c(bytes.extracting(0..<end + 4).raw)
-        guard stored == computed else {
-            throw .checksumMismatch(stored: stored, computed: computed)
-        }
-        let runCount = Int(bytes.littleEndian(UInt32.self, at: 28))
-        guard end == Self.headerSize + Self.runSize * runCount else {
-            throw .malformed(.imports, at: 28)
-        }
-        guard bytes.littleEndian(UInt32.self, at: end) == 0 else {
-            throw .malformed(.imports, at: end)
-        }
+        let runCount = bytes.littleEndian(UInt32.self, at: 28)
+        guard (end - Self.headerSize).isMultiple(of: Self.runSize),
+            (end - Self.headerSize) / Self.runSize == runCount
+        else { throw .malformed(.imports, at: 28) }
         group = try Self.group(bytes)
         var runs: [ImportedRun] = []
         for offset in stride(from: Self.headerSize, to: end, by: Self.runSize) {
@@ -253,7 +232,7 @@ extension LogStore {
                 guard path == Self.path(of: note, space) else { throw .malformed(.imports, at: 8) }
                 notes.append(note)
             } catch {
-                faults.append(Fault(file: path, offset: error.importsOffset, what: error.message))
+                faults.append(Fault(file: path, offset: error.offset, what: error.message))
             }
         }
         return (notes, faults)
@@ -308,17 +287,6 @@ extension LogStore {
         } catch {
             if case .notFound = error { return nil }
             throw .storage(error)
-        }
-    }
-}
-
-extension FormatError {
-    /// Where in a note of an import it is.
-    fileprivate var importsOffset: Int {
-        switch self {
-        case .malformed(_, let offset), .unknownVersion(_, let offset), .truncated(let offset):
-            offset
-        default: 0
         }
     }
 }

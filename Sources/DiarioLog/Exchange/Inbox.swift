@@ -4,14 +4,7 @@ import DiarioStorage
 
 // Own events that the authority refused: schema/format/sync.md, section 8.
 //
-//   offset  size  field
-//        0     4  magic, "DBOX"
-//        4     1  version, 1
-//        5     3  zero
-//        8     8  when it was written, in milliseconds
-//       16     4  size of the block
-//       20     4  CRC32C of bytes 0 to 20 and of the block
-//       24        a block as in a push
+// A file of blocks (`BlocksFile`) with the magic "dbox" and one block, as in a push.
 
 /// One refused batch, as the inbox keeps it.
 package struct InboxEntry: Equatable, Sendable {
@@ -20,9 +13,6 @@ package struct InboxEntry: Equatable, Sendable {
     package let writtenAt: Timestamp
     /// As in a push.
     package let block: [UInt8]
-
-    private static let magic: UInt32 = 0x584f_4244
-    private static let headerSize = 24
 
     package init(
         replica: ReplicaID,
@@ -37,44 +27,20 @@ package struct InboxEntry: Equatable, Sendable {
     }
 
     package func encoded() -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.append(littleEndian: Self.magic)
-        bytes.append(littleEndian: UInt32(1))
-        bytes.append(littleEndian: UInt64(bitPattern: writtenAt.milliseconds))
-        bytes.append(littleEndian: UInt32(block.count))
-        let sum = Checksum.crc32c(
-            block.span.raw,
-            continuing: Checksum.crc32c(bytes.span.raw)
-        )
-        bytes.append(littleEndian: sum)
-        bytes.append(contentsOf: block.span.raw)
-        return bytes
+        BlocksFile.encoded([block], .inbox, at: writtenAt)
     }
 
     package init(_ bytes: Span<UInt8>) throws(FormatError) {
-        var reader = ByteReader(bytes.raw)
-        guard try reader.next(UInt32.self) == Self.magic else { throw .malformed(.magic, at: 0) }
-        let version = try reader.next(UInt32.self)
-        guard version == 1 else { throw .unknownVersion(UInt8(version & 0xff), at: 4) }
-        writtenAt = Timestamp(milliseconds: Int64(bitPattern: try reader.next(UInt64.self)))
-        let size = try reader.next(UInt32.self)
-        let stored = try reader.next(UInt32.self)
-        guard size <= Limits.blockSizeMax + BlockHeader.size, size == reader.remaining else {
-            throw .malformed(.inbox, at: 16)
-        }
-        let computed = Checksum.crc32c(
-            bytes.raw.extracting(Self.headerSize..<bytes.count),
-            continuing: Checksum.crc32c(bytes.raw.extracting(0..<20))
-        )
-        guard stored == computed else {
-            throw .checksumMismatch(stored: stored, computed: computed)
-        }
-        block = reader.copy(try reader.nextRange(count: Int(size)))
+        let (writtenAt, blocks) = try BlocksFile.read(bytes, .inbox)
+        guard blocks.count == 1, blocks[0].bytes.count <= Limits.blockSizeMax + BlockHeader.size
+        else { throw .malformed(.inbox, at: BlocksFile.blocksOffset) }
+        self.writtenAt = writtenAt
+        block = blocks[0].bytes
         var unpacker = BlockUnpacker()
         let (rows, head) = try unpacker.unpack(block)
         guard !head.summary.isPositioned, let run = head.runs.first,
             try Self.isOneBatch(rows, head)
-        else { throw .malformed(.inbox, at: Self.headerSize) }
+        else { throw .malformed(.inbox, at: BlocksFile.blocksOffset) }
         replica = run.replica
         sequences = run.firstSequence...run.lastSequence
     }
@@ -165,7 +131,7 @@ extension LogStore {
                 }
                 if !isPending { entries.append(entry) }
             } catch {
-                faults.append(Fault(file: path, offset: error.inboxOffset, what: error.message))
+                faults.append(Fault(file: path, offset: error.offset, what: error.message))
             }
         }
         return (entries.sorted { $0.origin < $1.origin }, faults)
@@ -203,20 +169,6 @@ extension LogStore {
         } catch {
             if case .notFound = error { return nil }
             throw .storage(error)
-        }
-    }
-}
-
-extension FormatError {
-    /// Where in a file of an inbox it is; of what is wrong in the block where the block begins.
-    var inboxOffset: Int {
-        switch self {
-        case .malformed(.inbox, let offset), .malformed(.magic, let offset),
-            .unknownVersion(_, let offset):
-            offset
-        case .checksumMismatch: 20
-        case .truncated(let offset): min(offset, 24)
-        default: 24
         }
     }
 }

@@ -4,17 +4,14 @@ package import DiarioStorage
 
 // Where a batch of the inbox is recorded again: schema/format/sync.md, section 8.
 //
+// A small file (directory.md, section 2) with the magic "dnew".
+//
 //   offset  size  field
-//        0     4  magic, "DNEW"
-//        4     1  version, 1
-//        5     3  zero
 //        8     8  replica of the batch
 //       16     8  its first sequence
 //       24     8  number of its events
 //       32     8  replica under which it is recorded again
 //       40     8  the first sequence there
-//       48     4  zero
-//       52     4  CRC32C of bytes 0 to 52
 
 /// Under which sequences the events of a batch of the inbox are recorded again, or were.
 package struct InboxNote: Equatable, Sendable {
@@ -24,9 +21,6 @@ package struct InboxNote: Equatable, Sendable {
     /// Of the first event that is recorded.
     package let new: Origin
 
-    private static let magic: UInt32 = 0x5745_4e44
-    private static let size = 56
-
     package init(old: Origin, count: UInt64, new: Origin) {
         self.old = old
         self.count = count
@@ -34,37 +28,25 @@ package struct InboxNote: Equatable, Sendable {
     }
 
     package func encoded() -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.append(littleEndian: Self.magic)
-        bytes.append(littleEndian: UInt32(1))
+        var bytes = SmallFile.begin(.inboxNote)
         bytes.append(littleEndian: old.replica.rawValue)
         bytes.append(littleEndian: old.sequence)
         bytes.append(littleEndian: count)
         bytes.append(littleEndian: new.replica.rawValue)
         bytes.append(littleEndian: new.sequence)
-        bytes.append(littleEndian: UInt32(0))
-        bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
+        SmallFile.end(&bytes)
         return bytes
     }
 
     package init(_ bytes: Span<UInt8>) throws(FormatError) {
-        var reader = ByteReader(bytes.raw)
-        guard try reader.next(UInt32.self) == Self.magic else { throw .malformed(.magic, at: 0) }
-        let version = try reader.next(UInt32.self)
-        guard version == 1 else { throw .unknownVersion(UInt8(version & 0xff), at: 4) }
-        guard bytes.count == Self.size else { throw .malformed(.inbox, at: 0) }
+        let end = try SmallFile.check(bytes, .inboxNote)
+        var reader = ByteReader(bytes.raw, range: SmallFile.headerSize..<end)
         let numbers = (
             try reader.next(UInt64.self), try reader.next(UInt64.self),
             try reader.next(UInt64.self), try reader.next(UInt64.self),
             try reader.next(UInt64.self)
         )
-        let zero = try reader.next(UInt32.self)
-        let stored = try reader.next(UInt32.self)
-        let computed = Checksum.crc32c(bytes.raw.extracting(0..<Self.size - 4))
-        guard stored == computed else {
-            throw .checksumMismatch(stored: stored, computed: computed)
-        }
-        guard zero == 0, let replica = ReplicaID(rawValue: numbers.0),
+        guard reader.isAtEnd, let replica = ReplicaID(rawValue: numbers.0),
             let newReplica = ReplicaID(rawValue: numbers.3),
             1...UInt64(Limits.batchCountMax) ~= numbers.2,
             LogNumber.isValid(numbers.1, count: numbers.2),
@@ -104,7 +86,7 @@ extension LogStore {
                 else { throw .malformed(.inbox, at: 8) }
                 notes.append(note)
             } catch {
-                faults.append(Fault(file: path, offset: error.noteOffset, what: error.message))
+                faults.append(Fault(file: path, offset: error.offset, what: error.message))
             }
         }
         return (notes.sorted { $0.old < $1.old }, faults)
@@ -138,17 +120,5 @@ extension LogStore {
         guard !names.contains(where: LogPaths.isInboxEntry) else { return }
         let notes = names.filter(LogPaths.isInboxNote)
         try removeFromInbox(notes.map { LogPaths.inbox(space) + "/" + $0 }, of: space)
-    }
-}
-
-extension FormatError {
-    /// Where in a note it is.
-    fileprivate var noteOffset: Int {
-        switch self {
-        case .malformed(_, let offset), .unknownVersion(_, let offset), .truncated(let offset):
-            offset
-        case .checksumMismatch: 52
-        default: 0
-        }
     }
 }

@@ -3,71 +3,35 @@ package import DiarioFormat
 
 // Events of others that the authority lost: schema/format/sync.md, section 9.
 //
-//   offset  size  field
-//        0     4  magic, "DKEP"
-//        4     1  version, 1
-//        5     3  zero
-//        8     8  when it was written, in milliseconds
-//       16     4  size of the blocks
-//       20     4  CRC32C of bytes 0 to 20 and of the blocks
-//       24        the blocks, each a count of bytes and these
+// A file of blocks (`BlocksFile`) with the magic "dkep".
 
 /// What one file keeps: blocks with the positions and times that the events had.
 package struct KeptEvents: Sendable {
     package let writtenAt: Timestamp
     package let blocks: [ReceivedRows]
 
-    private static let magic: UInt32 = 0x5045_4b44
-    private static let headerSize = 24
-    static let sizeMax = headerSize + 2 * Limits.blockSizeMax
+    static let sizeMax = 64 + 2 * Limits.blockSizeMax
 
     static func encoded(_ blocks: [[UInt8]], at now: Timestamp) -> [UInt8] {
-        var body: [UInt8] = []
-        for block in blocks { body.append(counted: block.span.raw) }
-        var bytes: [UInt8] = []
-        bytes.append(littleEndian: magic)
-        bytes.append(littleEndian: UInt32(1))
-        bytes.append(littleEndian: UInt64(bitPattern: now.milliseconds))
-        bytes.append(littleEndian: UInt32(body.count))
-        bytes.append(littleEndian: sum(bytes.span.raw, body.span.raw))
-        bytes.append(contentsOf: body.span.raw)
-        return bytes
-    }
-
-    private static func sum(_ header: RawSpan, _ body: RawSpan) -> UInt32 {
-        Checksum.crc32c(body, continuing: Checksum.crc32c(header))
+        BlocksFile.encoded(blocks, .kept, at: now)
     }
 
     package init(_ bytes: Span<UInt8>) throws(FormatError) {
-        var reader = ByteReader(bytes.raw)
-        guard try reader.next(UInt32.self) == Self.magic else { throw .malformed(.magic, at: 0) }
-        let version = try reader.next(UInt32.self)
-        guard version == 1 else { throw .unknownVersion(UInt8(version & 0xff), at: 4) }
-        writtenAt = Timestamp(milliseconds: Int64(bitPattern: try reader.next(UInt64.self)))
-        let size = try reader.next(UInt32.self)
-        let stored = try reader.next(UInt32.self)
-        guard bytes.count <= Self.sizeMax, size == reader.remaining else {
-            throw .malformed(.kept, at: 16)
+        guard bytes.count <= Self.sizeMax else {
+            throw .tooLarge(.kept, size: UInt64(bytes.count), max: Self.sizeMax)
         }
-        let computed = Self.sum(
-            bytes.raw.extracting(0..<20),
-            bytes.raw.extracting(Self.headerSize..<bytes.count)
-        )
-        guard stored == computed else {
-            throw .checksumMismatch(stored: stored, computed: computed)
-        }
+        let (writtenAt, found) = try BlocksFile.read(bytes, .kept)
         var blocks: [ReceivedRows] = []
         var last: UInt64 = 0
-        while !reader.isAtEnd {
-            let place = reader.offset
-            let block = reader.copy(try reader.nextBytes())
+        for (place, block) in found {
             let head = try Block.check(block.span)
             guard let first = head.summary.firstPosition, first > last, !head.summary.isAuthority
             else { throw .malformed(.kept, at: place) }
             last = first + UInt64(head.summary.eventCount) - 1
             blocks.append(ReceivedRows(block, head))
         }
-        guard !blocks.isEmpty else { throw .malformed(.kept, at: Self.headerSize) }
+        guard !blocks.isEmpty else { throw .malformed(.kept, at: BlocksFile.blocksOffset) }
+        self.writtenAt = writtenAt
         self.blocks = blocks
     }
 

@@ -40,7 +40,7 @@ extension LogStore {
             throw .storage(error)
         }
         do throws(FormatError) { return try KeptEvents(bytes.span) } catch {
-            throw .corrupt(Fault(file: path, offset: error.inboxOffset, what: error.message))
+            throw .corrupt(Fault(file: path, offset: error.offset, what: error.message))
         }
     }
 

@@ -1,7 +1,7 @@
 package import DiarioCore
 import DiarioStorage
 
-// What a replica remembers of its server: schema/format/log.md, section 7.
+// What a replica remembers of its server: schema/format/directory.md.
 
 extension LogStore {
     /// Where the authority of a space is; nil if nobody said so.

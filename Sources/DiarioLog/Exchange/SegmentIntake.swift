@@ -18,7 +18,6 @@ package struct SegmentIntake: ~Copyable {
     private var tallies: [ReplicaID: ReplicaTally] = [:]
     /// The packs that were adopted so far, in order.
     package private(set) var adoptions: [Adoption] = []
-    private var hasRefusals = false
     private var acceptedAt = Int64.min
     /// The highest clock that counts: of none that runs far ahead of when it was accepted.
     private var clock = HybridTime(rawValue: 0)
@@ -98,7 +97,6 @@ package struct SegmentIntake: ~Copyable {
             range.append(hasher.leaf(hash, acceptedAt: acceptedAt), &hasher)
             let facts = try store.shared.engine.facts(of: stored, in: block, type)
             adoptions += facts.adoptions
-            hasRefusals = hasRefusals || !facts.refusals.isEmpty
             note(row.replica, row.sequence, isAuthority: stored.isAuthority)
             for refused in facts.refusals {
                 note(refused.replica, refused.sequences.upperBound, isAuthority: false)
@@ -155,7 +153,7 @@ package struct SegmentIntake: ~Copyable {
             throw .outOfOrder(what: "the first \(end) events have another root than was told")
         }
         guard !entries.isEmpty else { return }
-        let (space, entries, hasRefusals) = (space, entries, hasRefusals)
+        let (space, entries) = (space, entries)
         let state = SpaceState(
             released: end,
             acceptedAt: acceptedAt,
@@ -165,11 +163,6 @@ package struct SegmentIntake: ~Copyable {
             range: range
         )
         try store.withWriter { (writer) throws(LogError) in
-            if hasRefusals {
-                try writer.begin()
-                defer { writer.end() }
-                try writer.upgradeFormat(to: DirectoryFormat.refused)
-            }
             _ = try writer.changeSegments(of: space) { $0.segments = entries }
             try writer.write(state, of: space)
         }

@@ -1,7 +1,7 @@
 package import DiarioCore
 package import DiarioStorage
 
-// Says that a data directory is a backup. Specified in schema/format/log.md, section 14.
+// Says that a data directory is a backup. Specified in schema/format/directory.md, section 9.
 
 /// The content of the file `backup`: nobody has written to the directory since it was made.
 package struct BackupFile: Equatable, Sendable {

@@ -1,14 +1,13 @@
 import DiarioCore
 import DiarioFormat
 
-// A frame of the write-ahead log, specified in schema/format/log.md, section 8: this header, the
+// A frame of the write-ahead log, specified in schema/format/frames.md: this header, the
 // records, zeros up to a multiple of 8.
 
 /// The 40 bytes in front of a frame's records.
 package struct FrameHeader: Equatable, Sendable {
     package static let size = 40
     package static let alignment = 8
-    private static let magic: UInt32 = 0x4d52_4644  // "DFRM"
 
     package var generation: UInt64
     package var number: UInt64
@@ -40,7 +39,7 @@ package struct FrameHeader: Equatable, Sendable {
     /// Completes a frame: `frame` is room for a header, the records, and padding.
     package func seal(_ frame: inout [UInt8]) {
         precondition(frame.count == frameSize, "a frame is padded before it is sealed")
-        frame.store(littleEndian: Self.magic, at: 0)
+        frame.store(littleEndian: Magic.frame.rawValue, at: 0)
         frame.store(littleEndian: generation, at: 8)
         frame.store(littleEndian: number, at: 16)
         frame.store(littleEndian: durableBefore, at: 24)
@@ -62,7 +61,7 @@ package struct FrameHeader: Equatable, Sendable {
     /// Whether a frame of this generation may start at `offset`, where a header has room.
     @inline(__always)
     static func mayStart(_ bytes: Span<UInt8>, at offset: Int, generation: UInt64) -> Bool {
-        bytes.littleEndian(UInt32.self, at: offset) == magic
+        bytes.littleEndian(UInt32.self, at: offset) == Magic.frame.rawValue
             && bytes.littleEndian(UInt64.self, at: offset + 8) == generation
     }
 

@@ -1,7 +1,7 @@
 package import DiarioCore
 package import DiarioCrypto
 
-/// Where things lie in a data directory: schema/format/log.md, section 7.
+/// Where things lie in a data directory: schema/format/directory.md.
 package enum LogPaths {
     package static let directoryName = ".diario"
     package static let format = "format"

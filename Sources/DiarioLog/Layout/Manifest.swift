@@ -1,20 +1,16 @@
 package import DiarioCore
 import DiarioFormat
 
-// The files of a space that are no log, specified in schema/format/log.md, section 7.
+// The files of a space that are no log, specified in schema/format/directory.md.
 
 /// What a space is: who gives its positions, which space it took the place of, and which files
 /// hold its sealed events.
-///
-/// A space without segments is written as version 1 and one without private segments as version 2,
-/// which older programs read.
 package struct Manifest: Equatable, Sendable {
-    /// Bytes of version 1, and of what version 2 has before its lists; in version 3 8 more follow.
-    package static let size = 64
     /// Bytes of the largest manifest that is read: some 100,000 segments.
     static let sizeMax = 8 * 1024 * 1024
-    private static let magic: UInt32 = 0x4e41_4d44  // "DMAN"
-    private static let trailerSize = 8
+    /// Where the lists begin.
+    private static let listsOffset = 72
+    private static let flagsAll: UInt8 = 15
 
     package var space: SpaceID
     package var lineage: Lineage
@@ -35,12 +31,6 @@ package struct Manifest: Equatable, Sendable {
     package var lanes: [SegmentEntry] = []
     /// Files that no list of segments names any more, and that readers may still want.
     package var retired: [RetiredSegment] = []
-
-    /// The version of the format that this manifest needs.
-    package var version: Int {
-        lanes.isEmpty ? (segments.isEmpty && retired.isEmpty ? 1 : 2) : 3
-    }
-
     /// Begins another epoch, at a time.
     ///
     /// Two that follow the same one, as when one backup is restored twice, are told apart by their
@@ -51,46 +41,30 @@ package struct Manifest: Equatable, Sendable {
     }
 
     private var flags: UInt8 {
-        (authority == nil ? 0 : 1) | (isStaging ? 2 : 0) | (isServed ? 8 : 0)
-            | (isWaiting ? 16 : 0)
+        (authority == nil ? 0 : 1) | (isStaging ? 2 : 0) | (isServed ? 4 : 0) | (isWaiting ? 8 : 0)
     }
 
     package func encoded() -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.append(littleEndian: Self.magic)
-        bytes.append(UInt8(version))
-        bytes.append(flags)
-        bytes.append(littleEndian: UInt16(0))
+        var bytes = SmallFile.begin(.manifest, flags: flags)
         bytes.append(littleEndian: space.rawValue)
         bytes.append(littleEndian: lineage.high)
         bytes.append(littleEndian: lineage.low)
         bytes.append(littleEndian: epoch)
         bytes.append(littleEndian: authority?.rawValue ?? 0)
         bytes.append(littleEndian: replaces?.rawValue ?? 0)
-        if version > 1 {
-            bytes.append(littleEndian: UInt32(segments.count))
-            bytes.append(littleEndian: UInt32(retired.count))
-            if version > 2 {
-                bytes.append(littleEndian: UInt32(lanes.count))
-                bytes.append(littleEndian: UInt32(0))
-            }
-            for entry in segments + lanes { entry.append(to: &bytes) }
-            for entry in retired { entry.append(to: &bytes) }
+        for count in [segments.count, lanes.count, retired.count, 0] {
+            bytes.append(littleEndian: UInt32(count))
         }
-        bytes.append(littleEndian: UInt32(0))
-        bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
+        for entry in segments + lanes { entry.append(to: &bytes) }
+        for entry in retired { entry.append(to: &bytes) }
+        SmallFile.end(&bytes)
         return bytes
     }
 
     /// Nil unless `bytes` are a manifest that verifies.
     package init?(_ bytes: Span<UInt8>) {
-        let end = bytes.count - Self.trailerSize
-        guard end >= Self.size - Self.trailerSize,
-            bytes.littleEndian(UInt32.self, at: 0) == Self.magic, 1...3 ~= bytes[4],
-            bytes[5] & ~27 == 0, bytes.littleEndian(UInt16.self, at: 6) == 0,
-            bytes.littleEndian(UInt32.self, at: end) == 0,
-            bytes.littleEndian(UInt32.self, at: end + 4)
-                == Checksum.crc32c(bytes.extracting(0..<end + 4).raw),
+        guard let end = try? SmallFile.check(bytes, .manifest, flags: Self.flagsAll),
+            end >= Self.listsOffset,
             let space = SpaceID(rawValue: bytes.littleEndian(UInt64.self, at: 8))
         else { return nil }
         let authority = ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: 40))
@@ -106,48 +80,40 @@ package struct Manifest: Equatable, Sendable {
             isStaging: bytes[5] & 2 != 0,
             replaces: SpaceID(rawValue: bytes.littleEndian(UInt64.self, at: 48))
         )
-        isServed = bytes[5] & 8 != 0
-        isWaiting = bytes[5] & 16 != 0
-        if bytes[4] == 1 {
-            guard bytes.count == Self.size else { return nil }
-        } else {
-            guard readLists(bytes, end: end), version == bytes[4] else { return nil }
-        }
+        isServed = bytes[5] & 4 != 0
+        isWaiting = bytes[5] & 8 != 0
+        guard readLists(bytes, end: end) else { return nil }
     }
 
-    /// Reads the lists of version 2 or 3; false if they are not as they must be.
+    /// Reads the lists; false if they are not as they must be.
     private mutating func readLists(_ bytes: Span<UInt8>, end: Int) -> Bool {
-        let hasLanes = bytes[4] == 3
-        let start = Self.size + (hasLanes ? 8 : 0)
-        guard end >= start else { return false }
-        let segmentCount = Int(bytes.littleEndian(UInt32.self, at: Self.size - 8))
-        let retiredCount = Int(bytes.littleEndian(UInt32.self, at: Self.size - 4))
-        let laneCount = hasLanes ? Int(bytes.littleEndian(UInt32.self, at: Self.size)) : 0
-        guard !hasLanes || bytes.littleEndian(UInt32.self, at: Self.size + 4) == 0 else {
-            return false
+        // 64 bits, where an `Int` may have fewer than the products of what the bytes say.
+        func count(_ index: Int) -> UInt64 {
+            UInt64(bytes.littleEndian(UInt32.self, at: 56 + 4 * index))
         }
-        let middle = start + (segmentCount + laneCount) * SegmentEntry.size
-        guard middle + retiredCount * RetiredSegment.size == end else { return false }
-        for index in 0..<segmentCount + laneCount {
-            let place = start + index * SegmentEntry.size
+        let entryCount = count(0) + count(1)
+        let size = entryCount * UInt64(SegmentEntry.size) + count(2) * UInt64(RetiredSegment.size)
+        guard size == UInt64(end - Self.listsOffset), count(3) == 0 else { return false }
+        var place = Self.listsOffset
+        for index in 0..<entryCount {
             guard let entry = SegmentEntry(bytes, at: place),
-                (entry.replica == nil) == (index < segmentCount), follows(entry)
+                (entry.replica == nil) == (index < count(0)), follows(entry)
             else { return false }
             if entry.replica == nil { segments.append(entry) } else { lanes.append(entry) }
+            place += SegmentEntry.size
         }
-        for index in 0..<retiredCount {
-            let place = middle + index * RetiredSegment.size
+        while place < end {
             guard let entry = RetiredSegment(bytes, at: place) else { return false }
             retired.append(entry)
+            place += RetiredSegment.size
         }
         return true
     }
 
-    /// Whether a segment may stand behind those that were read so far.
+    /// Whether a segment may come after those that were read so far.
     private func follows(_ entry: SegmentEntry) -> Bool {
         guard let replica = entry.replica else {
-            guard let last = segments.last else { return true }
-            return last.last + 1 == entry.first
+            return segments.last.map { $0.last + 1 == entry.first } ?? true
         }
         guard let last = lanes.last, let before = last.replica else { return true }
         return before < replica || (before == replica && last.last < entry.first)

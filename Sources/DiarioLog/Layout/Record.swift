@@ -2,7 +2,7 @@ package import DiarioCore
 package import DiarioFormat
 
 // Records are what frames hold: 16 bytes of header, then the content.
-// Specified in schema/format/log.md, section 8.
+// Specified in schema/format/frames.md.
 
 /// The kinds of records; the raw values are on disk.
 package enum RecordKind: UInt8, Sendable {
@@ -11,7 +11,7 @@ package enum RecordKind: UInt8, Sendable {
     case promotion = 3
     case state = 4
     case dropped = 5
-    case sealed = 7
+    case sealed = 6
 }
 
 /// A record of a frame: its kind, its space, and where its content lies in the frame.

@@ -1,6 +1,6 @@
 package import DiarioCore
 
-// What a replica remembers of its server. Specified in schema/format/log.md, section 7.
+// What a replica remembers of its server. Specified in schema/format/directory.md.
 
 /// The content of a space's file `remote`: where its authority is, and how to get in.
 package struct RemoteFile: Equatable, Sendable {

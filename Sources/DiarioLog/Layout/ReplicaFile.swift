@@ -4,13 +4,12 @@ import DiarioFormat
 package import DiarioStorage
 
 // Who this replica is, and where its directory was at home when that was decided.
-// Specified in schema/format/log.md, section 7.
+// Specified in schema/format/directory.md.
 
 /// An id that a replica had before.
 package struct FormerID: Equatable, Sendable {
     package let replica: ReplicaID
-    /// What came behind it under the same id was recorded elsewhere; the highest number there is if
-    /// nobody wrote down where that began.
+    /// What follows it under the same id was recorded elsewhere.
     package let lastSequence: UInt64
 
     package init(_ replica: ReplicaID, lastSequence: UInt64) {
@@ -21,12 +20,9 @@ package struct FormerID: Equatable, Sendable {
 
 /// The content of a space's replica file.
 package struct ReplicaFile: Equatable, Sendable {
-    /// Bytes of a file without former ids.
-    package static let size = 72
     /// So many former ids are kept, the newest.
     static let formerCountMax = 64
-    private static let magic: UInt32 = 0x5045_5244  // "DREP"
-    private static let trailerSize = 8
+    private static let formerOffset = 72
 
     package var replica: ReplicaID
     package var home: FileIdentity
@@ -35,37 +31,36 @@ package struct ReplicaFile: Equatable, Sendable {
     package var former: [FormerID]
 
     package func encoded() -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.append(littleEndian: Self.magic)
-        bytes.append(littleEndian: UInt32(former.isEmpty ? 1 : 3))
+        var bytes = SmallFile.begin(.replica)
         bytes.append(littleEndian: replica.rawValue)
         bytes.append(littleEndian: home.inode)
         bytes.append(littleEndian: UInt64(bitPattern: home.birthNanoseconds))
         machine.append(to: &bytes)
-        if !former.isEmpty {
-            bytes.append(littleEndian: UInt32(former.count))
-            bytes.append(littleEndian: UInt32(0))
-            for id in former {
-                bytes.append(littleEndian: id.replica.rawValue)
-                bytes.append(littleEndian: id.lastSequence)
-            }
+        bytes.append(littleEndian: UInt64(former.count))
+        for id in former {
+            bytes.append(littleEndian: id.replica.rawValue)
+            bytes.append(littleEndian: id.lastSequence)
         }
-        bytes.append(littleEndian: UInt32(0))
-        bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
+        SmallFile.end(&bytes)
         return bytes
     }
 
     /// Nil unless `bytes` are a replica file that verifies.
     package init?(_ bytes: Span<UInt8>) {
-        let end = bytes.count - Self.trailerSize
-        guard bytes.count >= Self.size,
-            bytes.littleEndian(UInt32.self, at: 0) == Self.magic,
-            bytes.littleEndian(UInt32.self, at: end) == 0,
-            bytes.littleEndian(UInt32.self, at: end + 4)
-                == Checksum.crc32c(bytes.extracting(0..<end + 4).raw),
-            let replica = ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: 8)),
-            let former = Self.former(bytes, end: end)
+        guard let end = try? SmallFile.check(bytes, .replica), end >= Self.formerOffset,
+            let replica = ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: 8))
         else { return nil }
+        let count = bytes.littleEndian(UInt64.self, at: 64)
+        guard count <= UInt64(Self.formerCountMax), end == Self.formerOffset + 16 * Int(count)
+        else { return nil }
+        var former: [FormerID] = []
+        for place in stride(from: Self.formerOffset, to: end, by: 16) {
+            guard let id = ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: place)) else {
+                return nil
+            }
+            let last = bytes.littleEndian(UInt64.self, at: place + 8)
+            former.append(FormerID(id, lastSequence: last))
+        }
         self.init(
             replica: replica,
             home: FileIdentity(
@@ -75,29 +70,6 @@ package struct ReplicaFile: Equatable, Sendable {
             machine: bytes.hash(at: 32),
             former: former
         )
-    }
-
-    /// The former ids; nil if they are not as they must be.
-    private static func former(_ bytes: Span<UInt8>, end: Int) -> [FormerID]? {
-        let version = bytes.littleEndian(UInt32.self, at: 4)
-        guard version != 1 else { return end == size - trailerSize ? [] : nil }
-        // Version 2 does not say where what was recorded here ended.
-        let stride = version == 2 ? 8 : 16
-        let start = size - trailerSize + 8
-        guard 2...3 ~= version, end > start else { return nil }
-        let count = Int(bytes.littleEndian(UInt32.self, at: start - 8))
-        guard 1...formerCountMax ~= count, end == start + stride * count,
-            bytes.littleEndian(UInt32.self, at: start - 4) == 0
-        else { return nil }
-        var ids: [FormerID] = []
-        for place in Swift.stride(from: start, to: end, by: stride) {
-            guard let id = ReplicaID(rawValue: bytes.littleEndian(UInt64.self, at: place)) else {
-                return nil
-            }
-            let last = version == 2 ? .max : bytes.littleEndian(UInt64.self, at: place + 8)
-            ids.append(FormerID(id, lastSequence: last))
-        }
-        return ids
     }
 
     package init(

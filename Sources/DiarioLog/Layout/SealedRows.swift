@@ -1,8 +1,7 @@
 package import DiarioCore
 import DiarioFormat
 
-// Stands for rows as a block does, while the rows are in private segments: schema/format/log.md,
-// section 8.
+// Stands for rows as a block does, while the rows are in private segments: schema/format/frames.md.
 
 /// Consecutive events of one replica that lie in private segments.
 package struct SealedRows: Hashable, Sendable {

@@ -1,7 +1,7 @@
 package import DiarioCore
 package import DiarioFormat
 
-// What a manifest says of sealed events: schema/format/log.md, section 7.
+// What a manifest says of sealed events: schema/format/directory.md.
 
 /// The name of a segment and its sidecar: where they begin, and a number that was drawn for them,
 /// so that no file ever takes the name of another.

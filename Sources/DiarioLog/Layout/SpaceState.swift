@@ -3,7 +3,7 @@ package import DiarioCrypto
 package import DiarioFormat
 
 // What a space writes down from time to time, so that opening it need not read and hash all of it
-// again. Specified in schema/format/log.md, section 8.
+// again. Specified in schema/format/frames.md.
 
 /// The last sequence of a replica, and whether it writes for an authority.
 package struct ReplicaTally: Hashable, Sendable {

@@ -41,11 +41,6 @@ extension LogStore {
             isStaging: true,
             replaces: nil
         )
-        try withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
-            try writer.upgradeFormat(to: DirectoryFormat.parted)
-        }
         let lock = try stageSpace(manifest, former: former)
         do throws(LogError) {
             let home = try SpaceHome.read(manifest.space, in: directory)
@@ -155,7 +150,6 @@ extension LogStore {
             let old = manifest
             body(&manifest)
             guard manifest != old else { return }
-            try writer.upgradeFormat(to: DirectoryFormat.served)
             try writer.replaceManifest(manifest)
         }
     }
@@ -170,7 +164,6 @@ extension Writer {
         var home = try writableHome(space)
         // A copied directory just took one.
         guard home.replica == old else { return }
-        try upgradeFormat(to: DirectoryFormat.parted)
         // Other processes keep the old id in memory until they find a frame.
         try writeState(of: space)
         homes[space] = nil

@@ -185,7 +185,7 @@ package struct Salvage: ~Copyable {
             do throws(FormatError) {
                 _ = try KeptEvents(bytes.span)
             } catch {
-                fault(path, error.message, at: error.inboxOffset)
+                fault(path, error.message, at: error.offset)
                 continue
             }
             try store.keep(bytes, of: space)
@@ -249,7 +249,7 @@ extension LogDirectory {
                     notes.append(try InboxNote(bytes.span))
                 }
             } catch {
-                faults.append(Fault(file: path, offset: error.inboxOffset, what: error.message))
+                faults.append(Fault(file: path, offset: error.offset, what: error.message))
             }
         }
         return (entries, notes)

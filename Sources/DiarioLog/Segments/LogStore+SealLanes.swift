@@ -2,9 +2,9 @@ import DiarioCore
 import DiarioFormat
 import Synchronization
 
-// A long lane is sealed too: schema/format/log.md, section 9, steps 7 to 9. The files come first,
-// then the manifest that lists them, and at last the records that let go of the rows in the log.
-// A crash between leaves rows in both places, which the next one who seals lets go of.
+// A long lane is sealed too: schema/format/directory.md, section 8, steps 7 to 9. The files come
+// first, then the manifest that lists them, and at last the records that release the rows in the
+// log. A crash between leaves rows in both places, which the next one who seals releases.
 extension LogStore {
     /// How often rows are looked for again that got positions while they were read.
     private static var attemptCountMax: Int { 4 }

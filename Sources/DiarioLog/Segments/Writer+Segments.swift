@@ -34,9 +34,6 @@ extension Writer {
         let old = manifest
         try body(&manifest)
         guard manifest != old else { return manifest }
-        // Before, because an older program must not find a manifest that it cannot read.
-        let version = manifest.lanes.isEmpty ? DirectoryFormat.sealed : DirectoryFormat.lanes
-        try upgradeFormat(to: version)
         try replaceManifest(manifest)
         store.segments.set(manifest)
         return manifest

@@ -98,7 +98,6 @@ struct SpaceHome: Equatable, Sendable {
                 manifest.isWaiting = true
             }
         }
-        try DirectoryFormat.upgrade(to: DirectoryFormat.parted, in: directory)
         // The replica file goes last: it alone says that the change is complete.
         let manifest = manifest
         if manifest.authority != nil {
@@ -115,7 +114,7 @@ struct SpaceHome: Equatable, Sendable {
 
     /// Takes a new id, behind the last sequence of the one that it had.
     ///
-    /// The caller holds the directory's lock, and sees to its format.
+    /// The caller holds the directory's lock.
     mutating func takeNewReplica(
         behind last: UInt64,
         in directory: any LogDirectory,

@@ -14,7 +14,7 @@ struct Arrivals {
         lanes = space.lanes
     }
 
-    /// Pending events get positions: each run is the first part of its lane (W5).
+    /// Pending events get positions: each run is the first part of its lane (F6).
     mutating func take(_ runs: [PromotedRun]) throws(LogError) {
         for run in runs {
             guard run.isValid else {

@@ -3,7 +3,7 @@ import DiarioFormat
 import DiarioStorage
 
 // What to make of bytes that are no valid frame where one could be: the end of the log, the last
-// write of a crash, or damage. schema/format/log.md, section 8, "Recovery".
+// write of a crash, or damage. schema/format/frames.md, "Recovery".
 
 extension FrameLog {
     /// Decides whether frames end at `offset`, or a crash tore the last one, or bytes are damaged.

@@ -15,7 +15,7 @@ extension FrameLog {
 
     /// Makes sure that the last frame is on disk, whoever wrote it.
     ///
-    /// The frames before it were synced before it was written (W1).
+    /// The frames before it were synced before it was written (F1).
     func makeLast(_ trust: Trust) throws(LogError) {
         guard let newest, let lastOffset, let state = files.last else { return }
         try storing { () throws(StorageError) in

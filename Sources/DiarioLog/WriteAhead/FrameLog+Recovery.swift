@@ -23,7 +23,7 @@ package struct RecoveryReport: Equatable, Sendable {
 typealias FrameVisitor = (FramePlace, FramePiece, FrameGroup) throws(LogError) -> Void
 
 extension FrameLog {
-    /// Reads all frames, oldest first, as schema/format/log.md, section 8, "Recovery" says.
+    /// Reads all frames, oldest first, as schema/format/frames.md, "Recovery" says.
     ///
     /// Cuts a torn frame only if `mayCut`, which the holder of the lock may. What the log then
     /// holds is on disk before `visit` has seen the last frame of it.
@@ -114,11 +114,11 @@ extension FrameLog {
     /// A fault if the mark speaks of a file behind those that were read: it was begun, and is gone
     /// or holds no frame any more.
     private func missingFault(_ mark: SyncedMark?) -> Fault? {
-        guard let mark, let number = mark.number, mark.length > UInt64(LogFileHeader.size),
-            let newest = files.last, newest.number < number
+        guard let mark, mark.length > UInt64(LogFileHeader.size),
+            let newest = files.last, newest.number < mark.number
         else { return nil }
         return Fault(
-            file: LogPaths.logFile(number),
+            file: LogPaths.logFile(mark.number),
             offset: 0,
             what: "at the last clean stop this file had frames up to offset \(mark.length), and "
                 + "now it has none; the events of it are not read"

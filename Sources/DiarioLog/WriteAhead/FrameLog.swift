@@ -20,8 +20,8 @@ struct LogFileState: Sendable {
 
 /// The files and frames of the write-ahead log; it does not know what the records mean.
 ///
-/// Used by one thread at a time, under the directory's lock. The rules W1 to W3 of
-/// schema/format/log.md, section 8, are kept here.
+/// Used by one thread at a time, under the directory's lock. The rules F1 to F3 of
+/// schema/format/frames.md, are kept here.
 struct FrameLog: ~Copyable {
     let directory: any LogDirectory
     private let time: any TimeSource
@@ -203,7 +203,7 @@ struct FrameLog: ~Copyable {
         }
     }
 
-    /// Begins the next file: header and name are on disk when this returns (W3).
+    /// Begins the next file: header and name are on disk when this returns (F3).
     private mutating func beginFile(previousLength: Int) throws(LogError) {
         let number = files.last.map { $0.number + 1 } ?? firstNumber
         let header = LogFileHeader(

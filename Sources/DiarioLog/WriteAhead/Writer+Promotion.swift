@@ -6,7 +6,7 @@ extension Writer {
     /// Gives pending events the positions that the authority gave them; durable when it returns.
     ///
     /// The runs start at the position after the head and follow each other without gaps; each is
-    /// the first part of its replica's lane that is still pending (W5).
+    /// the first part of its replica's lane that is still pending (F6).
     mutating func promote(_ runs: [PromotedRun], in id: SpaceID) throws(LogError) {
         try begin()
         defer { end() }

@@ -7,7 +7,7 @@ import Synchronization
 //
 // Processes keep in memory who gives positions, until they find a frame that another one wrote. So
 // a frame goes first, and the manifest follows under the same lock: whoever comes next reads it
-// (schema/format/log.md, W13).
+// (schema/format/directory.md, D1).
 
 extension Writer {
     /// Gives the authority away: from now on new events are pending.
@@ -87,7 +87,6 @@ extension Writer {
         guard manifest.authority != nil else { throw .notAuthority(id) }
         guard !manifest.isWaiting else { return }
         try writeState(of: id)
-        try upgradeFormat(to: DirectoryFormat.served)
         try change(id) { $0.isWaiting = true }
     }
 

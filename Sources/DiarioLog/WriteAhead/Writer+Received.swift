@@ -32,11 +32,6 @@ extension Writer {
                 let count = drafts.reduce(0) { $0 + UInt64($1.events.count) }
                 let time = max(now, arrivals.acceptedAt)
                 try arrivals.take(count: count, acceptedAt: time...time)
-                if drafts.contains(where: {
-                    $0.types.contains { $0.name == EngineReader.refusalName }
-                }) {
-                    try upgradeFormat(to: DirectoryFormat.refused)
-                }
             case .batch, .batches, .singles, .preserved, .accepted:
                 preconditionFailure("the kinds were checked above")
             }
@@ -79,16 +74,12 @@ extension Writer {
             acceptedAt = first.acceptedAt.milliseconds...last.acceptedAt.milliseconds
         }
         try arrivals.take(count: UInt64(rows.count), acceptedAt: acceptedAt)
-        var hasRefusals = false
         do throws(FormatError) {
             let facts = try store.engine.facts(in: rows.block.span, rows.head.summary)
             arrivals.take(facts.refusals)
-            hasRefusals = !facts.refusals.isEmpty
         } catch {
             throw .format(error)
         }
-        // An older program would take up again what was refused.
-        if hasRefusals { try upgradeFormat(to: DirectoryFormat.refused) }
     }
 
     /// The sequences of each replica increase, and none of them is pending here.

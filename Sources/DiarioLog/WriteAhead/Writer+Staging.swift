@@ -378,7 +378,7 @@ extension Writer {
         }
     }
 
-    /// Makes sure that rows which keep their origins and times do not contradict the log (L4, L5).
+    /// Makes sure that rows which keep their origins and times do not contradict the log (B2, B3).
     private func check(
         _ rows: PreservedRows,
         in id: SpaceID,

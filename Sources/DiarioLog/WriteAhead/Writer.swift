@@ -16,8 +16,6 @@ struct Writer: ~Copyable {
     var homes: [SpaceID: SpaceHome] = [:]
     /// What survives a power cut of spaces, as this process has made sure.
     var lasting: [SpaceID: SpaceHome] = [:]
-    /// The version of the directory's format that does.
-    private var lastingFormat = 0
     var builder = BlockBuilder()
     /// The frame under construction: room for its header, then records.
     var frame: [UInt8] = []
@@ -73,7 +71,7 @@ struct Writer: ~Copyable {
             try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
         }
         defer { lock.release() }
-        if !isDraft { try DirectoryFormat.makeLast(in: store.directory) }
+        if !isDraft { try DirectoryFormat.makeDurable(in: store.directory) }
         try reload(mayCut: true)
         Reserve.restore(in: store.directory, size: store.sizes.reserve)
     }
@@ -92,13 +90,6 @@ struct Writer: ~Copyable {
         guard lastStaged != nil || !staged.isEmpty else { return }
         let others = staged.isEmpty ? [] : Array(staged.keys)
         store.hashes.follow(frame, at: place, lastStaged?.0, others: others)
-    }
-
-    /// Says that the directory has what older programs cannot read; durable when it returns.
-    mutating func upgradeFormat(to version: Int) throws(LogError) {
-        guard lastingFormat < version else { return }
-        try DirectoryFormat.upgrade(to: version, in: store.directory)
-        lastingFormat = version
     }
 
     /// Notes damage that reading the log alone does not show: nothing is written from now on.

@@ -12,9 +12,9 @@ import Synchronization
 /// call.
 package final class ControlFile: Sendable {
     package static let name = LogPaths.control
-    static let version: Int64 = 3
-    /// `DCTL`, so that the file can be told from other databases.
-    private static let applicationID: Int64 = 0x4443_544c
+    static let version: Int64 = 1
+    /// `dctl`, so that the file can be told from other databases.
+    private static let applicationID: Int64 = 0x6463_746c
 
     private let state: Mutex<State>
 
@@ -178,9 +178,7 @@ package final class ControlFile: Sendable {
             let found = try version(of: connection)
             guard found < version else { return }
             do throws(SQLiteError) {
-                if found < 1 { try connection.execute(tables) }
-                if found < 2 { try connection.execute(contactTable) }
-                if found < 3 { try connection.execute(namedColumn) }
+                try connection.execute(tables)
                 try connection.execute(
                     "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)"
                 )
@@ -225,7 +223,7 @@ package final class ControlFile: Sendable {
         ) STRICT;
         CREATE TABLE replica (
             space TEXT NOT NULL, replica TEXT NOT NULL, actor TEXT, token TEXT,
-            bound INTEGER NOT NULL,
+            bound INTEGER NOT NULL, named INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (space, replica)
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE publication (
@@ -233,19 +231,11 @@ package final class ControlFile: Sendable {
             outcome INTEGER NOT NULL, reason INTEGER NOT NULL, staging TEXT,
             began INTEGER NOT NULL
         ) STRICT;
-        """
-
-    /// Since version 2.
-    private static let contactTable = """
         CREATE TABLE contact (
             space TEXT NOT NULL, replica TEXT NOT NULL, seen INTEGER NOT NULL,
             PRIMARY KEY (space, replica)
         ) STRICT, WITHOUT ROWID;
         """
-
-    /// Since version 3.
-    private static let namedColumn =
-        "ALTER TABLE replica ADD COLUMN named INTEGER NOT NULL DEFAULT 0"
 
     /// Runs `body` with what is known, which is up to date.
     func reading<Value: Sendable>(

@@ -2,7 +2,7 @@ import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
 
-/// The hashes of schema/format/log.md, section 5, computed a second time and in the plainest way,
+/// The hashes of schema/format/rows.md, section 5, computed a second time and in the plainest way,
 /// so that a mistake in the engine's own shows.
 ///
 /// Only SHA-256 is the same.

@@ -55,7 +55,7 @@ struct Ledger {
     /// The highest clock of the events up to a position.
     ///
     /// Nil if one of them ran far ahead: how far that is believed depends on which others are in
-    /// one block with it, and that cannot be told (schema/format/log.md, W12).
+    /// one block with it, and that cannot be told (schema/format/frames.md, F5).
     func highestClock(through end: UInt64) -> UInt64? {
         var highest: UInt64 = 0
         for entry in entries.prefix(Int(end)) {

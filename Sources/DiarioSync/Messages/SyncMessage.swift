@@ -5,8 +5,8 @@ package import DiarioFormat
 // What travels between a replica and its authority: schema/format/sync.md, section 4.
 //
 //   offset  size  field
-//        0     4  magic, "DMSG"
-//        4     1  protocol version, 2
+//        0     4  magic, "dmsg"
+//        4     1  protocol version, 1
 //        5     1  kind
 //        6     2  zero
 //        8     4  size of the body
@@ -30,8 +30,7 @@ package enum SyncMessage: Equatable, Sendable {
     case restore(Publish)
     case relay(Relay)
 
-    package static let version: UInt8 = 2
-    static let magic: UInt32 = 0x4753_4d44
+    package static let version: UInt8 = 1
     static let headerSize = 16
 
     package enum Kind: UInt8, Sendable {
@@ -83,7 +82,7 @@ package enum SyncMessage: Equatable, Sendable {
     /// The message as it travels.
     package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.append(littleEndian: Self.magic)
+        bytes.append(littleEndian: Magic.message.rawValue)
         bytes.append(Self.version)
         bytes.append(kind.rawValue)
         bytes.append(littleEndian: UInt16(0))
@@ -117,7 +116,7 @@ package enum SyncMessage: Equatable, Sendable {
             throw .tooLarge(.message, size: UInt64(bytes.count), max: Limits.messageSizeMax)
         }
         var reader = ByteReader(bytes.raw)
-        guard try reader.next(UInt32.self) == Self.magic else { throw .malformed(.magic, at: 0) }
+        try Magic.message.check(try reader.next(UInt32.self))
         let version = try reader.next(UInt8.self)
         guard version == Self.version else { throw .unknownVersion(version, at: 4) }
         guard let kind = Kind(rawValue: try reader.next(UInt8.self)),

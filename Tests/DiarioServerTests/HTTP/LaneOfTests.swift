@@ -86,7 +86,7 @@ struct LaneOfTests {
         let log = "wal/0000000000000001.dwal"
         var bytes = try directory.contents(of: log, sizeMax: .max)
         let frames = bytes.indices.dropLast(8).filter {
-            $0 % 8 == 0 && bytes[$0..<$0 + 4].elementsEqual("DFRM".utf8)
+            $0 % 8 == 0 && bytes[$0..<$0 + 4].elementsEqual("dfrm".utf8)
         }
         bytes[frames[frames.count - 2] + 60] ^= 1
         try directory.replace(log, with: bytes)

@@ -1,4 +1,4 @@
-"""Section 6: blocks, their parts, and the order in which a reader checks them."""
+"""blocks.md: blocks, their parts, and the order in which a reader checks them."""
 
 from . import zstd
 from .checksum import crc32c
@@ -10,7 +10,7 @@ from .primitives import (
 )
 from .row import Event, check_size, check_type, decode_public_part, encode_public_part
 
-MAGIC = b"DBLK"
+MAGIC = b"dblk"
 VERSION = 1
 HEADER_SIZE = 24
 COMPRESSION_NONE = 0

@@ -1,4 +1,4 @@
-"""The subcommand `log`: a whole data directory, read and checked as section 8 says."""
+"""The subcommand `log`: a whole data directory, checked as directory.md and frames.md say."""
 
 import json
 import os
@@ -91,8 +91,6 @@ class DataDirectory:
         for state in ledger.states:
             self.check_packs(state)
         self.check_tiles(name, ledger)
-        if ledger.refused and self.directory.format_version < 8:
-            self.problems.append("refused events below format 8")
         self.inboxes[space] = check_inbox(self.directory, space, ledger, self.problems)
         check_imports(self.directory, space, self.problems)
         if current is not None:

@@ -1,4 +1,4 @@
-"""Section 5: CRC32C, reflected, with an own table."""
+"""rows.md, section 5: CRC32C, reflected, with an own table."""
 
 REFLECTED_POLYNOMIAL = 0x82F63B78
 

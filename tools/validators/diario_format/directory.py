@@ -1,77 +1,52 @@
-"""Section 7: the data directory, apart from its log."""
+"""directory.md: the data directory, apart from its log."""
 
 import os
-import re
 
-from .checksum import crc32c
-from .primitives import (
-    BLOCK_COUNT_MAX, MIB, U64_MAX, FormatError, Reader, id_text, moment, parse_id,
-)
+from .primitives import BLOCK_COUNT_MAX, MIB, FormatError, id_text, moment, parse_id
 from .schemas import read_pack
+from .small_files import small_file
 
-FORMAT_LINE = re.compile(r"diario format ([0-9]+) readable by ([0-9]+)\n?")
-FORMAT_VERSIONS = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11")
-MANIFEST_SIZE = 64
+FORMAT_LINE = "diario directory 1\n"
 MANIFEST_SIZE_MAX = 8 * MIB
 SEGMENT_SIZE = 72
 RETIRED_SIZE = 24
-MANIFEST_FLAGS_ALL = 27
+MANIFEST_FLAGS_ALL = 15
 MANIFEST_AUTHORITY = 1
 MANIFEST_STAGING = 2
 HASH_SIZE = 32
-REPLICA_FILE_SIZE = 72
-PUBLISHING_SIZE = 80
-PUBLISHING_ASKED = 1
-PUBLISHING_TAKEN_BACK = 2
+PUBLISHING_TAKEN_BACK = 1
 FORMER_COUNT_MAX = 64
 LOCK_SIZE = 16
 
 
 class Manifest:
     def __init__(self, data):
-        reader, version = manifest_reader(data)
-        flags = reader.u8()
-        if flags & ~MANIFEST_FLAGS_ALL:
-            raise FormatError(f"unknown flags {flags}")
+        if len(data) > MANIFEST_SIZE_MAX:
+            raise FormatError(f"a manifest of {len(data)} bytes")
+        flags, reader = small_file(data, b"dman", MANIFEST_FLAGS_ALL)
         self.is_authority = bool(flags & MANIFEST_AUTHORITY)
         self.is_staging = bool(flags & MANIFEST_STAGING)
-        reader.zeros(2)
         self.space = reader.id()
         self.lineage = reader.raw(16)
         self.epoch = reader.u64()
         self.authority_replica = reader.u64()
         self.replaces = reader.u64()
-        self.segments, self.private, self.retired = [], [], []
-        if version > 1:
-            self.read_segments(reader, version)
-        reader.zeros(4)
-        reader.raw(4)
+        self.read_segments(reader)
         reader.end()
         if self.is_authority != (self.authority_replica != 0):
             raise FormatError("the flag `authority` and the authority's replica disagree")
 
-    @property
-    def version(self):
-        if self.private:
-            return 3
-        return 2 if self.segments or self.retired else 1
-
-    def read_segments(self, reader, version):
-        count, retired_count, private_count = reader.u32(), reader.u32(), 0
-        if version == 3:
-            private_count = reader.u32()
-            reader.zeros(4)
-        if count + retired_count + private_count == 0 or (version == 3) != (private_count > 0):
-            raise FormatError(f"version {version} with {private_count} private segments and "
-                              f"{count + retired_count} others")
-        if reader.left != SEGMENT_SIZE * (count + private_count) + RETIRED_SIZE * retired_count + 8:
+    def read_segments(self, reader):
+        count, private_count, retired_count = reader.u32(), reader.u32(), reader.u32()
+        reader.zeros(4)
+        if reader.left != SEGMENT_SIZE * (count + private_count) + RETIRED_SIZE * retired_count:
             raise FormatError("the counts of segments and the size of the manifest disagree")
         self.segments = [ListedSegment(reader) for _ in range(count)]
         self.private = [ListedSegment(reader, is_private=True) for _ in range(private_count)]
+        self.retired = [(reader.u64(), reader.u64(), reader.i64()) for _ in range(retired_count)]
         for before, after in zip(self.private, self.private[1:]):
             if (before.replica, before.end) > (after.replica, after.first):
                 raise FormatError("private segments that overlap, or are not in order")
-        self.retired = [(reader.u64(), reader.u64(), reader.i64()) for _ in range(retired_count)]
         for before, after in zip(self.segments, self.segments[1:]):
             if before.end != after.first:
                 raise FormatError(f"a segment begins at {after.first}, the one before "
@@ -107,78 +82,38 @@ def segment_name(first_position, number):
     return f"{first_position:016x}-{number:016x}"
 
 
-def manifest_reader(data):
-    """A reader after magic and version, and the version."""
-    if not MANIFEST_SIZE <= len(data) <= MANIFEST_SIZE_MAX:
-        raise FormatError(f"a manifest of {len(data)} bytes")
-    version = data[4]
-    if version == 1:
-        return sized_reader(data, MANIFEST_SIZE, b"DMAN"), 1
-    version = 3 if version == 3 else 2
-    return sized_reader(data, len(data), b"DMAN", version), version
-
-
 class ReplicaFile:
     def __init__(self, data):
-        version = data[4] if len(data) > REPLICA_FILE_SIZE else 1
-        reader = sized_reader(data, len(data), b"DREP", version)
-        reader.zeros(3)
+        _, reader = small_file(data, b"drep")
         self.replica = reader.id()
         self.inode = reader.u64()
         self.created = reader.u64()
         self.machine = reader.raw(32)
-        self.version = version
-        self.former = self.read_former(reader) if version in (2, 3) else []
-        reader.zeros(4)
-        reader.raw(4)
-        reader.end()
-        if version > 3:
-            raise FormatError(f"a replica file of version {version}")
-
-    def read_former(self, reader):
-        """The ids that this replica had before, the oldest first, and where each of them ends."""
-        count = reader.u32()
-        if not 1 <= count <= FORMER_COUNT_MAX:
+        count = reader.u64()
+        if count > FORMER_COUNT_MAX:
             raise FormatError(f"{count} former ids")
-        reader.zeros(4)
-        return [(reader.id(), reader.u64() if self.version == 3 else U64_MAX)
-                for _ in range(count)]
+        # The ids that this replica had before, oldest first, and where each of them ends.
+        self.former = [(reader.id(), reader.u64()) for _ in range(count)]
+        reader.end()
 
 
 class PublishingFile:
     """An attempt to give a space its authority elsewhere."""
 
     def __init__(self, data):
-        reader = sized_reader(data, PUBLISHING_SIZE, b"DPUB")
-        self.state = reader.u8()
-        if self.state not in (PUBLISHING_ASKED, PUBLISHING_TAKEN_BACK):
-            raise FormatError(f"state {self.state}")
-        reader.zeros(2)
+        flags, reader = small_file(data, b"dpub", PUBLISHING_TAKEN_BACK)
+        self.is_taken_back = bool(flags & PUBLISHING_TAKEN_BACK)
         self.attempt = reader.raw(16)
         self.size = reader.u64()
         self.root = reader.raw(HASH_SIZE)
         self.accepted_at = moment(reader.i64(), "acceptance")
-        reader.zeros(4)
-        reader.raw(4)
         reader.end()
 
     def check(self, head, root):
         """Until it is taken back, the canonical events are those that it speaks of."""
-        if self.state == PUBLISHING_ASKED and (self.size, self.root) != (head, root):
+        if not self.is_taken_back and (self.size, self.root) != (head, root):
             raise FormatError(f"it speaks of {self.size} events, or of another root than that of "
                               f"the {head}")
-
-
-def sized_reader(data, size, magic, version=1):
-    """A reader after magic and version of a file that ends in a CRC32C of all before it."""
-    if len(data) != size:
-        raise FormatError(f"{len(data)} bytes instead of {size}")
-    if int.from_bytes(data[-4:], "little") != crc32c(data[:-4]):
-        raise FormatError("the CRC32C does not hold")
-    reader = Reader(data)
-    if reader.raw(4) != magic or reader.u8() != version:
-        raise FormatError(f"not {magic.decode()} of version {version}")
-    return reader
 
 
 class Space:
@@ -196,7 +131,6 @@ class Directory:
         self.problems = problems
         self.spaces = {}
         self.packs = {}
-        self.format_version = 1
         self.check_format()
         self.check_lock()
         for name in self.names("packs"):
@@ -230,11 +164,8 @@ class Directory:
         except FormatError as error:
             self.problems.append(f"format: {error}")
             return
-        match = FORMAT_LINE.fullmatch(line)
-        if not match or match.group(1) != match.group(2) or match.group(1) not in FORMAT_VERSIONS:
+        if line != FORMAT_LINE:
             self.problems.append(f"format: {line!r}")
-        else:
-            self.format_version = int(match.group(1))
 
     def check_lock(self):
         if "lock" in self.names() and len(self.read("lock")) not in (0, LOCK_SIZE):
@@ -252,13 +183,7 @@ class Directory:
         manifest = Manifest(self.read("spaces", name, "manifest"))
         if parse_id(name) != manifest.space:
             raise FormatError(f"the manifest is that of {id_text(manifest.space)}")
-        if (4 if manifest.version == 3 else manifest.version) > self.format_version:
-            self.problems.append(f"spaces/{name}: a manifest of version {manifest.version} in a "
-                                 f"directory of format {self.format_version}")
         replica_file = ReplicaFile(self.read("spaces", name, "replica"))
-        if replica_file.former and self.format_version < (7 + replica_file.version):
-            self.problems.append(f"spaces/{name}: former ids, version {replica_file.version}, in a "
-                                 f"directory of format {self.format_version}")
         self.spaces[manifest.space] = Space(manifest, replica_file)
         if "publishing" in self.names("spaces", name):
             self.guarded(f"spaces/{name}/publishing", self.read_publishing, name, manifest.space)

@@ -1,4 +1,4 @@
-"""Section 5: salts, commitments, event hashes, leaves, the Merkle tree, fingerprints."""
+"""rows.md, section 5: salts, commitments, event hashes, leaves, the Merkle tree, fingerprints."""
 
 import hashlib
 import struct

@@ -1,11 +1,7 @@
 """What a replica notes of its imports (`sync.md`, section 12)."""
 
-from .checksum import crc32c
-from .primitives import (
-    BLOCK_COUNT_MAX, SEQUENCE_MAX, FormatError, Reader, id_text, origin_text,
-)
-
-HEADER_SIZE, RUN_SIZE, TRAILER_SIZE = 64, 40, 8
+from .primitives import BLOCK_COUNT_MAX, SEQUENCE_MAX, FormatError, id_text, origin_text
+from .small_files import small_file
 
 
 class ImportedRun:
@@ -23,16 +19,11 @@ class ImportNote:
     """A group of events that is recorded, or all that was recorded before."""
 
     def __init__(self, data):
-        if len(data) < HEADER_SIZE + TRAILER_SIZE or data[:8] != b"DIMP\1\0\0\0":
-            raise FormatError("not DIMP of version 1")
-        if int.from_bytes(data[-4:], "little") != crc32c(data[:-4]):
-            raise FormatError("the CRC32C does not hold")
-        reader = Reader(data[8:-4])
+        _, reader = small_file(data, b"dimp")
         self.replica, self.first = reader.u64(), reader.u64()
         self.count, run_count = reader.u32(), reader.u32()
         self.digest = reader.raw(32)
         self.runs = [ImportedRun(reader) for _ in range(run_count)]
-        reader.zeros(4)
         reader.end()
         self.check_group()
         for one, next_one in zip(self.runs, self.runs[1:]):

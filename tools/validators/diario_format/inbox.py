@@ -1,15 +1,13 @@
-"""Events that an authority refused: the log says so (`log.md`), the inbox has them (`sync.md`)."""
+"""Events that an authority refused: frames.md says where the log has them, sync.md the inbox."""
 
 import re
 
 from .block import parse_block
-from .checksum import crc32c
-from .primitives import FormatError, Reader, id_text, origin_text, parse_id
+from .primitives import FormatError, id_text, origin_text, parse_id
+from .small_files import blocks_of, small_file
 
 REFUSAL_TYPE = "engine.event.rejected"
 BATCH_COUNT_MAX = 1000
-NOTE_SIZE = 56
-HEADER_SIZE = 24
 NAME = re.compile(r"([0-9a-z]{13})-([0-9a-f]{16})\.(dbox|dnew)")
 
 
@@ -32,15 +30,10 @@ class InboxEntry:
     """A file of the inbox: own events of one batch."""
 
     def __init__(self, data):
-        if len(data) < HEADER_SIZE or data[:8] != b"DBOX\1\0\0\0":
-            raise FormatError("not DBOX of version 1")
-        reader = Reader(data[8:HEADER_SIZE])
-        self.written_at, size, checksum = reader.i64(), reader.u32(), reader.u32()
-        if size != len(data) - HEADER_SIZE:
-            raise FormatError(f"a block of {len(data) - HEADER_SIZE} bytes instead of {size}")
-        if checksum != crc32c(data[:20] + data[HEADER_SIZE:]):
-            raise FormatError("the CRC32C does not hold")
-        block = parse_block(data[HEADER_SIZE:])
+        self.written_at, blocks = blocks_of(data, b"dbox")
+        if len(blocks) != 1:
+            raise FormatError(f"{len(blocks)} blocks")
+        block = parse_block(blocks[0])
         if block.is_positioned or block.is_authority:
             raise FormatError("events with positions, or of an authority")
         self.events = block.events
@@ -54,14 +47,9 @@ class InboxNote:
     """Where a batch of the inbox is recorded again."""
 
     def __init__(self, data):
-        if len(data) != NOTE_SIZE or data[:8] != b"DNEW\1\0\0\0":
-            raise FormatError("not DNEW of version 1")
-        if int.from_bytes(data[-4:], "little") != crc32c(data[:-4]):
-            raise FormatError("the CRC32C does not hold")
-        reader = Reader(data[8:-4])
+        _, reader = small_file(data, b"dnew")
         self.replica, self.first, self.count = reader.id(), reader.u64(), reader.u64()
         self.new_replica, self.new_first = reader.id(), reader.u64()
-        reader.zeros(4)
         reader.end()
         if 0 in (self.first, self.new_first) or not 1 <= self.count <= BATCH_COUNT_MAX:
             raise FormatError(f"a note of {self.count} events from {self.first} on")

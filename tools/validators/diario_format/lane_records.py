@@ -1,4 +1,4 @@
-"""Section 8: the records that speak of pending events without holding them."""
+"""frames.md: the records that speak of pending events without holding them."""
 
 from .primitives import FormatError, Reader, moment
 

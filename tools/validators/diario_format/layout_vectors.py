@@ -38,7 +38,7 @@ def changed(data, offset):
 
 
 def described_manifest(manifest):
-    lines = [f"version {manifest.version}", f"space {id_text(manifest.space)}",
+    lines = [f"space {id_text(manifest.space)}",
              f"lineage {manifest.lineage.hex()}", f"epoch {manifest.epoch}",
              f"authority {optional_id(manifest.authority_replica)}",
              f"staging {int(manifest.is_staging)}",
@@ -70,5 +70,4 @@ def described_sealed(content):
 
 def described_mark(data):
     mark = read_mark(data)
-    number = "none" if mark.number is None else str(mark.number)
-    return [f"{mark.generation:016x}", str(mark.length), number]
+    return [f"{mark.generation:016x}", str(mark.length), str(mark.number)]

@@ -1,6 +1,7 @@
-"""Section 8: what the records of one space add up to, and whether they agree.
+"""frames.md: what the records of one space add up to, and whether they agree.
 
-Section 5 gives the hashes and section 6 the invariants L3 to L5; W5 is of section 8.
+The hashes are those of rows.md, section 5; rules B are in blocks.md, F in frames.md, D in
+directory.md.
 """
 
 from bisect import bisect_left
@@ -17,7 +18,7 @@ KIND_SEED = 2
 KIND_PROMOTION = 3
 KIND_STATE = 4
 KIND_DROPPED = 5
-KIND_SEALED = 7
+KIND_SEALED = 6
 PROMOTION_SIZE = 40
 ADOPTION_TYPE = "engine.pack.adopted"
 
@@ -151,7 +152,7 @@ class Ledger:
     # Segments
 
     def apply_segment(self, where, segment):
-        """Takes the events of a segment; those that the log has too must be the same (W7)."""
+        """Takes the events of a segment; those that the log has too must be the same (D3)."""
         for index, event in enumerate(segment.events):
             key = (event.replica, event.sequence)
             position = segment.first_position + index
@@ -169,7 +170,7 @@ class Ledger:
                 self.problem(where, f"another seed of {id_text(replica)} than in the log")
 
     def apply_private(self):
-        """Takes the events of private segments that sealed records speak of (W7, W10)."""
+        """Takes the events of private segments that sealed records speak of (D3, D4)."""
         held = {}
         for where, segment in self.private:
             for index, event in enumerate(segment.events):
@@ -221,7 +222,7 @@ class Ledger:
 
     @property
     def released(self):
-        """Of states the greatest counts (W4)."""
+        """Of states the greatest counts (F4)."""
         return max((state.released for state in self.states), default=0)
 
     @property
@@ -289,7 +290,7 @@ class Ledger:
             self.types.pop(key, None)
 
     def check_promotions(self):
-        """W5: no promotion stands before a pending event."""
+        """F6: no promotion stands before a pending event."""
         first_pending = {}
         for replica, sequence in self.pending():
             first_pending.setdefault(replica, sequence)
@@ -298,7 +299,7 @@ class Ledger:
                 self.problem(where, f"W5: {origin_text(replica, first)} before a pending event")
 
     def check_positions(self):
-        """Positions follow without gaps; L4 and L5 over all blocks."""
+        """Positions follow without gaps; B2 and B3 over all blocks."""
         if self.released > self.sealed_end:
             self.problem("positions", f"W6: released up to {self.released}, of which segments "
                                       f"hold {self.sealed_end}")
@@ -376,7 +377,7 @@ class Ledger:
             self.problem(state.where, f"acceptedAt {state.accepted_at} at {state.size}")
         clocks = [self.events[key].clock for position, key in self.positions.items()
                   if position <= state.size and key in self.events]
-        # How far a clock that ran far ahead is believed (W12) depends on which others are in one
+        # How far a clock that ran far ahead is believed (F5) depends on which others are in one
         # block with it, and that cannot be told.
         leads = [(self.events[key].clock >> 16) - self.place[key][1]
                  for position, key in self.positions.items()

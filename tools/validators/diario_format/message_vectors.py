@@ -5,8 +5,8 @@ import hashlib
 from .checksum import crc32c
 from .primitives import Writer, parse_id
 
-MAGIC = b"DMSG"
-VERSION = 2
+MAGIC = b"dmsg"
+VERSION = 1
 (PUSH, VERDICTS, PULL, NEWS, PACK_WANTED, PACK, REFUSAL, COMPARE, COMMON, PUBLISH, ABANDON,
  PUBLICATION, RESTORE, RELAY) = range(1, 15)
 

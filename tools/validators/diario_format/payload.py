@@ -1,4 +1,4 @@
-"""Section 3: a payload as its public and its personal part, and back."""
+"""rows.md, section 3: a payload as its public and its personal part, and back."""
 
 import base64
 import binascii
@@ -162,7 +162,7 @@ def encode_payload(event_type, payload, origin):
 
 
 def decode_payload(event_type, public, personal, derived, origin):
-    """The payload; its one encoding (L1) is checked by encoding it again."""
+    """The payload; its one encoding (R1) is checked by encoding it again."""
     payload = decode_part(event_type.public_fields, public)
     if personal is not None:
         payload.update(decode_part(event_type.personal_fields, personal))

@@ -1,4 +1,4 @@
-"""Section 2: integers, text, identifiers and clocks; section 9: limits."""
+"""rows.md, section 2: integers, text, identifiers and clocks; limits."""
 
 import struct
 

@@ -4,10 +4,10 @@ import os
 import re
 
 from .canonical import parse_json, whole_number
-from .checksum import crc32c
 from .hashes import CompactRange, leaf_of, node_of, sha256
 from .primitives import FormatError, Reader, Writer, parse_id
 from .row import decode_row
+from .small_files import make_small_file, small_file
 
 SIZE_MAX = 2**62 - 1
 TILE_WIDTH = 256
@@ -277,29 +277,18 @@ def perfect_root(hashes):
 
 def encode_mark(compact_range):
     writer = Writer()
-    writer.raw(b"DTIL")
-    writer.u8(1)
-    writer.raw(bytes(3))
     writer.u64(compact_range.size)
     for node in compact_range.nodes:
         writer.raw(node)
-    writer.u32(0)
-    data = writer.done()
-    return data + crc32c(data).to_bytes(4, "little")
+    return make_small_file(b"dtil", writer.done())
 
 
 def parse_mark(data):
-    if int.from_bytes(data[-4:], "little") != crc32c(data[:-4]):
-        raise FormatError("the CRC32C of the mark does not hold")
-    reader = Reader(data[:-4])
-    if reader.raw(4) != b"DTIL" or reader.u8() != 1:
-        raise FormatError("not DTIL of version 1")
-    reader.zeros(3)
+    _, reader = small_file(data, b"dtil")
     size = reader.u64()
     if size > SIZE_MAX:
         raise FormatError(f"a mark of {size} leaves")
     nodes = [reader.raw(32) for _ in range(size.bit_count())]
-    reader.zeros(4)
     reader.end()
     return CompactRange(size, nodes)
 

@@ -236,7 +236,7 @@ class Envelope:
                 raise FormatError(f"the runs of replica {number} are not its sequences")
 
     def check_batches(self):
-        """What L3 of `log.md` says, but for batches that go on outside."""
+        """What B1 of `blocks.md` says, but for batches that go on outside."""
         before = None
         for event in self.events:
             goes_on = before is not None and before.batch_index + 1 < before.batch_count

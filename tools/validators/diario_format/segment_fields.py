@@ -47,7 +47,7 @@ def read_numbers_in_order(reader, what):
 
 
 def read_part(reader, event_type, fields, count, context, heads=None):
-    """The public or the personal part of each row of a block, as `log.md`, section 3, has it.
+    """The public or the personal part of each row of a block, as `rows.md`, section 3, has it.
 
     `context` has the columns read before, and takes those that are read here.
     """

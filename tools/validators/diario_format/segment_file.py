@@ -179,7 +179,7 @@ class ColumnFile:
 
 
 class SegmentFile(ColumnFile):
-    MAGIC = b"DSEG"
+    MAGIC = b"dseg"
 
     def take_word(self, word):
         if word:
@@ -265,7 +265,7 @@ class SegmentFile(ColumnFile):
 
 
 class SidecarFile(ColumnFile):
-    MAGIC = b"DPER"
+    MAGIC = b"dper"
 
     def __init__(self, data, segment):
         super().__init__(data)

@@ -1,7 +1,7 @@
 """Sealed segments: `schema/format/segments.md`, from which alone this was written.
 
 A pair of a segment and its sidecar is read whole and checked whole; the events that come back
-have the bytes that `log.md`, section 4, gives their rows.
+have the bytes that `rows.md`, section 4, gives their rows.
 """
 
 from . import segment_file as layout

@@ -1,19 +1,20 @@
-"""Section 8: the files, frames and records of the write-ahead log, read as recovery does."""
+"""frames.md: the files, frames and records of the write-ahead log, read as recovery does."""
 
 import os
 import re
 
 from .checksum import crc32c
 from .primitives import FRAME_BODY_SIZE_MAX, LOG_FILE_SIZE_MAX, MIB, FormatError, Reader
+from .small_files import small_file
 
 FILE_NAME = re.compile(r"([0-9a-f]{16})\.dwal")
 FILE_HEADER_SIZE = 4096
+FIELDS_SIZE = 60
 FRAME_HEADER_SIZE = 40
-FRAME_MAGIC = b"DFRM"
+FRAME_MAGIC = b"dfrm"
 ALIGNMENT = 8
 RECORD_HEADER_SIZE = 16
-RECORD_KINDS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
-MARK_SIZES = {1: 32, 2: 40}
+RECORD_KINDS = (1, 2, 3, 4, 5, 6)
 RESERVE_SIZE_MAX = MIB
 
 
@@ -33,21 +34,16 @@ class FileHeader:
     def __init__(self, data, number):
         if len(data) < FILE_HEADER_SIZE:
             raise FormatError("a file shorter than its header")
-        if int.from_bytes(data[60:64], "little") != crc32c(data[:60]):
-            raise FormatError("the CRC32C of the header does not hold")
-        reader = Reader(data[:FILE_HEADER_SIZE])
-        if reader.raw(4) != b"DWAL" or reader.u8() != 1:
-            raise FormatError("not a log file of version 1")
-        reader.zeros(3)
+        _, reader = small_file(data[:FIELDS_SIZE], b"dwal")
+        if any(data[FIELDS_SIZE:FILE_HEADER_SIZE]):
+            raise FormatError("a header with more than its fields")
         self.number = reader.u64()
         self.generation = reader.u64()
         self.generation_before = reader.u64()
         self.synced_length_before = reader.u64()
         self.first_frame = reader.u64()
         self.begun = reader.i64()
-        reader.zeros(4)
-        reader.u32()
-        reader.zeros(reader.left)
+        reader.end()
         if self.number != number:
             raise FormatError(f"the header says number {self.number}")
         if self.generation == 0:
@@ -139,18 +135,18 @@ class Mark:
     def __init__(self, generation, length, number):
         self.generation = generation
         self.length = length
-        self.number = number    # None in version 1
+        self.number = number
 
 
 def read_mark(data):
     """The mark that these bytes are; None if they do not verify."""
-    version = int.from_bytes(data[4:8], "little")
-    if len(data) != MARK_SIZES.get(version) or data[:4] != b"DSYN" or any(data[-4:]):
+    try:
+        _, reader = small_file(data, b"dsyn")
+        mark = Mark(reader.u64(), reader.u64(), reader.u64())
+        reader.end()
+    except FormatError:
         return None
-    if int.from_bytes(data[-8:-4], "little") != crc32c(data[:-8]):
-        return None
-    reader = Reader(data[8:-8])
-    return Mark(reader.u64(), reader.u64(), reader.u64() if version == 2 else None)
+    return mark
 
 
 class Log:
@@ -203,7 +199,7 @@ class Log:
         self.files.append(LogFile(name, header, data))
 
     def check_chain(self, index):
-        """Step 1 and W3: each header continues the file before it."""
+        """Step 1 and F3: each header continues the file before it."""
         header = self.files[index].header
         if index == 0:
             return

@@ -1,4 +1,4 @@
-"""Section 6: the body of a compressed block is one zstd frame that states its content size.
+"""blocks.md: the body of a compressed block is one zstd frame that states its content size.
 
 The decompression itself is left to a library: the module of Python 3.14, `libzstd`, or the
 program `zstd`, whichever is there.
