@@ -92,24 +92,36 @@ struct ModelCheck {
             try connection.execute(statement.text)
             watch.begin(.ourOwn)
             let made = try connection.rows(
-                "SELECT type, name, tbl_name FROM sqlite_schema WHERE rowid > \(last) "
-                    + "AND sql IS NOT NULL"
+                "SELECT iif(rootpage = 0 AND type = 'table', 'virtual', type), name, tbl_name "
+                    + "FROM sqlite_schema WHERE rowid > \(last) AND sql IS NOT NULL"
             )
-            for row in made {
+            let makesVirtual = made.contains { $0[0] == .text("virtual") }
+            for row in made where !makesVirtual || row[0] == .text("virtual") {
                 guard let kind = row[0].text, let name = row[1].text, let table = row[2].text
                 else { continue }
-                add(Object(kind: kind, name: name, table: table, line: statement.line))
+                add(Object(kind: kind, name: name, table: table, line: statement.line), connection)
             }
         } catch {
             report(error, statement)
         }
     }
 
-    private mutating func add(_ object: Object) {
+    private mutating func add(_ object: Object, _ connection: borrowing Connection) {
         objects.append(object)
         checkName(object.name, object.line)
         switch object.kind {
-        case "view": watch.views.insert(object.name)
+        case "table": watch.tables.insert(object.name)
+        case "virtual": watch.virtualTables.insert(object.name)
+        case "view":
+            // SQLite looks into it only where something reads it: by and by that may be the list
+            // of all tables, for which no bound of memory holds. So it goes if it is refused.
+            let name = object.name.quotedName
+            if compile("SELECT * FROM \(name)", object.line, connection) {
+                watch.views.insert(object.name)
+            } else {
+                watch.begin(.ourOwn)
+                try? connection.execute("DROP VIEW \(name)")
+            }
         case "trigger":
             watch.triggerTables[object.name] = object.table
             guard watch.views.contains(object.table) else { return }
@@ -161,16 +173,12 @@ struct ModelCheck {
             problem(1, "sql", error.message)
             return []
         }
-        let own = Set(objects.lazy.filter { $0.kind == "table" }.map { $0.name })
-        shapes = shapes.filter { own.contains($0.name) }
+        shapes = shapes.filter {
+            watch.tables.contains($0.name) || watch.virtualTables.contains($0.name)
+        }
         for shape in shapes {
             for column in shape.columns { checkName(column.name, line(of: shape.name)) }
-            guard !shape.isVirtual else {
-                watch.virtualTables.insert(shape.name)
-                continue
-            }
-            watch.tables.insert(shape.name)
-            check(shape, connection)
+            if !shape.isVirtual { check(shape, connection) }
         }
         for key in foreignKeys {
             guard case .text(let table) = key[0], watch.tables.contains(table),
@@ -224,7 +232,7 @@ struct ModelCheck {
         }
     }
 
-    /// Triggers and views are looked at by SQLite only where something needs them.
+    /// Triggers are looked at by SQLite only where something needs them.
     private mutating func compile(_ shapes: [TableShape], _ connection: borrowing Connection) {
         for shape in shapes where !shape.isVirtual {
             let columns = shape.columns.filter { !$0.isGenerated }.map { $0.name.quotedName }
@@ -240,9 +248,6 @@ struct ModelCheck {
                 let line = trigger?.line ?? line(of: shape.name)
                 guard compile(statement, line, connection) else { return }
             }
-        }
-        for view in objects where view.kind == "view" {
-            _ = compile("SELECT * FROM \(view.name.quotedName)", view.line, connection)
         }
     }
 
