@@ -115,20 +115,20 @@ extension Diary {
         try Task.checkCancellation()
         try refresh()
         let models = try models()
-        let stop = BuildStop()
-        let rebuild = models.rebuilding(stop, progress: progress)
-        rebuilds.append(stop)
-        defer { rebuilds.removeAll { $0 === stop } }
+        let rebuild = Rebuild()
+        let build = models.rebuilding(rebuild.stop, progress: progress)
+        rebuilds.append(rebuild)
+        defer { rebuilds.removeAll { $0 === rebuild } }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 _ = WorkerThread(name: "diario-rebuild") {
-                    let result = rebuild()
-                    stop.end()
+                    let result = build()
+                    rebuild.hasEnded.raise()
                     continuation.resume(returning: result)
                 }
             }
         } onCancel: {
-            stop.ask()
+            rebuild.stop.ask()
         }
         if case .failure = result { try Task.checkCancellation() }
         try result.get()
@@ -138,11 +138,17 @@ extension Diary {
     /// Reads what other processes recorded; throws if the diary was closed.
     ///
     /// If one of them made the space anew, the diary goes on with that.
-    func refresh() throws(DiarioError) { try space.refresh() }
+    func refresh() throws(DiarioError) {
+        _ = try shared.update { (space) throws(DiarioError) in try space.refresh() }
+    }
 
     func models() throws(DiarioError) -> ReadModels {
+        let space = space
         // Those of a space that was made anew are others.
-        if let readModels, readModels.spaceID == space.id { return readModels }
+        if let readModels, readModels.spaceID == space.id {
+            readModels.space = space
+            return readModels
+        }
         let made = try ReadModels(space)
         readModels = made
         return made

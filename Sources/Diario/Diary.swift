@@ -1,7 +1,9 @@
 public import DiarioCore
 import DiarioFormat
+import DiarioEngine
 import DiarioLog
 import DiarioSchema
+import DiarioStorage
 import Synchronization
 
 /// A diary on this device: record events offline, now and for ever.
@@ -15,7 +17,7 @@ import Synchronization
 /// diary with other packs is made with ``create(at:schemas:)``, or with `diario init`. Several
 /// processes may have the same diary open.
 public actor Diary {
-    nonisolated let space: Space
+    nonisolated let shared: SharedSpace
     /// Told when something was recorded here.
     nonisolated let changes = ChangeSignal()
     /// Asked when it is about to be closed: queries end then.
@@ -27,7 +29,15 @@ public actor Diary {
     /// Made when something is asked for the first time.
     var readModels: ReadModels?
     /// Those that are under way.
-    var rebuilds: [BuildStop] = []
+    var rebuilds: [Rebuild] = []
+
+    /// A rebuild on a thread of its own.
+    final class Rebuild: Sendable {
+        let stop = BuildStop()
+        /// Raised when nothing of it goes on any more.
+        let hasEnded = Signal()
+    }
+
     /// Grows with each change of tables that was noted.
     var changeNumber: UInt64 = 0
     /// When tables changed last, by pack and table.
@@ -49,10 +59,13 @@ public actor Diary {
     /// - Throws: ``DiarioError`` if there is none, if there are several and `space` is nil, if it
     ///   is damaged, or if the disk refuses.
     public init(path: String, space id: SpaceID? = nil) throws {
-        space = try Space.open(at: path, space: id, access: .readWrite)
+        shared = SharedSpace(try Space.open(at: path, space: id, access: .readWrite))
     }
 
-    package init(space: Space) { self.space = space }
+    package init(space: Space) { shared = SharedSpace(space) }
+
+    /// The space as it was known last.
+    nonisolated var space: Space { shared.current }
 
     /// Makes a diary in the folder at `path`, with the packs of these folders.
     ///
@@ -83,7 +96,7 @@ public actor Diary {
         space id: SpaceID? = nil
     ) throws -> Diary {
         let packs = try PackSource.load(embedded: packs)
-        let space: Space
+        var space: Space
         do throws(DiarioError) {
             space = try Space.open(at: path, space: id, access: .readWrite)
         } catch {
@@ -104,7 +117,7 @@ public actor Diary {
     }
 
     /// An empty batch for events of the types that this diary knows.
-    public nonisolated func makeBatch() -> EventBatch { EventBatch(space.batchStart) }
+    public nonisolated func makeBatch() -> EventBatch { EventBatch(space.types) }
 
     /// Records the events of a batch, all or none, and gives their origins in the same order.
     ///
@@ -124,10 +137,9 @@ public actor Diary {
             throw DiarioError(.invalid, "The batch is empty. Add an event to it first.")
         }
         while true {
-            let id = space.id
-            try space.check(batch.draft, madeFor: batch.source, in: id)
+            let space = try checked(batch)
             let append = Append(
-                space: id,
+                space: space.id,
                 content: .batch(batch.draft)
             )
             do throws(LogError) {
@@ -135,9 +147,25 @@ public actor Diary {
                 changes.raise()
                 return appended.origins
             } catch {
-                if case .unknownSpace = error, try space.followRenewal(of: id) { continue }
+                if case .unknownSpace = error,
+                    try shared.update({ (newest) throws(DiarioError) in
+                        try newest.followRenewal(of: space.id)
+                    })
+                {
+                    continue
+                }
                 throw DiarioError(error)
             }
+        }
+    }
+
+    /// The space, which has the types of the batch.
+    private nonisolated func checked(_ batch: EventBatch) throws(DiarioError) -> Space {
+        let space = space
+        if batch.source === space.types { return space }
+        return try shared.update { (space) throws(DiarioError) in
+            try space.check(batch.draft, madeWith: batch.source)
+            return space
         }
     }
 
@@ -190,8 +218,8 @@ public actor Diary {
     private func end() throws(DiarioError) {
         connection?.cancel()
         connection = nil
-        for rebuild in rebuilds { rebuild.ask() }
-        for rebuild in rebuilds { rebuild.waitForEnd() }
+        for rebuild in rebuilds { rebuild.stop.ask() }
+        for rebuild in rebuilds { rebuild.hasEnded.wait() }
         rebuilds = []
         readModels = nil
         executor.end()

@@ -1,6 +1,8 @@
 public import DiarioCore
+import DiarioEngine
 import DiarioFormat
 import DiarioSchema
+import Synchronization
 
 /// Events that are recorded together, all or none: at most 1,000 of them, and 1 MiB.
 public struct EventBatch: Sendable {
@@ -11,8 +13,8 @@ public struct EventBatch: Sendable {
     private var contents: [Contents]
 
     struct Contents: Sendable {
-        let catalog: TypeCatalog
-        let source: BatchSource
+        /// The types that it was made with.
+        let source: SpaceTypes
         /// Tells ids of this batch from those of others.
         let number: UInt64
         var reader = PayloadReader()
@@ -23,16 +25,13 @@ public struct EventBatch: Sendable {
         var draft: DraftBatch
     }
 
-    init(_ start: BatchStart) {
-        contents = [
-            Contents(
-                catalog: start.catalog,
-                source: start.source,
-                number: start.number,
-                draft: start.draft
-            )
-        ]
+    /// An empty batch, which need not get to know the types again.
+    init(_ types: SpaceTypes) {
+        let number = Self.numbers.add(1, ordering: .relaxed).newValue
+        contents = [Contents(source: types, number: number, draft: types.draft)]
     }
+
+    private static let numbers = Atomic<UInt64>(0)
 
     /// The number of events.
     public var count: Int { contents[0].draft.events.count }
@@ -42,8 +41,8 @@ public struct EventBatch: Sendable {
     /// The batch as the log takes it.
     var draft: DraftBatch { contents[0].draft }
 
-    /// The space that it was made for.
-    var source: BatchSource { contents[0].source }
+    /// The types that it was made with.
+    var source: SpaceTypes { contents[0].source }
 
     /// Adds an event of the type `name`, whose payload is given as JSON and checked here.
     ///
@@ -125,7 +124,9 @@ public struct EventBatch: Sendable {
 extension EventBatch.Contents {
     /// The type of that name which events are recorded of.
     func type(_ name: String, version: Int?) throws(DiarioError) -> EventType {
-        guard let type = version.map({ catalog.type(name, version: $0) }) ?? catalog.newest(name)
+        guard
+            let type = version.map({ source.catalog.type(name, version: $0) })
+                ?? source.catalog.newest(name)
         else {
             throw DiarioError(
                 .notFound,
@@ -188,7 +189,7 @@ extension EventBatch.Contents {
             types.swapAt(known, types.count - 1)
             return types[types.count - 1].type
         }
-        let type = try Event.schema.type(in: catalog)
+        let type = try Event.schema.type(in: source.catalog)
         try refuseEngine(type)
         types.append((key, type))
         return type

@@ -215,3 +215,10 @@ package func projecting<Value: ~Copyable>(
 ) throws(DiarioError) -> Value {
     do { return try body() } catch { throw DiarioError(error) }
 }
+
+/// Runs calls of the storage and turns their errors into ours.
+func storing<Value: ~Copyable>(
+    _ body: () throws(StorageError) -> Value
+) throws(DiarioError) -> Value {
+    do { return try body() } catch { throw DiarioError(error) }
+}

@@ -60,7 +60,7 @@ struct DiarySyncTests {
             let store = try Space.openStore(directory, access: .readWrite)
             let lineage = try server.store.status(of: server.id).manifest.lineage
             try store.makeReplica(of: server.id, lineage: lineage, epoch: 0)
-            return Diary(space: try Space(store: store, id: server.id, directory: directory))
+            return Diary(space: try Space(store: store, id: server.id))
         }
     }
 

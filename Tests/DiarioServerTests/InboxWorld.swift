@@ -13,7 +13,7 @@ import Testing
 struct InboxWorld {
     let clock = ManualClock(milliseconds: 1_700_000_000_000)
     let entropy = SeededEntropy(seed: 11)
-    private let server: Space
+    private var server: Space
     private let authority: SpaceAuthority
     private let alice = Caller(rights: [.read, .append], actor: "alice")
 

@@ -113,7 +113,8 @@ struct KeptWorld {
                 PackFile(path: "reference/note.made.1.csv", bytes: Array("text\nrow\n".utf8)),
             ]
         )
-        _ = try Space(store: server, id: try home).adopt([pack]) { _, _ in }
+        var space = try Space(store: server, id: try home)
+        _ = try space.adopt([pack]) { _, _ in }
     }
 
     /// A copy of the backup takes the place of the server.

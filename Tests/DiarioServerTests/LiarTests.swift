@@ -150,7 +150,8 @@ struct LiarTests {
             path: "pack.json",
             bytes: Array(#"{"name":"things","version":1}"#.utf8)
         )
-        _ = try Space(store: store, id: space).adopt([Pack(files: files + [manifest])]) { _, _ in }
+        var adopting = try Space(store: store, id: space)
+        _ = try adopting.adopt([Pack(files: files + [manifest])]) { _, _ in }
     }
 
     /// Batches of one to three events, half of them with personal parts.

@@ -58,7 +58,8 @@ struct Pair {
                 ),
             ]
         )
-        _ = try Space(store: store, id: space).adopt([pack]) { _, _ in }
+        var adopting = try Space(store: store, id: space)
+        _ = try adopting.adopt([pack]) { _, _ in }
     }
 
     var now: Timestamp { clock.now }

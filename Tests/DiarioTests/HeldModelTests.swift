@@ -14,7 +14,7 @@ import Testing
     @Test func theyAreCheckedByTheirOwnPack() throws {
         let folder = try TemporaryFolder()
         let old = try TasksPack.make()
-        let space = try Space.create(at: folder.path, packs: [old])
+        var space = try Space.create(at: folder.path, packs: [old])
         var recorder = LineRecorder(space)
         for id in 1...20 {
             let payload = #"{"id":"t\#(id)","title":"a","list":"l1","place":\#(id)}"#

@@ -142,7 +142,8 @@ import Testing
         let space = try Space.create(at: path, packs: [meals])
         let line = Self.weight.dropLast() + #","origin":"7zk3m9q2c1f4a-1"}"#
         let file = BusyFile(try SampleSpace.file(Array(line.utf8), in: folder)) {
-            _ = try space.adopt([music]) { _, _ in }
+            var other = space
+            _ = try other.adopt([music]) { _, _ in }
         }
         let restored = try space.importLines(of: file) { _, _ in }.space
         #expect(restored.id != space.id)

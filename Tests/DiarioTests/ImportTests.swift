@@ -105,7 +105,8 @@ import Testing
         let space = try SampleSpace.make(path)
         let (left, lock) = try space.store.stageSpace()
         lock.release()
-        _ = try Space(store: space.store, id: left).adopt(PackSource.builtIn()) { _, _ in }
+        var staged = try Space(store: space.store, id: left)
+        _ = try staged.adopt(PackSource.builtIn()) { _, _ in }
         try space.close()
         let spaces = try POSIXDirectory(path: path + "/.diario/spaces", access: .read)
         #expect(try spaces.list("").count == 2)

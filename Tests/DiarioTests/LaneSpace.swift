@@ -26,13 +26,13 @@ struct LaneSpace {
         let id = try store.makeSpace(isAuthority: false).space
         let fingerprint = PackPlan(pack).fingerprint
         try store.keep(pack.fingerprintFiles, fingerprint: fingerprint)
-        let bare = try Space(store: store, id: id, directory: directory)
+        let bare = try Space(store: store, id: id)
         let adoption = try bare.adoption(of: pack, fingerprint)
         others = [3, 5].compactMap { ReplicaID(rawValue: $0) }
         let authority = try #require(ReplicaID(rawValue: 9))
         let rows = Self.rows(adoption, by: authority, from: 1, at: time, isAuthority: true)
         _ = try store.append(Append(space: id, content: .accepted([rows])))
-        space = try Space(store: store, id: id, directory: directory)
+        space = try Space(store: store, id: id)
     }
 
     /// Records an event of our own, which is pending.

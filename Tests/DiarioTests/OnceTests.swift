@@ -49,7 +49,7 @@ struct OnceTests {
     }
 
     @Test func anEventIsTheSameAfterANewerVersionOfItsTypeWasAdopted() throws {
-        let space = try Space.create(at: folder.path, packs: [Self.pack(1)])
+        var space = try Space.create(at: folder.path, packs: [Self.pack(1)])
         var events = try named(Self.note(1), space)
         #expect(try events.conflict(through: 0) == nil)
         let head = space.store.head(of: space.id)

@@ -84,7 +84,7 @@ import Testing
     /// What was adopted by another process since is known before a batch is refused.
     @Test func aBatchOfTypesThatWereJustAdoptedIsTaken() async throws {
         let (one, other) = (try makeDiary("one", [tasks]), try makeDiary("other", [meals]))
-        let space = try Space.open(at: folder.path + "/other", access: .readWrite)
+        var space = try Space.open(at: folder.path + "/other", access: .readWrite)
         _ = try space.adopt([tasks]) { _, _ in }
         try space.close()
         try await other.append(batch(for: one))

@@ -288,7 +288,7 @@ import Testing
 
     @Test func aChangedReadModelIsBuiltAnewAndTheOthersAreKept() throws {
         let folder = try TemporaryFolder()
-        let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
+        var space = try Space.create(at: folder.path, packs: [TasksPack.make()])
         var recorder = LineRecorder(space)
         for id in 1...20 {
             let line = #"{"type":"tasks.task.added","payload":\#(Self.added(id, id))}"#
@@ -414,7 +414,7 @@ import Testing
     /// A pack that came from elsewhere may be wrong: what the space had goes on.
     @Test func aBrokenPackHarmsNothing() throws {
         let folder = try TemporaryFolder()
-        let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
+        var space = try Space.create(at: folder.path, packs: [TasksPack.make()])
         let models = try ReadModels(space)
         try models.update()
         let broken = try TasksPack.make(

@@ -185,7 +185,7 @@ import Testing
     /// An import into a space that uses one more pack, of events that need that one alone.
     private func importOtherTypes() throws {
         let other = try #require(try PackSource.builtIn().first { $0.name == "meals" })
-        let space = try Space.open(at: path, access: .readWrite)
+        var space = try Space.open(at: path, access: .readWrite)
         _ = try space.adopt([other]) { _, _ in }
         try space.close()
         try importAsAnother([other])

@@ -79,7 +79,7 @@ import Testing
     /// Events of an older version of their type are upcast in both cases.
     @Test func olderVersionsAreTheSame() throws {
         let folder = try TemporaryFolder()
-        let space = try Space.create(at: folder.path, packs: [Self.versions(1)])
+        var space = try Space.create(at: folder.path, packs: [Self.versions(1)])
         try Self.record(space, (1...20).map { #"{"id":"n\#($0)","grams":\#($0)}"# })
         _ = try space.adopt([Self.versions(2)]) { _, _ in }
         try Self.record(space, (21...40).map { #"{"id":"n\#($0)","amountMg":\#($0)}"# })

@@ -21,7 +21,7 @@ import Testing
         _ = try first.store.makeWholeSpace(second)
         ids = [first.id, second].sorted()
         try first.close()
-        let space = try Space.open(at: folder.path, space: second, access: .readWrite)
+        var space = try Space.open(at: folder.path, space: second, access: .readWrite)
         _ = try space.adopt([TasksPack.make()]) { _, _ in }
         try space.close()
     }

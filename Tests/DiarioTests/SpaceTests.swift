@@ -125,7 +125,7 @@ import Testing
         let new = Array(#"{"type":"meals.food.removed","payload":{"entryId":"a"}}"#.utf8)
         try recorder.add(old.span)
         #expect(throws: DiarioError.self) { try recorder.add(new.span) }
-        let other = try Space.open(at: folder.path, access: .readWrite)
+        var other = try Space.open(at: folder.path, access: .readWrite)
         _ = try other.adopt(PackSource.builtIn()) { _, _ in }
         try recorder.add(old.span)
         try recorder.add(new.span)
@@ -137,8 +137,8 @@ import Testing
     /// The second of two that adopted the same packs did not know the types of rows that it read.
     @Test func whatAnotherProcessAdoptedMeanwhileIsAdoptedOnce() throws {
         let folder = try TemporaryFolder()
-        let space = try Space.create(at: folder.path, packs: [])
-        let other = try Space.open(at: folder.path, access: .readWrite)
+        var space = try Space.create(at: folder.path, packs: [])
+        var other = try Space.open(at: folder.path, access: .readWrite)
         _ = try other.adopt(PackSource.builtIn()) { _, _ in }
         let adopted = try space.adopt(PackSource.builtIn()) { _, _ in }
         #expect(adopted.allSatisfy { !$0.isNew && $0.rowCount == 0 })
@@ -172,7 +172,7 @@ import Testing
             withDestinationPath: outside
         )
         func use() throws {
-            let space = try Space.open(at: folder.path, access: .readWrite)
+            var space = try Space.open(at: folder.path, access: .readWrite)
             _ = try space.adopt(PackSource.builtIn()) { _, _ in }
             _ = try space.store.seal(space.id, all: true)
             try space.close()

@@ -51,31 +51,34 @@ final class EventPages: Sendable {
     init(_ request: Request) { self.request = request }
 
     /// The next events, or none of them yet.
-    func next(in space: Space) throws(DiarioError) -> Page {
+    func next(in shared: SharedSpace) throws(DiarioError) -> Page {
         try state.withLock { (state) throws(DiarioError) in
-            do throws(DiarioError) { return try next(&state, in: space) } catch {
+            do throws(DiarioError) { return try next(&state, in: shared) } catch {
                 // What took its place is read from here on, unless a part would come twice.
-                let isRenewed = (try? space.refresh()) != nil && space.id != state.space
+                let isRenewed = (try? Self.refreshed(shared))?.id ?? state.space != state.space
                 guard isRenewed, request.isFollowing || !state.hasBegun else { throw error }
                 state.reader = nil
             }
-            return try next(&state, in: space)
+            return try next(&state, in: shared)
         }
     }
 
-    private func next(_ state: inout State, in space: Space) throws(DiarioError) -> Page {
-        guard try begin(&state, in: space) else { return Page(isAtEnd: true) }
+    private func next(
+        _ state: inout State,
+        in shared: SharedSpace
+    ) throws(DiarioError) -> Page {
+        guard try begin(&state, in: shared) else { return Page(isAtEnd: true) }
         return try Self.read(&state, isFollowing: request.isFollowing)
     }
 
     /// Makes sure that there is a reader; false if there is nothing to be read.
-    private func begin(_ state: inout State, in space: Space) throws(DiarioError) -> Bool {
-        if state.reader != nil, state.space == space.id || !request.isFollowing { return true }
+    private func begin(_ state: inout State, in shared: SharedSpace) throws(DiarioError) -> Bool {
+        if state.reader != nil, !request.isFollowing || state.space == shared.current.id {
+            return true
+        }
         if state.isDone { return false }
         state.reader = nil
-        // Others may have recorded events, and adopted packs with types that are not known yet.
-        try space.refresh()
-        try space.takeUpAdoptions()
+        let space = try Self.refreshed(shared)
         let id = space.id
         defer { state.space = id }
         switch request {
@@ -98,6 +101,14 @@ final class EventPages: Sendable {
             state.reader = try EventReader(space, filter, for: .use, isReversed: false)
         }
         return true
+    }
+
+    /// The space with what others recorded, and with the types of packs that they adopted.
+    private static func refreshed(_ shared: SharedSpace) throws(DiarioError) -> Space {
+        try shared.update { (space) throws(DiarioError) in
+            space = try space.refreshed()
+            return space
+        }
     }
 
     private static func read(

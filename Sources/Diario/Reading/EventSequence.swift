@@ -91,6 +91,6 @@ extension Diary {
 
     /// Reads on; here, because the disk blocks.
     func read(_ pages: EventPages) throws(DiarioError) -> EventPages.Page {
-        try pages.next(in: space)
+        try pages.next(in: shared)
     }
 }

@@ -247,13 +247,15 @@ extension Diary {
         do throws(LogError) { try session.receive(answer, at: now) } catch {
             throw DiarioError(error)
         }
-        if session.space != before {
-            // It was made anew, and so are its read models.
-            try space.move(to: session.space)
-        } else if space.store.standing(of: before).head == head {
-            return
-        } else {
-            try space.reloadTypes()
+        let isRenewed = session.space != before
+        guard isRenewed || space.store.standing(of: before).head != head else { return }
+        try shared.update { (space) throws(DiarioError) in
+            // It was made anew, and so are its read models; else packs may have been adopted.
+            if isRenewed {
+                try space.move(to: session.space)
+            } else {
+                try space.takeUpAdoptions()
+            }
         }
         changes.raise()
     }

@@ -85,6 +85,7 @@ enum SchemaCommand {
                         + "--space NAME schema adopt. Replicas get them with the next sync"
                 )
             }
+            var space = space
             let used = space.packs
             let adopted = try call.withBar("Adopting", unit: "rows of reference data") { bar in
                 try space.adopt(packs) { bar.update(done: UInt64($0), total: UInt64($1)) }

@@ -138,6 +138,7 @@ enum LogCommand {
     ) throws {
         Interrupt.catchSignals()
         // An import into an empty space makes another history.
+        var space = space
         var lineage = try space.lineage()
         var next = start
         while !isOver(filter, next: next) {

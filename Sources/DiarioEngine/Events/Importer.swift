@@ -44,8 +44,19 @@ extension Space {
         as form: EventForm,
         progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
-        let hold = try holdImports()
+        var space = self
+        let hold = try space.holdImports()
         defer { hold.release() }
+        return try space.importHeld(file, form, takesGaps: takesGaps, progress)
+    }
+
+    /// The same for a caller that holds the imports of the space.
+    private mutating func importHeld(
+        _ file: any LogFile,
+        _ form: EventForm,
+        takesGaps: Bool,
+        _ progress: (Int, Int) -> Void
+    ) throws(DiarioError) -> ImportSummary {
         let size: Int
         do throws(StorageError) { size = try file.size() } catch { throw DiarioError(error) }
         for _ in 0..<Self.importAttemptCountMax {
@@ -63,7 +74,8 @@ extension Space {
                     status,
                     takesAuthority: beginning != .part
                 )
-                let input = { self.makeInput(file, form, takesForeign: true) }
+                let space = self
+                let input = { space.makeInput(file, form, takesForeign: true) }
                 return try recorder.record(input, size, progress)
             }
             var input = makeInput(file, form, takesForeign: false)
@@ -79,7 +91,7 @@ extension Space {
     }
 
     /// Holds the imports of the space that is there once nobody else does.
-    private func holdImports() throws(DiarioError) -> any DirectoryLock {
+    private mutating func holdImports() throws(DiarioError) -> any DirectoryLock {
         while true {
             try refresh()
             let held = id

@@ -8,7 +8,7 @@ import DiarioSchema
 /// Each line is a batch of its own; consecutive lines with the same `batch` are one. Lines are
 /// taken in with `add`, and recorded with `commit`: those of one call share a sync.
 package struct LineRecorder {
-    private let space: Space
+    private var space: Space
     private let options: EventLineReader.Options
     private var reader: EventLineReader
     private var line = EventLine()
@@ -170,12 +170,12 @@ package struct LineRecorder {
 
     /// Makes sure that what is to be recorded can be read in the space that took the place of the
     /// one that the lines were read for.
-    private func checkTypes() throws(DiarioError) {
+    private mutating func checkTypes() throws(DiarioError) {
         for content in contents {
             switch content {
-            case .batch(let draft): try space.check(draft.types, in: space.id)
+            case .batch(let draft): try space.check(draft.types)
             case .singles(let drafts):
-                for draft in drafts { try space.check(draft.types, in: space.id) }
+                for draft in drafts { try space.check(draft.types) }
             default: preconditionFailure("lines make nothing else")
             }
         }

@@ -6,7 +6,7 @@ import DiarioSchema
 
 /// Fills an empty space with events that keep their origins, positions and times.
 struct Restorer {
-    private let space: Space
+    private var space: Space
     /// What the space uses if the lines do not say it themselves.
     private let packs: [Pack]
     private var reader: EventLineReader

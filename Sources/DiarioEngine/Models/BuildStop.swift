@@ -1,19 +1,17 @@
 import DiarioCore
 import DiarioLog
-import DiarioStorage
+package import DiarioStorage
 import Synchronization
 
-/// By which a build of read models, a query or a scan is ended early, and by which its end is heard
-/// of.
+/// Asks a build of read models, a query or a scan to end early.
 ///
 /// What it has done until then stays, and the next build goes on from there.
 package final class BuildStop: Sendable {
     private let isAsked = Atomic(false)
-    private let hasEnded = Signal()
-    /// By which it is asked as well.
+    /// Asks it as well.
     private let whole: BuildStop?
 
-    /// For what ends with a `whole` as well.
+    /// With `whole`, for what ends when that is asked as well.
     package init(with whole: BuildStop? = nil) { self.whole = whole }
 
     package var hasBeenAsked: Bool {
@@ -23,13 +21,13 @@ package final class BuildStop: Sendable {
     /// Lets the build go no further than to the end of the transaction that it is in.
     package func ask() { isAsked.store(true, ordering: .relaxed) }
 
-    /// Called by who builds wherever it may end.
+    /// Throws once it was asked; called wherever the work may end.
     package func check() throws(DiarioError) {
         if hasBeenAsked { throw DiarioError(LogError.closed) }
     }
 
     /// Acquires a lock that others may hold while they build.
-    func acquire(_ lock: any DirectoryLock) throws(DiarioError) {
+    package func acquire(_ lock: any DirectoryLock) throws(DiarioError) {
         do throws(StorageError) {
             let seconds = Limits.modelWaitSecondsMax
             try lock.acquire(waitSeconds: seconds, unless: { hasBeenAsked })
@@ -38,11 +36,4 @@ package final class BuildStop: Sendable {
             throw DiarioError(error)
         }
     }
-
-    /// Said when nothing of the build goes on any more.
-    package func end() { hasEnded.raise() }
-
-    /// Sleeps until `end` is called; for one thread alone.
-    @available(*, noasync, message: "it holds a thread up that other tasks need")
-    package func waitForEnd() { hasEnded.wait() }
 }

@@ -5,7 +5,7 @@ package import DiarioProjection
 import DiarioSchema
 
 /// Brings one generation of read models up to what the log holds.
-package struct ModelUpdate {
+package final class ModelUpdate {
     private let space: Space
     private let file: ModelFile
     /// Events of a transaction while much is to be caught up with.
@@ -21,8 +21,16 @@ package struct ModelUpdate {
     private let stop: BuildStop
     /// What it may cost, for who waits for it by the way; nil if as much as it needs.
     private let allowance: StepAllowance?
+    /// Events of which some are still to be applied; nil between two reads.
+    private var reading: Reading?
 
-    package init(_ space: Space, _ file: ModelFile, chunkCount: Int) {
+    /// Canonical events for those read models that lack them.
+    private struct Reading {
+        var events: ModelEvents
+        let positions: ClosedRange<UInt64>
+    }
+
+    package convenience init(_ space: Space, _ file: ModelFile, chunkCount: Int) {
         self.init(space, file, chunkCount: chunkCount, recent: nil)
     }
 
@@ -96,7 +104,7 @@ package struct ModelUpdate {
     }
 
     private func needsWork(_ standing: SpaceStanding) -> Bool {
-        file.applied < standing.head || applied != standing.pending
+        file.applied < standing.head || appliedPending != standing.pending
     }
 
     /// Whether it takes so long that a thread of its own is worth it.
@@ -114,7 +122,7 @@ package struct ModelUpdate {
     private static let longCount = 2000
 
     /// The pending events that are applied, as the log would tell them.
-    private var applied: [PendingEvents] {
+    private var appliedPending: [PendingEvents] {
         var events: [PendingEvents] = []
         for section in file.sections {
             if let last = events.last, last.replica == section.replica,
@@ -135,23 +143,50 @@ package struct ModelUpdate {
 
     // MARK: Canonical events alone
 
+    /// All canonical events up to here were applied.
+    var applied: UInt64 { file.models.map { $0.applied }.min() ?? file.applied }
+
     /// Applies canonical events in large transactions; nothing pending is applied.
-    func catchUp(
+    private func catchUp(
         through head: UInt64,
         _ progress: (UInt64, UInt64) -> Void
     ) throws(DiarioError) {
-        file.allow(allowance)
-        while let first = file.models.map(\.applied).min(), first < head {
+        while try catchUpStep(through: head) {
+            progress(min(applied, head), head)
             try stop.check()
-            if try catchUpWithRecent(first + 1...head) {
-                try checkAllowance(head)
-                continue
-            }
-            // Models that are further on wait for the others.
-            let next = file.models.map(\.applied).filter { $0 > first }.min() ?? head
-            let lagging = Set(file.models.filter { $0.applied == first }.map(\.name))
-            try catchUp(first + 1...min(next, head), of: head, for: lagging, progress)
         }
+    }
+
+    /// Applies canonical events up to `head` in one transaction; false if there are none left.
+    func catchUpStep(through head: UInt64) throws(DiarioError) -> Bool {
+        file.allow(allowance)
+        if reading == nil {
+            guard applied < head else { return false }
+            if try catchUpWithRecent(applied + 1...head) {
+                try checkAllowance(head)
+                return true
+            }
+            reading = try nextReading(through: head)
+        }
+        guard let begun = reading else { return false }
+        var events = begun.events
+        let isMore = try withCare { (care) throws(ApplyError) in
+            // Reading begins here again if an event turns out to need care.
+            events = begun.events
+            return try chunk(&events, begun.positions, care)
+        }
+        reading = isMore ? Reading(events: events, positions: begun.positions) : nil
+        if isMore { try checkAllowance(head) }
+        return true
+    }
+
+    /// The next events for the read models that lag most; those that are further on wait.
+    private func nextReading(through head: UInt64) throws(DiarioError) -> Reading {
+        let first = applied
+        let next = file.models.map { $0.applied }.filter { $0 > first }.min() ?? head
+        let positions = first + 1...min(next, head)
+        let lagging = Set(file.models.filter { $0.applied == first }.map { $0.name })
+        return Reading(events: try events(at: positions, for: lagging), positions: positions)
     }
 
     /// Applies the newest events, if they are few and all models lack them; false if not.
@@ -171,28 +206,6 @@ package struct ModelUpdate {
             try filing { () throws(ProjectionError) in try file.commit() }
         }
         return true
-    }
-
-    private func catchUp(
-        _ positions: ClosedRange<UInt64>,
-        of head: UInt64,
-        for models: Set<String>,
-        _ progress: (UInt64, UInt64) -> Void
-    ) throws(DiarioError) {
-        var events = try events(at: positions, for: models)
-        while true {
-            try stop.check()
-            // Reading begins here again if an event turns out to need care.
-            let start = events
-            let isMore = try withCare { (care) throws(ApplyError) in
-                events = start
-                return try chunk(&events, positions, care)
-            }
-            guard isMore else { break }
-            try checkAllowance(head)
-            progress(file.models.map(\.applied).min() ?? head, head)
-        }
-        progress(positions.upperBound, head)
     }
 
     /// One transaction; false if there are no further events.
@@ -343,7 +356,7 @@ package struct ModelUpdate {
     /// The pending events that are still to be applied; nil if others are applied than those.
     private func rest(of pending: [PendingEvents]) -> [PendingEvents]? {
         var rest = pending[...]
-        for known in applied {
+        for known in appliedPending {
             guard var first = rest.first, first.replica == known.replica,
                 first.sequences.lowerBound == known.sequences.lowerBound,
                 first.sequences.upperBound >= known.sequences.upperBound

@@ -10,14 +10,14 @@ struct PackLocks {
     /// Acquires the locks of these packs; gives those that another process has held since.
     mutating func acquire(
         _ packs: [String],
-        in folder: ModelFolder,
+        in place: any ModelPlace,
         until stop: BuildStop
     ) throws(DiarioError) -> [String] {
         var changed: [String] = []
         do throws(DiarioError) {
             // In one order everywhere, so that nobody waits for somebody who waits for them.
             for pack in Set(packs).sorted() {
-                let lock = try lock(of: pack, in: folder)
+                let lock = try lock(of: pack, in: place)
                 try stop.acquire(lock)
                 held.append(lock)
                 if !lock.wasLastHolder { changed.append(pack) }
@@ -36,10 +36,10 @@ struct PackLocks {
 
     private mutating func lock(
         of pack: String,
-        in folder: ModelFolder
+        in place: any ModelPlace
     ) throws(DiarioError) -> any DirectoryLock {
         if let lock = known[pack] { return lock }
-        let lock = try folder.lock(of: pack)
+        let lock = try storing { () throws(StorageError) in try place.lock(of: pack) }
         known[pack] = lock
         return lock
     }

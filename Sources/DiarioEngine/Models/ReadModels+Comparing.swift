@@ -1,4 +1,5 @@
 package import DiarioProjection
+import DiarioStorage
 package import DiarioSchema
 
 extension ReadModels {
@@ -9,7 +10,7 @@ extension ReadModels {
         _ packs: [Pack],
         progress: Progress = { _, _, _ in }
     ) throws(DiarioError) -> [(pack: String, table: TableDifference)] {
-        guard !folder.isReadOnly else {
+        guard !place.isReadOnly else {
             throw DiarioError(
                 .readOnly,
                 "The space may only be read here, so nothing is built aside. Do it where it may be "
@@ -32,9 +33,9 @@ extension ReadModels {
         _ progress: Progress
     ) throws(DiarioError) -> [TableDifference] {
         let scratch = "\(pack.name).aside"
-        try folder.remove(scratch)
+        try storing { () throws(StorageError) in try place.remove(scratch) }
         do throws(DiarioError) {
-            let path = folder.fullPath(scratch: scratch)
+            let path = place.path(of: scratch)
             let file = try projecting { () throws(ProjectionError) in
                 try ModelFile(path: path, plan: PackPlan(pack), space: space.id, .building)
             }
@@ -45,13 +46,12 @@ extension ReadModels {
             let found = try projecting { () throws(ProjectionError) in
                 try file.differences(from: live)
             }
-            try folder.remove(scratch)
+            try storing { () throws(StorageError) in try place.remove(scratch) }
             return found
         } catch {
-            try? folder.remove(scratch)
+            try? place.remove(scratch)
             // A file may have gone with the space that it was of.
-            _ = try? space.refresh()
-            try checkSpace()
+            try refresh()
             throw error
         }
     }
@@ -65,7 +65,7 @@ extension ReadModels {
             try modelUpdate(of: live).run { _, _ in }
         }
         try modelUpdate(of: file).run { _, _ in }
-        let path = folder.live(file.plan.pack.name).map { folder.fullPath($0) }
+        let path = place.live(file.plan.pack.name).map { place.path(of: $0.name) }
         // The models of a space that is replaced go after it.
         if path == nil { try refresh() }
         try projecting { () throws(ProjectionError) in try file.attachOther(path) }
@@ -73,13 +73,11 @@ extension ReadModels {
     }
 
     private func refresh() throws(DiarioError) {
-        try space.refresh()
-        try checkSpace()
-    }
-
-    private func checkSpace() throws(DiarioError) {
-        guard space.id == spaceID else {
+        var newer = space
+        try newer.refresh()
+        guard newer.id == spaceID else {
             throw DiarioError(.busy, "An import made the space anew just now. Do it again.")
         }
+        space = newer
     }
 }

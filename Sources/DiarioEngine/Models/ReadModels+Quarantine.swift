@@ -8,10 +8,10 @@ extension ReadModels {
     ) throws(DiarioError) -> [(pack: String, event: QuarantinedEvent)] {
         var all: [(String, QuarantinedEvent)] = []
         for pack in packs where names?.contains(pack.name) ?? true {
-            guard let live = folder.live(pack.name) else { continue }
-            let path = folder.fullPath(live)
+            guard let live = place.live(pack.name) else { continue }
+            let path = place.path(of: live.name)
             let events = try projecting { () throws(ProjectionError) in
-                try ModelSummary.quarantined(path: path, isImmutable: folder.isReadOnly)
+                try ModelSummary.quarantined(path: path, isImmutable: place.isReadOnly)
             }
             all += events.map { (pack.name, $0) }
         }

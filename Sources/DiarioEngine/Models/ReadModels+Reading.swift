@@ -8,19 +8,19 @@ extension ReadModels {
     }
 
     package func source(of pack: String) -> ModelReader.Source? {
-        folder.live(pack).map {
+        place.live(pack).map {
             ModelReader.Source(
                 pack: pack,
-                path: folder.fullPath($0),
-                isImmutable: folder.isReadOnly
+                path: place.path(of: $0.name),
+                isImmutable: place.isReadOnly
             )
         }
     }
 
     /// Whether a pack's read models were undone, and stay as they are until they are rebuilt.
     package func isHeld(_ pack: String) -> Bool {
-        guard let live = folder.live(pack) else { return false }
-        return (try? folder.summary(of: live).isHeld) ?? false
+        guard let live = place.live(pack) else { return false }
+        return (try? place.summary(of: live).isHeld) ?? false
     }
 
     /// A named query of a pack in use, and its pack.

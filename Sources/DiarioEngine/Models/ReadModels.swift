@@ -10,19 +10,23 @@ import DiarioStorage
 ///
 /// Used by one thread at a time; several processes may use those of one space.
 package final class ReadModels {
-    let space: Space
-    /// The space that they are of; that one may be replaced by another.
+    /// The space; its owner gives a newer copy when packs were adopted.
+    package var space: Space {
+        didSet { if oldValue.types !== space.types { recent = RecentEvents(space) } }
+    }
+    /// The space that they are of; another one may take its place.
     package let spaceID: SpaceID
     private let chunkCount: Int
     private let allowance: StepAllowance
-    /// By which following the log and building are ended early.
+    private let crew: (any ModelCrew)?
+    /// Ends following the log and building early.
     package var stop = BuildStop()
-    let folder: ModelFolder
+    let place: any ModelPlace
     /// Generations that are open for changes, by pack.
     private var files: [String: ModelFile] = [:]
     /// Packs whose open generation is live and as we know it.
     private var checked: Set<String> = []
-    private let recent: RecentEvents
+    private var recent: RecentEvents
     /// How packs in use are applied, by fingerprint.
     private var plans: [Hash32: PackPlan] = [:]
     private var locks = PackLocks()
@@ -54,28 +58,24 @@ package final class ReadModels {
         }
     }
 
+    /// Read models that lie in `place`.
+    ///
     /// With `chunkCount` events in a transaction at most while much is to be caught up with, and
-    /// for `update` what it may cost.
+    /// for `update` what it may cost. Without a crew one pack is worked on after the other.
     package init(
         _ space: Space,
+        in place: any ModelPlace,
         chunkCount: Int = 50_000,
-        allowance: StepAllowance = .query
-    ) throws(DiarioError) {
-        self.chunkCount = chunkCount
-        self.allowance = allowance
-        guard let path = space.directory?.rootPath else {
-            throw DiarioError(.system, "Read models need a directory of the operating system.")
-        }
+        allowance: StepAllowance = .query,
+        crew: (any ModelCrew)? = nil
+    ) {
         self.space = space
         spaceID = space.id
+        self.place = place
+        self.chunkCount = chunkCount
+        self.allowance = allowance
+        self.crew = crew
         recent = RecentEvents(space)
-        do throws(StorageError) {
-            // Also where the log itself is opened for reading alone.
-            let directory = try POSIXDirectory(path: path, access: .readWrite)
-            folder = ModelFolder(directory, of: spaceID)
-        } catch {
-            throw DiarioError(error)
-        }
     }
 
     /// The packs with read models, by name; those in use by the space.
@@ -91,7 +91,7 @@ package final class ReadModels {
         _ body: () throws(DiarioError) -> Value
     ) throws(DiarioError) -> Value {
         // What others changed under a lock, the link among it, has to be looked at.
-        checked.subtract(try locks.acquire(packs, in: folder, until: stop))
+        checked.subtract(try locks.acquire(packs, in: place, until: stop))
         defer { locks.release() }
         return try body()
     }
@@ -111,7 +111,7 @@ package final class ReadModels {
         )
     }
 
-    private func plan(_ used: Space.UsedPack) -> PackPlan {
+    private func plan(_ used: UsedPack) -> PackPlan {
         if let known = plans[used.fingerprint] { return known }
         let made = PackPlan(used.pack, fingerprint: used.fingerprint)
         plans[used.fingerprint] = made
@@ -119,7 +119,7 @@ package final class ReadModels {
     }
 
     /// Those of the packs in use that have read models, and a wanted name.
-    private func used(_ names: [String]?) -> [Space.UsedPack] {
+    private func used(_ names: [String]?) -> [UsedPack] {
         space.usedPacks.filter { used in
             !used.pack.sql.readModels.isEmpty && names?.contains(used.pack.name) ?? true
         }
@@ -136,19 +136,38 @@ package final class ReadModels {
         _ names: [String]? = nil,
         progress: Progress = { _, _, _ in }
     ) throws(DiarioError) {
-        guard !folder.isReadOnly else { return }
-        var missing = try follow(used(names), progress)
-        if missing.count > 1 { missing = try buildTogether(missing, progress) }
-        for used in missing { try build(used, progress) }
+        guard !place.isReadOnly else { return }
+        let missing = try follow(used(names), progress)
+        guard !missing.isEmpty else { return }
+        var sound: [UsedPack] = []
+        for used in missing {
+            if let problem = PackCheck.problems(of: used.pack, inUse: true).first {
+                try keep(used, problem, progress)
+            } else {
+                sound.append(used)
+            }
+        }
+        guard !sound.isEmpty else { return }
+        try builder.alone { () throws(DiarioError) in
+            // Another process may have built them while this one waited.
+            let missing = try follow(sound, progress)
+            let head = space.store.standing(of: spaceID).head
+            try builder.build(missing.map { plan($0) }) { done in
+                // All are there when the one that is furthest behind is.
+                guard let last = done.indices.min(by: { done[$0] < done[$1] }) else { return }
+                progress(missing[last].pack.name, done[last], head)
+            }
+        }
+        _ = try follow(sound, progress)
     }
 
     /// Brings live generations up to date; gives the packs whose have to be built first.
     private func follow(
-        _ packs: [Space.UsedPack],
+        _ packs: [UsedPack],
         _ progress: Progress
-    ) throws(DiarioError) -> [Space.UsedPack] {
-        try locked(packs.map(\.pack.name)) { () throws(DiarioError) in
-            var (missing, files): ([Space.UsedPack], [ModelFile]) = ([], [])
+    ) throws(DiarioError) -> [UsedPack] {
+        try locked(packs.map { $0.pack.name }) { () throws(DiarioError) in
+            var (missing, files): ([UsedPack], [ModelFile]) = ([], [])
             for used in packs {
                 if let file = try liveFile(plan(used)) {
                     files.append(file)
@@ -163,79 +182,53 @@ package final class ReadModels {
         }
     }
 
-    /// Builds packs side by side; gives those that could not be built that way.
-    private func buildTogether(
-        _ packs: [Space.UsedPack],
-        _ progress: Progress
-    ) throws(DiarioError) -> [Space.UsedPack] {
-        let (sound, others) = packs.reduce(into: ([Space.UsedPack](), [Space.UsedPack]())) {
-            let isSound = PackCheck.problems(of: $1.pack, inUse: true).isEmpty
-            if isSound { $0.0.append($1) } else { $0.1.append($1) }
-        }
-        try builder.alone { () throws(DiarioError) in
-            // Another process may have built them while this one waited.
-            let missing = try follow(sound, progress)
-            try builder.build(missing.map { plan($0) }) { done, total in
-                // All are there when the one that is furthest behind is.
-                guard let last = done.indices.min(by: { done[$0] < done[$1] }) else { return }
-                progress(missing[last].pack.name, done[last], total)
-            }
-        }
-        return try follow(sound, progress) + others
-    }
-
-    private func build(
-        _ used: Space.UsedPack,
+    /// Goes on with the read models that a pack had before, because it cannot be used: it may have
+    /// come from elsewhere.
+    private func keep(
+        _ used: UsedPack,
+        _ problem: PackProblem,
         _ progress: Progress
     ) throws(DiarioError) {
-        let (pack, plan) = (used.pack, plan(used))
-        if let problem = PackCheck.problems(of: pack, inUse: true).first {
-            // A pack may have come from elsewhere: what it had before goes on.
-            return try locked([pack.name]) { () throws(DiarioError) in
-                guard let file = try liveFile(plan, keepsOwnPack: true) else {
-                    throw DiarioError(PackError([problem]))
-                }
-                note(
-                    "the pack \(pack.name) \(pack.version) cannot be used, so its read models stay "
-                        + "those of \(file.plan.pack.version): \(problem.description)"
-                )
-                try update(file, progress)
+        try locked([used.pack.name]) { () throws(DiarioError) in
+            guard let file = try liveFile(plan(used), keepsOwnPack: true) else {
+                throw DiarioError(PackError([problem]))
             }
+            note(
+                "the pack \(used.pack.name) \(used.pack.version) cannot be used, so its read models "
+                    + "stay those of \(file.plan.pack.version): \(problem.description)"
+            )
+            try update(file, progress)
         }
-        try builder.alone { () throws(DiarioError) in
-            // Another process may have built it while this one waited.
-            guard try !follow([used], progress).isEmpty else { return }
-            _ = try builder.build(plan, .missing) { progress(pack.name, $0, $1) }
-        }
-        _ = try follow([used], progress)
     }
 
-    /// Brings files up to date for which there is much to do, side by side.
+    /// Brings files up to date for which there is much to do, several at a time.
     private func updateTogether(
         _ files: [ModelFile],
         _ progress: Progress
     ) throws(DiarioError) {
-        let names = files.map(\.plan.pack.name)
-        let lent = files.map { LentFile(file: $0, isKnown: checked.contains($0.plan.pack.name)) }
-        let work = PacksTogether<Void>(
-            names.map { folder.liveSize($0) },
-            through: space.store.standing(of: space.id).head
-        )
+        var lent: [String: LentFile] = [:]
+        for file in files {
+            let name = file.plan.pack.name
+            lent[name] = LentFile(file: file, isKnown: checked.contains(name))
+        }
         let (space, chunkCount, stop, allowance) = (space, chunkCount, stop, allowance)
-        _ = try work.run { (number, note) throws(DiarioError) in
+        let head = space.store.standing(of: spaceID).head
+        _ = try builder.work(files.map { $0.plan }) { [lent] (plan, note) throws(DiarioError) in
+            guard let one = lent[plan.pack.name] else { return nil }
             let update = ModelUpdate(
                 space,
-                lent[number].file,
+                one.file,
                 chunkCount: chunkCount,
                 stop: stop,
                 allowance: allowance
             )
-            try update.run(isKnown: lent[number].isKnown) { done, _ in note(done) }
-        } progress: { done, total in
+            try update.run(isKnown: one.isKnown) { done, _ in note(done) }
+            return nil
+        } progress: { done in
             guard let last = done.indices.min(by: { done[$0] < done[$1] }) else { return }
-            progress(names[last], done[last], total)
+            progress(files[last].plan.pack.name, done[last], head)
         }
-        checked.formUnion(names)
+        checked.formUnion(lent.keys)
     }
 
     private func update(_ file: ModelFile, _ progress: Progress) throws(DiarioError) {
@@ -258,8 +251,8 @@ package final class ReadModels {
             return file
         }
         checked.remove(name)
-        guard let live = folder.live(name) else { return nil }
-        let path = folder.fullPath(live)
+        guard let live = place.live(name) else { return nil }
+        let path = place.path(of: live.name)
         if let file = files[name], file.path == path, file.plan.fingerprint == plan.fingerprint {
             return file
         }
@@ -309,7 +302,7 @@ package final class ReadModels {
     /// What the live generation says of itself; nil if it is damaged.
     private func summary(_ path: String) throws(DiarioError) -> ModelSummary? {
         do throws(ProjectionError) {
-            return try ModelSummary(path: path, isImmutable: folder.isReadOnly)
+            return try ModelSummary(path: path, isImmutable: place.isReadOnly)
         } catch .file(_, let error) where error.kind == .damaged || error.kind == .invalid {
             note("\(path) is damaged (\(error.message)) and is built anew")
             return nil
@@ -325,8 +318,8 @@ package final class ReadModels {
     ) throws(DiarioError) -> [(pack: Pack, isHeld: Bool)] {
         var packs: [(Pack, Bool)] = []
         for used in used(names) {
-            if let live = folder.live(used.pack.name),
-                let summary = try summary(folder.fullPath(live)), summary.isHeld,
+            if let live = place.live(used.pack.name),
+                let summary = try summary(place.path(of: live.name)), summary.isHeld,
                 let own = Hash32(text: summary.fingerprint)
             {
                 packs.append((try Space.adoptedPack(own, in: space.store), true))
@@ -340,9 +333,11 @@ package final class ReadModels {
     /// The tables of the live generation, which has the same ones for ever; nil if there is none,
     /// or it is damaged.
     func liveTables(of pack: String) -> Set<String>? {
-        guard let live = folder.live(pack), let identity = folder.identity(live) else { return nil }
+        guard let live = place.live(pack), let identity = place.identity(of: live) else {
+            return nil
+        }
         if let known = tables[pack], known.file == identity { return known.names }
-        guard let names = try? folder.summary(of: live).tables else { return nil }
+        guard let names = try? place.summary(of: live).tables else { return nil }
         tables[pack] = (identity, names)
         return names
     }
@@ -350,10 +345,17 @@ package final class ReadModels {
     // MARK: Building
 
     /// Builds generations, on any thread.
-    package var builder: ModelBuilder { builder(until: stop) }
+    var builder: ModelBuilder { builder(until: stop) }
 
     private func builder(until stop: BuildStop) -> ModelBuilder {
-        ModelBuilder(space, folder, chunkCount: chunkCount, allowance: allowance, until: stop)
+        ModelBuilder(
+            space: space,
+            place: place,
+            crew: crew,
+            chunkCount: chunkCount,
+            allowance: allowance,
+            stop: stop
+        )
     }
 
     /// Builds all read models of these packs anew beside the live ones, then makes them live.
@@ -395,11 +397,13 @@ package final class ReadModels {
     }
 
     private func undoLocked(_ name: String) throws(DiarioError) -> Bool {
-        guard let live = folder.live(name),
-            let previous = try folder.generations(of: name).last(where: { $0.number < live.number })
+        guard let live = place.live(name),
+            let previous = try storing({ () throws(StorageError) in try place.generations(of: name)
+            })
+            .last(where: { $0.number < live.number })
         else { return false }
         let summary = try projecting { () throws(ProjectionError) in
-            try folder.summary(of: previous)
+            try place.summary(of: previous)
         }
         guard let fingerprint = Hash32(text: summary.fingerprint),
             try summary.history == space.history()
@@ -407,16 +411,18 @@ package final class ReadModels {
         let plan = PackPlan(try Space.adoptedPack(fingerprint, in: space.store))
         files[name] = nil
         let file = try projecting { () throws(ProjectionError) in
-            let path = folder.fullPath(previous)
+            let path = place.path(of: previous.name)
             let file = try ModelFile(path: path, plan: plan, space: space.id, .existing)
             try file.hold(true)
             return file
         }
         try modelUpdate(of: file).run { _, _ in }
         try projecting { () throws(ProjectionError) in try file.flush() }
-        try folder.makeLive(previous)
-        try folder.sync()
-        try folder.remove(live)
+        try storing { () throws(StorageError) in
+            try place.makeLive(previous)
+            try place.sync()
+            try place.remove(live.name)
+        }
         files[name] = file
         replaced.insert(name)
         return true

@@ -1,7 +1,6 @@
 import DiarioCore
 import DiarioProjection
 package import DiarioSchema
-import DiarioStorage
 
 /// Where packs come from: the program itself, or folders.
 package enum PackSource {
@@ -29,11 +28,11 @@ package enum PackSource {
         }
     }
 
-    /// The packs of these names that come with the program, all of them for `all`, and those in
-    /// these folders.
+    /// The packs of these names that come with the program, all of them for `all`, and those of
+    /// these groups.
     package static func load(
         names: [String],
-        folders: [String]
+        own groups: [Group]
     ) throws(DiarioError) -> [Pack] {
         let own = try builtIn()
         for name in names where name != "all" && !own.contains(where: { $0.name == name }) {
@@ -45,7 +44,7 @@ package enum PackSource {
             )
         }
         var packs = names.contains("all") ? own : own.filter { names.contains($0.name) }
-        if !folders.isEmpty { packs += try load(folders: folders) }
+        if !groups.isEmpty { packs += try load(own: groups) }
         do throws(PackError) { _ = try TypeCatalog(packs) } catch { throw DiarioError(error) }
         return packs
     }
@@ -53,21 +52,8 @@ package enum PackSource {
     /// The names of the packs that come with the program.
     package static let builtInNames = builtInGroups { $0 != engineName }.map(\.name)
 
-    /// The packs in the folder at `path`: one pack, or a folder of packs.
-    package static func load(folder path: String) throws(DiarioError) -> [Pack] {
-        try load(folders: [path])
-    }
-
-    /// The packs in several such folders, each of which has a name of its own.
-    package static func load(folders paths: [String]) throws(DiarioError) -> [Pack] {
-        var groups: [Group] = []
-        for path in paths {
-            let found = try self.groups(folder: path)
-            guard !found.isEmpty else {
-                throw DiarioError(.notFound, "\(path) holds no pack: \(noPackText).")
-            }
-            groups += found.map { $0.placed(in: path, of: paths.count) }
-        }
+    /// The packs of these groups, each of which has a name of its own.
+    package static func load(own groups: [Group]) throws(DiarioError) -> [Pack] {
         let packs = try load(groups: groups)
         // The program's own were tried when it was made; those of others are tried here.
         let problems = zip(groups, packs).flatMap { group, pack in
@@ -92,11 +78,10 @@ package enum PackSource {
     }
 
     /// All that is wrong with the packs in a folder, as `schema check` reports it.
-    package static func problems(folder path: String) throws(DiarioError) -> [PackProblem] {
+    package static func problems(of groups: [Group], at path: String) -> [PackProblem] {
         var problems: [PackProblem] = []
         var packs: [Pack] = []
         var checked: [Group] = []
-        let groups = try groups(folder: path)
         guard !groups.isEmpty else {
             return [PackProblem(file: path, line: nil, rule: "no-pack", message: noPackText)]
         }
@@ -155,8 +140,8 @@ package enum PackSource {
         return problems
     }
 
-    private static let engineName = "engine"
-    private static let noPackText =
+    package static let engineName = "engine"
+    package static let noPackText =
         "there is no pack.json in it, nor in a folder of it; name the folder of a pack, or of packs"
 
     /// What is wrong with a pack that is offered; those in use were taken when less was asked.
@@ -233,18 +218,23 @@ package enum PackSource {
     }
 
     /// The files of one pack, and the folder they came from.
-    private struct Group {
+    package struct Group {
         /// Relative to what was asked for; empty if that is the pack itself.
-        var name: String
-        var files: [PackFile] = []
+        package var name: String
+        package var files: [PackFile] = []
         /// What of the folder is no file of a pack.
-        var problems: [PackProblem] = []
+        package var problems: [PackProblem] = []
+
+        package init(name: String, files: [PackFile] = []) {
+            self.name = name
+            self.files = files
+        }
 
         /// What messages call it.
         var place: String { name.isEmpty ? "this program" : name }
 
         /// The same with the folder that was asked for in front, if there are several.
-        func placed(in path: String, of count: Int) -> Group {
+        package func placed(in path: String, of count: Int) -> Group {
             guard count > 1 else { return self }
             var group = self
             group.name = name.isEmpty ? path : "\(path)/\(name)"
@@ -297,82 +287,5 @@ package enum PackSource {
             groups[groups.count - 1].files.append(file)
         }
         return groups
-    }
-
-    private static func groups(folder path: String) throws(DiarioError) -> [Group] {
-        do throws(StorageError) {
-            let folder = try POSIXDirectory(path: path, access: .read)
-            if try folder.exists("pack.json") {
-                return [try group("", in: folder)]
-            }
-            var groups: [Group] = []
-            for name in try folder.list("") where name != engineName {
-                guard let pack = try pack(at: "\(path)/\(name)") else { continue }
-                groups.append(try group(name, in: pack))
-            }
-            return groups
-        } catch {
-            throw DiarioError(error)
-        }
-    }
-
-    /// The folder of a pack, which may be a link; nil if it has none, or is a file beside packs.
-    private static func pack(at path: String) throws(StorageError) -> POSIXDirectory? {
-        do throws(StorageError) {
-            let folder = try POSIXDirectory(path: path, access: .read)
-            return try folder.exists("pack.json") ? folder : nil
-        } catch .notDirectory, .notFound {
-            return nil
-        }
-    }
-
-    /// The pack in a folder: the files of it and of the folders in it.
-    private static func group(
-        _ name: String,
-        in folder: POSIXDirectory
-    ) throws(StorageError) -> Group {
-        var group = Group(name: name)
-        var size = 0
-        func refuse(_ path: String, _ rule: String, _ message: String) {
-            group.problems.append(
-                PackProblem(file: path, line: nil, rule: rule, message: message)
-            )
-        }
-        func add(_ path: String) throws(StorageError) {
-            guard group.files.count <= Limits.packFileCountMax else { return }
-            do throws(StorageError) {
-                // One byte more than allowed is enough to see that it is too much.
-                let bytes = try folder.contents(
-                    of: path,
-                    sizeMax: Limits.packSizeMax - min(size, Limits.packSizeMax)
-                )
-                size += bytes.count
-                group.files.append(PackFile(path: path, bytes: bytes))
-            } catch .notFile {
-                refuse(
-                    path,
-                    "file-kind",
-                    "it is no file but a folder, a pipe or a link, and a pack has files alone: "
-                        + "pack.json, and those of the folders beside it. Move it out of the pack, "
-                        + "or put the file itself there"
-                )
-            } catch .tooLarge {
-                refuse(
-                    path,
-                    "pack-size",
-                    "with it the pack has more bytes than the limit \(Limits.packSizeMax); split it"
-                )
-            }
-        }
-        for name in try folder.list("") where !name.hasPrefix(".") {
-            do throws(StorageError) {
-                for child in try folder.list(name) where !child.hasPrefix(".") {
-                    try add(name + "/" + child)
-                }
-            } catch .notDirectory {
-                try add(name)
-            }
-        }
-        return group
     }
 }

@@ -3,7 +3,7 @@ package import DiarioCrypto
 package import DiarioFormat
 package import DiarioLog
 package import DiarioSchema
-import DiarioStorage
+package import DiarioStorage
 
 /// A pack that a space uses from now on.
 package struct AdoptedPack: Sendable {
@@ -17,29 +17,11 @@ package struct AdoptedPack: Sendable {
 }
 
 extension Space {
-    /// Makes a space in the folder at `path`, which may be there already, with these packs.
-    ///
-    /// Whole or not at all: it is made under another name, which is changed at the end. Of several
-    /// that do so at once one makes it, and the others are told that there is a space already.
-    package static func create(at path: String, packs: [Pack]) throws(DiarioError) -> Space {
-        let draft = try SpaceDraft(at: path)
-        do throws(DiarioError) {
-            try fill(draft.path, packs)
-            try draft.finish()
-        } catch {
-            draft.discard()
-            throw error
-        }
-        return try open(at: path, access: .readWrite)
-    }
-
-    private static func fill(_ path: String, _ packs: [Pack]) throws(DiarioError) {
-        let directory: POSIXDirectory
-        do throws(StorageError) {
-            directory = try POSIXDirectory(path: path, access: .create)
-        } catch {
-            throw DiarioError(error)
-        }
+    /// Makes a space with these packs in an empty data directory that is about to get its name.
+    package static func fill(
+        _ directory: any LogDirectory,
+        _ packs: [Pack]
+    ) throws(DiarioError) {
         try logging { () throws(LogError) in try LogStore.create(in: directory) }
         let store = try openStore(directory, access: .readWrite, isDraft: true)
         try make(in: store, packs: packs).close()
@@ -56,7 +38,7 @@ extension Space {
             try store.makeWholeSpace(store.drawSpaceID()).space
         }
         do throws(DiarioError) {
-            let space = try Space(store: store, id: id)
+            var space = try Space(store: store, id: id)
             _ = try space.adopt(packs) { _, _ in }
             return space
         } catch {
@@ -70,7 +52,7 @@ extension Space {
     ///
     /// Does nothing for what it uses already. `progress` is told how many rows of reference data
     /// are settled, of how many in all.
-    package func adopt(
+    package mutating func adopt(
         _ packs: [Pack],
         progress: (Int, Int) -> Void
     ) throws(DiarioError) -> [AdoptedPack] {

@@ -4,47 +4,23 @@ import DiarioSchema
 package import DiarioStorage
 
 extension Space {
-    /// Opens a space in the folder at `path`: the one with this id, else the only one.
+    /// Opens a space of a data directory: the one with this id, else the only one.
+    ///
+    /// `path` is what messages call the directory.
     ///
     /// - Throws: `DiarioError` of the kind `.ambiguous`, with the ids, if there are several.
     package static func open(
-        at path: String,
-        space id: SpaceID? = nil,
-        access: LogStore.Access
-    ) throws(DiarioError) -> Space {
-        let directory = try openFolder(at: path, access: access)
-        return try open(directory, space: id, access: access, path: path)
-    }
-
-    private static func openFolder(
-        at path: String,
-        access: LogStore.Access
-    ) throws(DiarioError) -> POSIXDirectory {
-        do throws(StorageError) {
-            return try POSIXDirectory(
-                path: path + "/" + LogPaths.directoryName,
-                access: access == .readWrite ? .readWrite : .read
-            )
-        } catch {
-            if case .notFound = error { throw noSpace(at: path) }
-            throw DiarioError(error)
-        }
-    }
-
-    static func open(
-        _ directory: any LogDirectory,
+        in directory: any LogDirectory,
         space id: SpaceID? = nil,
         access: LogStore.Access,
         path: String
     ) throws(DiarioError) -> Space {
-        let packs = PacksAhead(directory)
         let store = try openStore(directory, access: access)
-        store.remember(packs.wait())
         let (manifests, damaged) = try logging { () throws(LogError) in
             // Where something may be written, each of them has to say which one it replaces.
             access == .readOnly ? try store.readableManifests() : (try store.manifests(), [])
         }
-        let live = manifests.filter { !$0.isStaging }.map(\.space)
+        let live = manifests.filter { !$0.isStaging }.map { $0.space }
         let chosen = try choose(id, of: live, damaged, in: store, path)
         try logging { () throws(LogError) in try store.checkTail(of: chosen) }
         if access == .readWrite, store.hasRemains(beside: manifests) {
@@ -52,7 +28,7 @@ extension Space {
             // another one took its place. If the disk refuses, whoever opens next tries.
             try? store.removeRemains()
         }
-        return try Space(store: store, id: chosen, directory: directory as? POSIXDirectory)
+        return try Space(store: store, id: chosen)
     }
 
     private static func choose(
@@ -104,7 +80,7 @@ extension Space {
         }
     }
 
-    private static func noSpace(at path: String) -> DiarioError {
+    package static func noSpace(at path: String) -> DiarioError {
         DiarioError(
             .notFound,
             "There is no space in \(path). Make one with `diario init \(path)`, or name its folder."
@@ -132,12 +108,11 @@ extension Space {
         }
     }
 
-    /// Opens all spaces of the folder at `path` for reading; those that are damaged say so.
-    package static func openAll(at path: String) throws(DiarioError) -> Folder {
-        let directory = try openFolder(at: path, access: .readOnly)
-        let packs = PacksAhead(directory)
+    /// Opens all spaces of a data directory for reading; those that are damaged say so.
+    package static func openAll(
+        in directory: any LogDirectory
+    ) throws(DiarioError) -> Folder {
         let store = try openStore(directory, access: .readOnly)
-        store.remember(packs.wait())
         var entries: [Entry] = []
         let (manifests, damaged) = try logging { () throws(LogError) in
             try store.readableManifests()
@@ -152,7 +127,7 @@ extension Space {
                 continue
             }
             do throws(DiarioError) {
-                let space = try Space(store: store, id: id, directory: directory)
+                let space = try Space(store: store, id: id)
                 entries.append(Entry(id: id, space: .success(space)))
             } catch {
                 guard let fault = error.fault else { throw error }

@@ -9,7 +9,7 @@ extension Space {
     ///
     /// True if there is more than before.
     @discardableResult
-    package func refresh() throws(DiarioError) -> Bool {
+    package mutating func refresh() throws(DiarioError) -> Bool {
         let id = id
         let (isMore, isThere) = try logging { () throws(LogError) in
             (try store.refresh(), try store.hasSpace(id))
@@ -18,9 +18,16 @@ extension Space {
         return try followRenewal(of: id) || isMore
     }
 
+    /// The space with what others recorded, and with the types of packs that they adopted.
+    package func refreshed() throws(DiarioError) -> Space {
+        var space = self
+        try space.refresh()
+        try space.takeUpAdoptions()
+        return space
+    }
+
     /// Goes on with the space that took the place of `old`, if another process made one.
-    package func followRenewal(of old: SpaceID) throws(DiarioError) -> Bool {
-        // Another thread may have done so.
+    package mutating func followRenewal(of old: SpaceID) throws(DiarioError) -> Bool {
         guard id == old else { return true }
         let manifests = try logging { () throws(LogError) in
             // What was adopted in the new one is in the log.

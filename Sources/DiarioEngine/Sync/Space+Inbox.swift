@@ -41,9 +41,7 @@ extension Space {
     }
 
     private func inboxReader() throws(DiarioError) -> InboxReader {
-        try refresh()
-        try takeUpAdoptions()
-        return try InboxReader(self)
+        try InboxReader(try refreshed())
     }
 
     /// What others recorded about the subjects of a batch behind its base, and before it was
@@ -74,6 +72,12 @@ extension Space {
 
     /// Removes a batch from the inbox for good; gives its origin and how many events it had.
     package func drop(_ origin: Origin) throws(DiarioError) -> (origin: Origin, count: Int) {
+        try refreshed().dropNow(origin)
+    }
+
+    private func dropNow(
+        _ origin: Origin
+    ) throws(DiarioError) -> (origin: Origin, count: Int) {
         let hold = try logging { () throws(LogError) in try store.holdInbox(of: id) }
         defer { hold.release() }
         let batch = try batch(with: origin, in: try inboxReader())
@@ -104,6 +108,13 @@ extension Space {
 
     /// Records a batch of the inbox once more, and takes it out: schema/format/sync.md, section 8.
     package func retry(_ origin: Origin, evenIfChanged: Bool) throws(DiarioError) -> InboxRetry {
+        try refreshed().retryNow(origin, evenIfChanged: evenIfChanged)
+    }
+
+    private func retryNow(
+        _ origin: Origin,
+        evenIfChanged: Bool
+    ) throws(DiarioError) -> InboxRetry {
         let hold = try logging { () throws(LogError) in try store.holdInbox(of: id) }
         defer { hold.release() }
         let reader = try inboxReader()
@@ -202,7 +213,7 @@ extension Space {
             // for a sequence that there is not, so it is not appended, whatever else happens.
             let append = Append(
                 space: id,
-                contents: [.batch(batchStart.draft)],
+                contents: [.batch(types.draft)],
                 firstSequence: 0
             )
             do throws(LogError) { _ = try store.append(append) } catch {
@@ -221,7 +232,7 @@ extension Space {
     ) throws(DiarioError) -> DraftBatch {
         var ids = ids
         ids.add(note)
-        var draft = batchStart.draft
+        var draft = types.draft
         for (index, old) in batch.lines.enumerated() {
             let sequence = note.new.sequence + UInt64(index)
             let origin = Origin(replica: note.new.replica, sequence: sequence)

@@ -153,8 +153,7 @@ extension ServedDirectory {
     func packs(_ question: Question) throws(Problem) -> HTTPAnswer {
         try question.allow([])
         try question.require(.read, "read")
-        let space = try space(question.space).space
-        _ = try answering { () throws(DiarioError) in try space.takeUpAdoptions() }
+        let space = try space(question.space).refreshed()
         return .object { json in
             json.add(
                 "packs",

@@ -214,7 +214,7 @@ extension ServedDirectory {
         try question.allow([])
         try question.require(.append, "append")
         let space = try space(question.space)
-        _ = try answering { () throws(DiarioError) in try space.space.takeUpAdoptions() }
+        let newest = try space.refreshed()
         let form: EventBody.Form =
             switch MediaType(ofBody: question.request.headers["content-type"]) {
             case .lines: .lines
@@ -226,7 +226,7 @@ extension ServedDirectory {
             mayNameOthers: question.token.rights.mayRelay || question.token.actor == nil
         )
         let events = try answering { () throws(DiarioError) in
-            try EventBody(question.request.body, form, by: policy, to: space.space)
+            try EventBody(question.request.body, form, by: policy, to: newest)
         }
         guard events.count > 0 else {
             throw Problem(.malformed, "There is no event in the body.")

@@ -95,8 +95,8 @@ extension ServedSpace {
     /// The event at a position as JSON; nil if there is none.
     fileprivate func event(at position: UInt64) throws(Problem) -> [UInt8]? {
         guard position <= head else { return nil }
+        let space = try refreshed()
         return try answering { () throws(DiarioError) in
-            try space.takeUpAdoptions()
             var filter = EventFilter.everything
             filter.positions = position...position
             filter.part = .canonical

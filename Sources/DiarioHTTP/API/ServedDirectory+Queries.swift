@@ -11,8 +11,7 @@ extension ServedDirectory {
         try question.allow([])
         try question.require(.read, "read")
         // Not from the read models, which a question may have in hand for long.
-        let space = try space(question.space).space
-        _ = try answering { () throws(DiarioError) in try space.takeUpAdoptions() }
+        let space = try space(question.space).refreshed()
         let list = space.packs.filter { !$0.sql.readModels.isEmpty }.flatMap { pack in
             pack.sql.queries.map { $0.description(in: pack) }
         }

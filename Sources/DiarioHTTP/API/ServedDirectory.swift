@@ -17,7 +17,7 @@ package final class ServedDirectory: Sendable {
     private let newerPacks: [Pack]
     let questionTimeMax: Duration
     private let spaces: Mutex<OpenSpaces>
-    private let shelf = TypeShelf()
+    private let shelf = CommonTypes()
     /// Held while a space is opened: those that are open are served meanwhile.
     private let opening = Mutex<Void>(())
     private let isStopped = Mutex(false)
@@ -73,38 +73,22 @@ package final class ServedDirectory: Sendable {
     func space(_ named: NamedSpace) throws(Problem) -> ServedSpace {
         if let known = spaces.withLock({ $0.find(named.id) }) { return known }
         let authority = try admitting { () throws(Refusal) in try served.authority(of: named) }
-        // One at a time: two must not adopt the same pack. Carried out as a value, because the
-        // lock's closure is not generic over the error.
-        var outcome: Result<ServedSpace, Problem> = .failure(Problem(.failed, "It was not opened."))
-        opening.withLock { _ in
-            if let known = spaces.withLock({ $0.find(named.id) }) {
-                return outcome = .success(known)
-            }
-            do throws(Problem) {
-                try admitting { () throws(Refusal) in try authority.prepare() }
-                let space = try answering { () throws(DiarioError) in
-                    let space = try Space(
-                        store: store,
-                        id: named.id,
-                        directory: directory,
-                        shelf: shelf
-                    )
-                    let newer = newerPacks.filter { pack in
-                        space.packs.contains {
-                            $0.name == pack.name && $0.version < pack.version
-                        }
-                    }
-                    if !newer.isEmpty { _ = try space.adopt(newer) { _, _ in } }
-                    return space
+        // One at a time: two must not adopt the same pack.
+        return try opening.withLock { (_) throws(Problem) in
+            if let known = spaces.withLock({ $0.find(named.id) }) { return known }
+            try admitting { () throws(Refusal) in try authority.prepare() }
+            let space = try answering { () throws(DiarioError) in
+                var space = try Space(store: store, id: named.id, shelf: shelf)
+                let newer = newerPacks.filter { pack in
+                    space.packs.contains { $0.name == pack.name && $0.version < pack.version }
                 }
-                let made = ServedSpace(space)
-                spaces.withLock { $0.add(made, named.id) }
-                outcome = .success(made)
-            } catch {
-                outcome = .failure(error)
+                if !newer.isEmpty { _ = try space.adopt(newer) { _, _ in } }
+                return space
             }
+            let made = ServedSpace(space)
+            spaces.withLock { $0.add(made, named.id) }
+            return made
         }
-        return try outcome.get()
     }
 
     /// Runs `body` with the read models of a space, of which those of the packs that `follow` gives

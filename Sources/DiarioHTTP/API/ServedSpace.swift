@@ -9,7 +9,7 @@ import Synchronization
 
 /// A space that is served: its events, its read models, and those who wait for news of it.
 final class ServedSpace: Sendable {
-    let space: Space
+    private let shared: SharedSpace
     let bell = Bell()
     private let models = Mutex<Models>(Models())
     private let modelsAreOpen = Atomic(false)
@@ -24,8 +24,16 @@ final class ServedSpace: Sendable {
     }
 
     init(_ space: Space) {
-        self.space = space
+        shared = SharedSpace(space)
         seenHead = Mutex(space.store.head(of: space.id))
+    }
+
+    /// The space as it was known last.
+    var space: Space { shared.current }
+
+    /// The space with the types of packs that were adopted meanwhile.
+    func refreshed() throws(Problem) -> Space {
+        try answering { () throws(DiarioError) in try shared.refreshed() }
     }
 
     var head: UInt64 { space.store.head(of: space.id) }
@@ -65,8 +73,10 @@ final class ServedSpace: Sendable {
         models.withLockIfAvailable { kept in
             do throws(Problem) {
                 let models: ReadModels
+                let space = try refreshed()
                 if let known = kept.models {
                     models = known
+                    models.space = space
                 } else {
                     models = try answering { () throws(DiarioError) in
                         try ReadModels(space, chunkCount: Self.chunkCount)
@@ -75,7 +85,6 @@ final class ServedSpace: Sendable {
                     modelsAreOpen.store(true, ordering: .relaxed)
                 }
                 models.stop = stop
-                _ = try answering { () throws(DiarioError) in try space.takeUpAdoptions() }
                 let packs = try follow(models)
                 if !packs.isEmpty {
                     try answering { () throws(DiarioError) in try models.update(packs) }
@@ -124,9 +133,9 @@ final class ServedSpace: Sendable {
         {
             return kept
         }
+        let space = try refreshed()
         let made = try answering { () throws(DiarioError) in
-            try space.takeUpAdoptions()
-            return try EventPage(of: space, after: position, through: head, wanted, until: stop)
+            try EventPage(of: space, after: position, through: head, wanted, until: stop)
         }
         if wanted.isPlain { page.withLock { $0 = made } }
         return made

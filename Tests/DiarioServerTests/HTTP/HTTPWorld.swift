@@ -91,7 +91,7 @@ final class HTTPWorld: Sendable {
         let store = try Space.openStore(directory, access: .readWrite)
         let lineage = try space.store.status(of: space.id).manifest.lineage
         try store.makeReplica(of: space.id, lineage: lineage, epoch: 0)
-        return Diary(space: try Space(store: store, id: space.id, directory: directory))
+        return Diary(space: try Space(store: store, id: space.id))
     }
 
     /// Records so many weights, as one batch.

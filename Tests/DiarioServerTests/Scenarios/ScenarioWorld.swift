@@ -103,6 +103,7 @@ final class ScenarioWorld {
     }
 
     func adopt(_ pack: String, in space: Space) throws {
+        var space = space
         _ = try space.adopt([try Self.pack(pack)]) { _, _ in }
     }
 

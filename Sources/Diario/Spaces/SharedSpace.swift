@@ -1,0 +1,56 @@
+package import DiarioCrypto
+package import DiarioEngine
+import Synchronization
+
+/// The newest copy of a space, for several threads.
+package final class SharedSpace: Sendable {
+    private let kept: Mutex<Space>
+
+    package init(_ space: Space) { kept = Mutex(space) }
+
+    package var current: Space { kept.withLock { $0 } }
+
+    /// Runs `body` with a copy, and keeps what becomes of it, also when `body` throws.
+    ///
+    /// Of two threads that do so at once the last one wins; what the other one found is found
+    /// again.
+    package func update<Value>(
+        _ body: (inout Space) throws(DiarioError) -> Value
+    ) throws(DiarioError) -> Value {
+        let known = current
+        var space = known
+        defer {
+            if space.id != known.id || space.types !== known.types {
+                kept.withLock { $0 = space }
+            }
+        }
+        return try body(&space)
+    }
+
+    /// The space with the types of packs that were adopted meanwhile.
+    package func refreshed() throws(DiarioError) -> Space {
+        try update { (space) throws(DiarioError) in
+            try space.takeUpAdoptions()
+            return space
+        }
+    }
+}
+
+/// Types that all spaces of a process have in common.
+package final class CommonTypes: TypeShelf {
+    private let known = Mutex<[[Hash32]: SpaceTypes]>([:])
+    private static let countMax = 64
+
+    package init() {}
+
+    package func types(of adoptions: [Hash32]) -> SpaceTypes? {
+        known.withLock { $0[adoptions] }
+    }
+
+    package func keep(_ types: SpaceTypes, of adoptions: [Hash32]) {
+        known.withLock { known in
+            if known.count >= Self.countMax { known.removeAll() }
+            known[adoptions] = types
+        }
+    }
+}

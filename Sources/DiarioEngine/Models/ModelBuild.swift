@@ -1,0 +1,157 @@
+import DiarioCore
+import DiarioCrypto
+import DiarioLog
+import DiarioProjection
+import DiarioSchema
+import DiarioStorage
+
+/// Builds one generation of a pack's read models beside the live one, a transaction at a time, and
+/// makes it live.
+///
+/// The live one is read, and follows the log, meanwhile: its lock is held only for the events that
+/// came since, and while the new one takes its place.
+struct ModelBuild {
+    /// Why a generation is built.
+    enum Reason {
+        /// Somebody asked for it: everything is built, however long it takes.
+        case asked
+        /// A query needs what is missing: read models that are the same in the live generation are
+        /// taken from there, and if the others take too long, the next query goes on with them.
+        case missing
+    }
+
+    private enum State {
+        case catchingUp
+        case finishing
+        case done
+    }
+
+    let file: ModelFile
+    private let builder: ModelBuilder
+    private let live: ModelGeneration?
+    private let generation: ModelGeneration
+    private let update: ModelUpdate
+    /// Up to here events are applied before the lock is taken.
+    private let head: UInt64
+    private var state = State.catchingUp
+
+    /// For a caller that builds alone.
+    init(
+        _ builder: ModelBuilder,
+        _ plan: PackPlan,
+        _ reason: Reason
+    ) throws(DiarioError) {
+        let (space, place) = (builder.space, builder.place)
+        self.builder = builder
+        live = place.live(plan.pack.name)
+        let history = try space.history()
+        let generation = try builder.generation(for: plan, after: live, history, reason)
+        self.generation = generation
+        file = try projecting { () throws(ProjectionError) in
+            try ModelFile(
+                path: place.path(of: generation.name),
+                plan: plan,
+                space: space.id,
+                history: history,
+                .building
+            )
+        }
+        update = ModelUpdate(
+            space,
+            file,
+            chunkCount: builder.chunkCount,
+            stop: builder.stop,
+            allowance: reason == .missing ? builder.allowance : nil
+        )
+        head = space.store.standing(of: space.id).head
+    }
+
+    /// All events up to here were applied.
+    var applied: UInt64 { update.applied }
+
+    /// Applies the events of one transaction; false once the generation is live.
+    mutating func step() throws(DiarioError) -> Bool {
+        switch state {
+        case .catchingUp:
+            if try update.catchUpStep(through: head) { return true }
+            state = .finishing
+            return true
+        case .finishing:
+            try finish()
+            state = .done
+            return false
+        case .done: return false
+        }
+    }
+
+    private func finish() throws(DiarioError) {
+        let (name, place) = (generation.pack, builder.place)
+        // What waits for the disk comes before the lock that those who follow the log wait for.
+        try projecting { () throws(ProjectionError) in try file.flush() }
+        try storing { () throws(StorageError) in try place.sync() }
+        try builder.stop.check()
+        var unfinished: DiarioError?
+        let lock = try storing { () throws(StorageError) in try place.lock(of: name) }
+        try builder.holding(lock) { () throws(DiarioError) in
+            do throws(DiarioError) { try update.run { _, _ in } } catch {
+                guard file.isSpent else { throw error }
+                // Who follows it goes on with what is left.
+                unfinished = error
+            }
+            try storing { () throws(StorageError) in try place.makeLive(generation) }
+        }
+        try storing { () throws(StorageError) in
+            try place.sync()
+            for old in try place.generations(of: name) where old != generation && old != live {
+                try place.remove(old.name)
+            }
+        }
+        if let unfinished { throw unfinished }
+    }
+}
+
+extension ModelBuilder {
+    /// The generation to build: one that was begun and not made live, or a new one.
+    fileprivate func generation(
+        for plan: PackPlan,
+        after live: ModelGeneration?,
+        _ history: String,
+        _ reason: ModelBuild.Reason
+    ) throws(DiarioError) -> ModelGeneration {
+        let name = plan.pack.name
+        return try storing { () throws(StorageError) in
+            let known = try place.generations(of: name)
+            for generation in known where generation.number > live?.number ?? 0 {
+                let summary = try? place.summary(of: generation)
+                if summary?.fingerprint == plan.fingerprint.text,
+                    summary?.space == space.id.text, summary?.history == history,
+                    reason == .missing || summary?.isCopy == false
+                {
+                    return generation
+                }
+                try place.remove(generation.name)
+            }
+            let number = (known.last?.number ?? 0) + 1
+            let generation = ModelGeneration(pack: name, number: number)
+            // One that has effects of events which are no more is no beginning.
+            if reason == .missing, let live, (try? place.summary(of: live))?.history == history {
+                // A live file that cannot be read is no reason to have none.
+                do throws(ProjectionError) {
+                    try ModelFile.copy(
+                        place.path(of: live.name),
+                        to: place.path(of: generation.name)
+                    )
+                } catch {
+                    try place.remove(generation.name)
+                }
+            }
+            return generation
+        }
+    }
+}
+
+extension ModelPlace {
+    func summary(of generation: ModelGeneration) throws(ProjectionError) -> ModelSummary {
+        try ModelSummary(path: path(of: generation.name), isImmutable: isReadOnly)
+    }
+}
