@@ -80,7 +80,7 @@ extension Diary {
         _ query: String,
         _ parameters: [String: SQLValue] = [:]
     ) async throws -> QueryAnswer {
-        try await answer(.sql(query, parameters)).answer
+        try await answer(.sql(query, parameters.mapValues { Value($0) })).answer
     }
 
     /// The answers to a named query: at once, and again each time a table that it reads changed.
@@ -96,7 +96,7 @@ extension Diary {
         _ query: String,
         _ parameters: [String: SQLValue] = [:]
     ) -> LiveQuery {
-        LiveQuery(diary: self, question: .sql(query, parameters))
+        LiveQuery(diary: self, question: .sql(query, parameters.mapValues { Value($0) }))
     }
 
     /// Builds the read models of all packs anew from the log, beside those that are read meanwhile.
@@ -154,12 +154,6 @@ extension Diary {
         return made
     }
 
-    /// What is asked.
-    enum Question: Sendable {
-        case named(String, [String: String])
-        case sql(String, [String: SQLValue])
-    }
-
     /// An answer, and the tables that it was read from.
     struct Reading: Sendable {
         let answer: QueryAnswer
@@ -190,42 +184,24 @@ extension Diary {
     }
 
     private func ask(_ question: Question, _ stop: BuildStop) throws(DiarioError) -> Reading {
-        _ = try follow(question, stop)
-        let models = try models()
-        switch question {
-        case .named(let name, let texts):
-            let (pack, query) = try models.query(name)
-            let source = try models.builtSource(of: pack.name)
-            return try projecting { () throws(ProjectionError) in
-                let reader = try ModelReader(source)
-                let values = try query.values(texts)
-                return try read(reader, query.statement.text, values, stop)
-            }
-        case .sql(let query, let values):
-            let scope = models.scope(of: query)
-            return try projecting { () throws(ProjectionError) in
-                let reader = try models.reader(for: scope)
-                return try read(reader, query, values.mapValues { Value($0) }, stop)
-            }
+        let prepared = try prepare(question, stop)
+        let end = ContinuousClock.now + .seconds(Limits.querySecondsMax)
+        var bounds = ModelReader.Bounds()
+        bounds.isOver = { stop.hasBeenAsked || ContinuousClock.now > end }
+        do throws(ProjectionError) { return try Reading(prepared.answer(bounds)) } catch {
+            throw DiarioError(error)
         }
     }
 
-    /// Brings the read models that a question may read up to what this and other processes
-    /// recorded; gives their packs.
-    private func follow(
+    /// Brings the read models that a question reads up to what this and other processes recorded.
+    private func prepare(
         _ question: Question,
         _ stop: BuildStop
-    ) throws(DiarioError) -> [String] {
+    ) throws(DiarioError) -> PreparedQuestion {
         try refresh()
         let models = try models()
-        let packs =
-            switch question {
-            case .named(let name, _): [try models.query(name).0.name]
-            case .sql(let query, _): models.scope(of: query).packs
-            }
         models.stop = stop
-        try models.update(packs)
-        return packs
+        return try models.ask(question)
     }
 
     /// Whether one of these tables may have changed since somebody asked last.
@@ -238,7 +214,7 @@ extension Diary {
         since last: UInt64
     ) async throws -> (Bool, now: UInt64) {
         let packs = try await endingWithTask { (stop) throws(DiarioError) in
-            try follow(question, stop)
+            try prepare(question, stop).packs
         }
         let changed = try models().takeChangedTables()
         for (pack, tables) in changed where !tables.isEmpty {
@@ -250,17 +226,11 @@ extension Diary {
         }
         return (isChanged, changeNumber)
     }
+}
 
-    private func read(
-        _ reader: ModelReader,
-        _ sql: String,
-        _ values: [String: Value],
-        _ stop: BuildStop
-    ) throws(ProjectionError) -> Reading {
-        let end = ContinuousClock.now + .seconds(Limits.querySecondsMax)
-        var bounds = ModelReader.Bounds()
-        bounds.isOver = { stop.hasBeenAsked || ContinuousClock.now > end }
-        let answer = try reader.answer(sql, values, bounds)
+extension Diary.Reading {
+    /// Reads all rows of an answer.
+    fileprivate init(_ answer: ModelAnswer) throws(ProjectionError) {
         var rows: [[SQLValue]] = []
         var size = 0
         while let row = try answer.next() {
@@ -277,9 +247,9 @@ extension Diary {
                 )
             }
         }
-        return Reading(
+        self.init(
             answer: QueryAnswer(columns: answer.columns, rows: rows),
-            tables: reader.readTables
+            tables: answer.readTables
         )
     }
 
@@ -305,21 +275,21 @@ public struct LiveQuery: AsyncSequence, Sendable {
     public typealias Element = QueryAnswer
 
     let diary: Diary
-    let question: Diary.Question
+    let question: Question
 
     public func makeAsyncIterator() -> Iterator { Iterator(diary: diary, question: question) }
 
     /// Asks again when a table that was read has changed.
     public struct Iterator: AsyncIteratorProtocol {
         let diary: Diary
-        let question: Diary.Question
+        let question: Question
         private var last: Diary.Reading?
         private var seen: UInt64 = 0
 
         /// Others may record too, and only the log tells of that.
         private static let pause = Duration.milliseconds(250)
 
-        init(diary: Diary, question: Diary.Question) {
+        init(diary: Diary, question: Question) {
             self.diary = diary
             self.question = question
         }

@@ -31,9 +31,8 @@ import Testing
         let space = try Space.create(at: folder.path, packs: PackSource.builtIn())
         let models = try ReadModels(space)
         for statement in ["SELECT * FROM weight", "SELECT * FROM meals.WEIGHT"] {
-            let reader = try models.reader(for: models.scope(of: statement))
             let error = #expect(throws: ProjectionError.self) {
-                _ = try reader.answer(statement)
+                _ = try PreparedQuestion(statement, [:], models).answer(ModelReader.Bounds())
             }
             #expect(error?.message.contains("read models of meals are not built") == true)
         }
@@ -92,11 +91,9 @@ import Testing
         try bytes.write(to: URL(fileURLWithPath: fish.path))
 
         let sql = "SELECT count(*) FROM music.diario_table"
-        let scope = models.scope(of: sql)
-        #expect(scope.packs == ["music"])
-        try models.update(scope.packs)
-        let answer = try models.reader(for: scope).answer(sql)
-        #expect(try answer.next() != nil)
+        let question = try models.ask(.sql(sql, [:]))
+        #expect(question.packs == ["music"])
+        #expect(try question.answer(ModelReader.Bounds()).next() != nil)
         #expect(models.source(of: "fish")?.path == fish.path)
         try models.update()
         #expect(models.notes.contains { $0.contains("is damaged") })
@@ -110,7 +107,7 @@ import Testing
         let models = try ReadModels(space)
         try models.update()
         func answer(_ sql: String) throws -> [Value]? {
-            try models.reader(for: models.scope(of: sql)).answer(sql).next()
+            try models.ask(.sql(sql, [:])).answer(ModelReader.Bounds()).next()
         }
         for sql in ["SELECT count(*) FROM place", "SELECT p.name FROM \"place\" AS p"] {
             let error = #expect(throws: ProjectionError.self, "\(sql)") { try answer(sql) }

@@ -43,7 +43,7 @@ extension Command {
 /// The commands `diario quarantine list`, `show` and `retry`.
 enum QuarantineCommand {
     static func list(_ call: Invocation) throws {
-        try QueryCommand.withModels(call) { models in
+        try withUpdatedModels(call) { models in
             let entries = try models.quarantined()
             if call.isJSON { return try call.output.json(entries.map { fields($0, $1) }) }
             guard !entries.isEmpty else {
@@ -59,9 +59,22 @@ enum QuarantineCommand {
         }
     }
 
+    /// Opens the read models, brought up to what the log holds.
+    private static func withUpdatedModels(
+        _ call: Invocation,
+        _ body: (ReadModels) throws -> Void
+    ) throws {
+        try QueryCommand.withModels(call) { models, bar in
+            try models.update { _, done, total in bar.update(done: done, total: total) }
+            bar.finish()
+            for note in models.notes { call.remark(note) }
+            try body(models)
+        }
+    }
+
     static func show(_ call: Invocation) throws {
         let origin = try call.origin(call.arguments.operands[0], listedBy: "quarantine list")
-        try QueryCommand.withModels(call) { models in
+        try withUpdatedModels(call) { models in
             let own = try models.quarantined().filter { $0.event.origin == origin }
             guard !own.isEmpty else {
                 throw Failure.failed(

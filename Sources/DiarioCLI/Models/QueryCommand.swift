@@ -88,63 +88,55 @@ enum QueryCommand {
         guard !call.arguments.has("names") else {
             throw Failure.usage("--names lists the queries; give it, or the name of one")
         }
-        let bounds = try bounds(call)
-        let texts = try parameters(call)
-        try withModels(call, follow: { models in [try find(name, models).0.name] }) { models in
-            let (pack, query) = try find(name, models)
-            let values: [String: Value]
-            do { values = try query.values(texts) } catch let error as ProjectionError {
-                throw Failure.usage(error.message)
-            }
-            let reader = try ModelReader(models.builtSource(of: pack.name))
-            try answer(call, query.statement.text, values, bounds, reader)
-            try remarkQuarantine(call, models, [pack.name])
-        }
+        try ask(.named(name, try parameters(call)), call)
     }
 
     static func sql(_ call: Invocation) throws {
-        let bounds = try bounds(call)
         let values = try parameters(call).mapValues(value)
-        let statement = try statement(call)
-        try withModels(call, follow: { models in models.scope(of: statement).packs }) { models in
-            let scope = models.scope(of: statement)
-            try answer(call, statement, values, bounds, models.reader(for: scope))
-            try remarkQuarantine(call, models, scope.named)
+        try ask(.sql(try statement(call), values), call)
+    }
+
+    private static func ask(_ question: Question, _ call: Invocation) throws {
+        let bounds = try bounds(call)
+        try withModels(call) { models, bar in
+            let prepared: PreparedQuestion
+            do throws(DiarioError) {
+                prepared = try models.ask(question) { _, done, total in
+                    bar.update(done: done, total: total)
+                }
+            } catch {
+                bar.finish()
+                if error.rule == "parameter" { throw Failure.usage(error.message) }
+                guard error.rule == "query", let near = nearest(question, models) else {
+                    throw error
+                }
+                throw Failure.failed("\(error.message) Did you mean \(near)?")
+            }
+            bar.finish()
+            for note in models.notes { call.remark(note) }
+            try print(prepared.answer(bounds), call)
+            try remarkQuarantine(call, models, prepared.named)
         }
     }
 
-    /// Opens the space and brings its read models up to date: those of the packs that `follow`
-    /// gives, or all.
+    /// Opens the space and its read models, with a bar for following the log.
     static func withModels(
         _ call: Invocation,
-        follow: (ReadModels) throws -> [String]? = { _ in nil },
-        _ body: (ReadModels) throws -> Void
+        _ body: (ReadModels, ProgressBar) throws -> Void
     ) throws {
         try call.reading { space in
             let models = try ReadModels(space)
-            try call.withBar("Following the log", unit: "events") { bar in
-                try models.update(follow(models)) { _, done, total in
-                    bar.update(done: done, total: total)
-                }
-            }
-            for note in models.notes { call.remark(note) }
-            try body(models)
+            try call.withBar("Following the log", unit: "events") { try body(models, $0) }
         }
     }
 
-    private static func find(_ name: String, _ models: ReadModels) throws -> (Pack, PackQuery) {
-        do { return try models.query(name) } catch {
-            let known = models.packs.flatMap { pack in
-                pack.sql.queries.flatMap { [$0.name, "\(pack.name).\($0.name)"] }
-            }
-            guard error.kind == .notFound, let near = NearestWord.find(name, in: known) else {
-                throw error
-            }
-            throw Failure.failed(
-                "There is no query \(CellText.oneLine(name)); did you mean \(near)? `diario query` "
-                    + "lists those there are."
-            )
+    /// The name of a query that was probably meant.
+    private static func nearest(_ question: Question, _ models: ReadModels) -> String? {
+        guard case .named(let name, _) = question else { return nil }
+        let known = models.packs.flatMap { pack in
+            pack.sql.queries.flatMap { [$0.name, "\(pack.name).\($0.name)"] }
         }
+        return NearestWord.find(name, in: known)
     }
 
     /// Says of the packs that were read if an answer lacks events.
@@ -231,15 +223,8 @@ enum QueryCommand {
 
     // MARK: Answers
 
-    private static func answer(
-        _ call: Invocation,
-        _ sql: String,
-        _ values: [String: Value],
-        _ bounds: ModelReader.Bounds,
-        _ reader: ModelReader
-    ) throws {
+    private static func print(_ answer: ModelAnswer, _ call: Invocation) throws {
         let limit = try call.arguments.count("limit", from: 1)
-        let answer = try reader.answer(sql, values, bounds)
         if call.isJSON { try answer.checkNames() }
         var printer = try AnswerPrinter(answer.columns, call)
         var (rest, hasMore) = (limit ?? .max, false)

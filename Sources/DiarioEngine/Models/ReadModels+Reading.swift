@@ -35,7 +35,8 @@ extension ReadModels {
         guard let first = found.first else {
             throw DiarioError(
                 .notFound,
-                "There is no query \(name). `diario query` lists those there are."
+                "There is no query \(name). `diario query` lists those there are.",
+                rule: "query"
             )
         }
         guard found.count == 1 else {

@@ -1,4 +1,4 @@
-package import DiarioProjection
+import DiarioProjection
 import DiarioSchema
 
 /// What a statement of SQL may read: the packs of which it has a name.
@@ -56,7 +56,7 @@ extension ReadModels {
     ]
 
     /// The read models of a pack, whose name is known.
-    package func builtSource(of pack: String) throws(DiarioError) -> ModelReader.Source {
+    func builtSource(of pack: String) throws(DiarioError) -> ModelReader.Source {
         guard let source = source(of: pack) else { throw notBuilt(pack) }
         return source
     }
@@ -69,20 +69,16 @@ extension ReadModels {
         )
     }
 
-    /// Opens what a statement may read.
-    package func reader(for scope: SQLScope) throws(ProjectionError) -> ModelReader {
-        let all = sources()
-        let reader = try ModelReader(
-            all.filter { scope.named.contains($0.pack) },
-            listing: scope.listsTables ? all : []
-        )
-        for pack in packs where !all.contains(where: { $0.pack == pack.name }) {
-            for definition in pack.sql.readModels.flatMap(\.definitions) {
+    /// What to say of the tables of packs whose read models are not among these, by their names.
+    func missingTables(besides sources: [ModelReader.Source]) -> [String: String] {
+        var missing: [String: String] = [:]
+        for pack in packs where !sources.contains(where: { $0.pack == pack.name }) {
+            for definition in pack.sql.readModels.flatMap({ $0.definitions }) {
                 guard let table = definition.tableName else { continue }
-                reader.missingTables[table] = notBuilt(pack.name).message
+                missing[table] = notBuilt(pack.name).message
             }
         }
-        return reader
+        return missing
     }
 }
 

@@ -47,19 +47,18 @@ extension ServedDirectory {
         in space: NamedSpace,
         until stop: BuildStop
     ) throws(Problem) -> HTTPAnswer {
-        let (query, source) = try withModels(
-            of: space,
-            until: stop,
-            following: { (models) throws(Problem) in [try Self.find(name, models).0.name] }
-        ) { (models) throws(Problem) in
-            let (pack, query) = try Self.find(name, models)
-            guard let source = models.source(of: pack.name) else {
-                throw Problem(.unavailable, "The read models of \(pack.name) are not built.")
+        let prepared = try withModels(of: space, until: stop) { (models) throws(Problem) in
+            do throws(DiarioError) { return try models.ask(.named(name, texts)) } catch {
+                var problem = Problem(error)
+                if error.rule == "query" {
+                    problem.detail = "There is no query \(name)."
+                    problem.remedy = "The list of queries has those there are."
+                }
+                throw problem
             }
-            return (query, source)
         }
         // By a connection of its own: nobody waits for an answer that takes long.
-        do throws(ProjectionError) { return try answer(query, texts, source, stop) } catch {
+        do throws(ProjectionError) { return try answer(prepared, stop) } catch {
             guard case .query(let fault) = error, fault.kind == .time else {
                 throw Problem(DiarioError(error))
             }
@@ -67,32 +66,14 @@ extension ServedDirectory {
         }
     }
 
-    private static func find(
-        _ name: String,
-        _ models: ReadModels
-    ) throws(Problem) -> (Pack, PackQuery) {
-        do throws(DiarioError) { return try models.query(name) } catch {
-            var problem = Problem(error)
-            if problem.kind == .notFound {
-                problem.detail = "There is no query \(name)."
-                problem.remedy = "The list of queries has those there are."
-            }
-            throw problem
-        }
-    }
-
     private func answer(
-        _ query: PackQuery,
-        _ texts: [String: String],
-        _ source: ModelReader.Source,
+        _ prepared: PreparedQuestion,
         _ stop: BuildStop
     ) throws(ProjectionError) -> HTTPAnswer {
-        let values = try query.values(texts)
-        let reader = try ModelReader(source)
         var bounds = ModelReader.Bounds()
         let end = ContinuousClock.now + questionTimeMax
         bounds.isOver = { stop.hasBeenAsked || ContinuousClock.now > end }
-        let answer = try reader.answer(query.statement.text, values, bounds)
+        let answer = try prepared.answer(bounds)
         try answer.checkNames()
         var bytes = Array("[".utf8)
         var isFirst = true
@@ -110,7 +91,7 @@ extension ServedDirectory {
 }
 
 extension PackQuery {
-    /// What it answers and is asked with, as an object.
+    /// What it answers and is asked with, as an object of JSON.
     fileprivate func description(in pack: Pack) -> [UInt8] {
         JSONObjectWriter.object { json in
             json.add("pack", pack.name)

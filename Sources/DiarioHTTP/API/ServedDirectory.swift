@@ -91,17 +91,15 @@ package final class ServedDirectory: Sendable {
         }
     }
 
-    /// Runs `body` with the read models of a space, of which those of the packs that `follow` gives
-    /// are brought up to date, and closes those of others that are too many.
+    /// Runs `body` with the read models of a space, and closes those of others that are too many.
     func withModels<Value: Sendable>(
         of named: NamedSpace,
         until stop: BuildStop,
-        following follow: @Sendable (ReadModels) throws(Problem) -> [String],
         _ body: @Sendable (ReadModels) throws(Problem) -> Value
     ) throws(Problem) -> Value {
         let space = try space(named)
         spaces.withLock { $0.closeModels(but: named.id) }
-        return try space.withModels(until: stop, following: follow, body)
+        return try space.withModels(until: stop, body)
     }
 
     /// Forgets spaces that others took the place of.

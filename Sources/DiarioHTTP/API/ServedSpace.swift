@@ -48,16 +48,14 @@ final class ServedSpace: Sendable {
         if isGrown { bell.ring() }
     }
 
-    /// Runs `body` with the read models, those of the packs that `follow` gives brought up to the
-    /// head, unless `stop` is asked before.
+    /// Runs `body` with the read models, unless `stop` is asked before.
     func withModels<Value: Sendable>(
         until stop: BuildStop,
-        following follow: @Sendable (ReadModels) throws(Problem) -> [String],
         _ body: @Sendable (ReadModels) throws(Problem) -> Value
     ) throws(Problem) -> Value {
         let moment = Signal()
         while !stop.hasBeenAsked {
-            if let outcome = tryModels(until: stop, follow, body) { return try outcome.get() }
+            if let outcome = tryModels(until: stop, body) { return try outcome.get() }
             // Another question brings them up to date, which may take long.
             moment.wait(nanosecondsMax: 5_000_000)
         }
@@ -67,31 +65,24 @@ final class ServedSpace: Sendable {
     /// Nil if others use the read models.
     private func tryModels<Value: Sendable>(
         until stop: BuildStop,
-        _ follow: @Sendable (ReadModels) throws(Problem) -> [String],
         _ body: @Sendable (ReadModels) throws(Problem) -> Value
     ) -> Result<Value, Problem>? {
         models.withLockIfAvailable { kept in
-            do throws(Problem) {
-                let models: ReadModels
+            Result { () throws(Problem) in
                 let space = try refreshed()
+                let models: ReadModels
                 if let known = kept.models {
                     models = known
-                    models.space = space
                 } else {
                     models = try answering { () throws(DiarioError) in
                         try ReadModels(space, chunkCount: Self.chunkCount)
                     }
                     kept.models = models
-                    modelsAreOpen.store(true, ordering: .relaxed)
                 }
+                modelsAreOpen.store(true, ordering: .relaxed)
+                models.space = space
                 models.stop = stop
-                let packs = try follow(models)
-                if !packs.isEmpty {
-                    try answering { () throws(DiarioError) in try models.update(packs) }
-                }
-                return .success(try body(models))
-            } catch {
-                return .failure(error)
+                return try body(models)
             }
         }
     }

@@ -132,7 +132,7 @@ package final class ModelReader {
     }
 
     /// The tables that its queries have read.
-    package var readTables: Set<String> { watch.readTables }
+    fileprivate var readTables: Set<String> { watch.readTables }
 
     // MARK: Answers
 
@@ -288,6 +288,8 @@ package final class ModelReader {
 
 /// The rows that answer a query, one after the other.
 package final class ModelAnswer {
+    /// The tables that it is read from.
+    package var readTables: Set<String> { reader.readTables }
     let statement: Statement
     private let reader: ModelReader
     private let rowCountMax: Int
