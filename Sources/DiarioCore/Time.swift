@@ -83,12 +83,12 @@ public struct HybridTime: Hashable, Comparable, Sendable {
 }
 
 /// Tells the time; passed in wherever time matters, so that tests and the simulator own it.
-public protocol TimeSource: Sendable {
+public protocol TimeSource: AnyObject, Sendable {
     var now: Timestamp { get }
 }
 
 /// Gives random bits; passed in wherever chance matters, so that a seed repeats a run.
-public protocol EntropySource: Sendable {
+public protocol EntropySource: AnyObject, Sendable {
     /// 64 bits that nobody can guess.
     func next() -> UInt64
 }

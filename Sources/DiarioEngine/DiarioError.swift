@@ -87,7 +87,7 @@ public struct DiarioError: Error, Sendable {
 extension DiarioError {
     /// The folder at `path` has these spaces, and one of them is meant.
     static func ambiguous(_ spaces: [SpaceID], at path: String) -> DiarioError {
-        let shown = spaces.prefix(3).map(\.text).joined(separator: ", ")
+        let shown = spaces.prefix(3).map { $0.text }.joined(separator: ", ")
         let rest = spaces.count > 3 ? " and \(spaces.count - 3) more" : ""
         var error = DiarioError(
             .ambiguous,

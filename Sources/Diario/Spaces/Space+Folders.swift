@@ -2,7 +2,7 @@ package import DiarioCore
 package import DiarioEngine
 package import DiarioLog
 package import DiarioSchema
-import DiarioStorage
+package import DiarioStorage
 
 // Spaces of folders, as the operating system has them.
 
@@ -19,13 +19,23 @@ extension Space {
             in: try openFolder(at: path, access: access),
             space: id,
             access: access,
+            .system,
             path: path
         )
     }
 
     /// Opens all spaces of the folder at `path` for reading; those that are damaged say so.
     package static func openAll(at path: String) throws(DiarioError) -> Folder {
-        try openAll(in: try openFolder(at: path, access: .readOnly))
+        try openAll(in: try openFolder(at: path, access: .readOnly), .system)
+    }
+
+    /// Opens the log of a data directory with the system's clock and chance.
+    package static func openStore(
+        _ directory: any LogDirectory,
+        access: LogStore.Access,
+        isDraft: Bool = false
+    ) throws(DiarioError) -> LogStore {
+        try openStore(directory, access: access, .system, isDraft: isDraft)
     }
 
     private static func openFolder(
@@ -56,7 +66,7 @@ extension Space {
             } catch {
                 throw DiarioError(error)
             }
-            try fill(directory, packs)
+            try fill(directory, packs, .system)
             try draft.finish()
         } catch {
             draft.discard()
@@ -64,4 +74,8 @@ extension Space {
         }
         return try open(at: path, access: .readWrite)
     }
+}
+
+extension Surroundings {
+    static let system = Surroundings(time: SystemClock(), entropy: SystemEntropy())
 }

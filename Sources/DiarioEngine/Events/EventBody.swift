@@ -66,7 +66,7 @@ package struct EventBody {
     package mutating func commit() throws(DiarioError) -> RecordedEvents {
         let batches = try recorder.commitBatches()
         return RecordedEvents(
-            origins: batches.flatMap(\.origins),
+            origins: batches.flatMap { $0.origins },
             positions: batches.flatMap { batch in
                 (0..<UInt64(batch.count)).map { (batch.firstPosition ?? 0) + $0 }
             }
@@ -81,7 +81,7 @@ package struct EventBody {
         _ origins: inout ImportedOrigins
     ) throws(DiarioError) -> (RecordedEvents, isNew: Bool) {
         try origins.follow(space)
-        let replicas = Set(cloudEvents.map(\.origin.replica))
+        let replicas = Set(cloudEvents.map { $0.origin.replica })
         let own = replicas.map { ($0, space.store.lastSequence(of: $0, in: space.id)) }
         var recorder = ImportRecorder(
             space,
@@ -145,8 +145,8 @@ extension Space {
     /// Where events are that have these origins here.
     fileprivate func recorded(_ origins: [Origin]) throws(DiarioError) -> RecordedEvents {
         var positions: [Origin: UInt64] = [:]
-        for (replica, own) in Dictionary(grouping: origins, by: \.replica) {
-            let sequences = Set(own.map(\.sequence))
+        for (replica, own) in Dictionary(grouping: origins, by: { $0.replica }) {
+            let sequences = Set(own.map { $0.sequence })
             try readEvents(sequences, of: replica) { (line, _) throws(DiarioError) in
                 guard let origin = line.origin else { return }
                 positions[origin] = line.position

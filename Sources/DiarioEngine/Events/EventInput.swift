@@ -28,18 +28,47 @@ package struct InputPlace {
 }
 
 /// A file of events, whatever its form, as lines that an export in JSON would have.
-package protocol EventInput {
+enum EventInput {
+    case lines(FileLines)
+    case cloudEvents(CloudEventBatch)
+
     /// How many bytes of the file were read.
-    var offset: Int { get }
+    var offset: Int {
+        switch self {
+        case .lines(let lines): lines.offset
+        case .cloudEvents(let batch): batch.offset
+        }
+    }
+
     /// How many events were read.
-    var number: Int { get }
+    var number: Int {
+        switch self {
+        case .lines(let lines): lines.number
+        case .cloudEvents(let batch): batch.number
+        }
+    }
+
     /// What the events say that no event of Diario has: it is not recorded.
-    var ignoredNames: [String] { get }
+    var ignoredNames: [String] {
+        switch self {
+        case .lines: []
+        case .cloudEvents(let batch): batch.ignoredNames
+        }
+    }
 
     /// Gives the next event and its place to `body`; false at the end.
     mutating func next(
         _ body: (Span<UInt8>, InputPlace) throws(DiarioError) -> Void
-    ) throws(DiarioError) -> Bool
+    ) throws(DiarioError) -> Bool {
+        switch consume self {
+        case .lines(var lines):
+            defer { self = .lines(lines) }
+            return try lines.next(body)
+        case .cloudEvents(var batch):
+            defer { self = .cloudEvents(batch) }
+            return try batch.next(body)
+        }
+    }
 }
 
 /// The forms in which events come and go.

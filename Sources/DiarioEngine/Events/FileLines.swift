@@ -8,7 +8,7 @@ import Glibc
 #endif
 
 /// The lines of a file, one by one; memory is bounded by the longest line that is allowed.
-package struct FileLines: EventInput {
+package struct FileLines {
     private let file: any LogFile
     private var fileOffset = 0
     private var buffer: [UInt8] = []

@@ -29,7 +29,7 @@ struct ImportLedger {
             )
         }
         var last: [ReplicaID: UInt64] = [:]
-        for case .some(let group) in notes.map(\.group) {
+        for case .some(let group) in notes.map({ $0.group }) {
             last[group.first.replica] = max(last[group.first.replica] ?? 0, group.first.sequence)
         }
         var runs: [ImportedRun] = []

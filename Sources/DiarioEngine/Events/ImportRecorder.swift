@@ -89,7 +89,7 @@ struct ImportRecorder {
     }
 
     mutating func record(
-        _ input: () throws(DiarioError) -> any EventInput,
+        _ input: () throws(DiarioError) -> EventInput,
         _ fileSize: Int,
         _ progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
@@ -115,7 +115,7 @@ struct ImportRecorder {
     }
 
     private mutating func check(
-        _ lines: inout any EventInput,
+        _ lines: inout EventInput,
         _ progress: (Int, Int) -> Void,
         _ total: Int
     ) throws(DiarioError) {
@@ -241,7 +241,7 @@ struct ImportRecorder {
 
     /// Leaves out what a server, or another import, recorded meanwhile.
     private mutating func leaveOutKnown(_ lines: inout [Line]) throws(DiarioError) {
-        try ledger.follow(besides: lines.compactMap(\.origin))
+        try ledger.follow(besides: lines.compactMap { $0.origin })
         var rest: [Line] = []
         var beginsBatch = false
         for var line in lines {

@@ -113,11 +113,13 @@ extension Space {
         _ file: any LogFile,
         _ form: EventForm,
         takesForeign: Bool
-    ) -> any EventInput {
+    ) -> EventInput {
         switch form {
-        case .lines: FileLines(file)
+        case .lines: .lines(FileLines(file))
         case .cloudEvents:
-            CloudEventBatch(file, CloudEventReader(catalog, takesForeign: takesForeign))
+            .cloudEvents(
+                CloudEventBatch(file, CloudEventReader(catalog, takesForeign: takesForeign))
+            )
         }
     }
 
@@ -159,7 +161,7 @@ extension Space {
     /// Makes a space of the events that takes the place of this one; nil if this one is not what it
     /// was any more, and stays.
     private func restore(
-        _ input: inout any EventInput,
+        _ input: inout EventInput,
         _ size: Int,
         ifStill standing: SpaceStanding,
         _ progress: (Int, Int) -> Void

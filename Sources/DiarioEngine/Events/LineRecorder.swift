@@ -133,7 +133,7 @@ package struct LineRecorder {
     ///
     /// Gives the origins of the events, in the order of their lines.
     package mutating func commit() throws(DiarioError) -> [Origin] {
-        try commitBatches().flatMap(\.origins)
+        try commitBatches().flatMap { $0.origins }
     }
 
     /// The same, with the batches in which they were recorded.

@@ -36,7 +36,7 @@ package struct NamedEvents {
     }
 
     /// The sequences of the events, in their order.
-    package var sequences: [UInt64] { events.map(\.origin.sequence) }
+    package var sequences: [UInt64] { events.map { $0.origin.sequence } }
 
     /// Takes in an event.
     mutating func add(
@@ -301,7 +301,7 @@ package struct NamedEvents {
 
     /// What is recorded now, in the order of the events.
     package var recorded: RecordedEvents {
-        RecordedEvents(origins: events.map(\.origin), positions: events.compactMap(\.position))
+        RecordedEvents(origins: events.map { $0.origin }, positions: events.compactMap { $0.position })
     }
 }
 

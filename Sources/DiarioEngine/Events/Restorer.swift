@@ -63,7 +63,7 @@ struct Restorer {
 
     /// Reads all lines; how many events they were.
     mutating func restore(
-        _ lines: inout any EventInput,
+        _ lines: inout EventInput,
         _ total: Int,
         _ progress: (Int, Int) -> Void
     ) throws(DiarioError) -> Int {

@@ -26,7 +26,7 @@ extension ReadModels {
         let listsTables = words.all.contains("diario_tables")
         return SQLScope(
             named: named,
-            packs: listsTables ? packs.map(\.name) : named,
+            packs: listsTables ? packs.map { $0.name } : named,
             listsTables: listsTables
         )
     }
@@ -40,7 +40,7 @@ extension ReadModels {
             }
         }
         // Not built yet, or damaged: the words with which its definitions begin.
-        return pack.sql.readModels.flatMap(\.definitions).contains { definition in
+        return pack.sql.readModels.flatMap({ $0.definitions }).contains { definition in
             let start = definition.text.prefix { $0 != "(" }.split { $0.isWhitespace }
                 .prefix { $0.lowercased() != "as" }.joined(separator: " ")
             return !SQLWords(start).all.subtracting(Self.definingWords)

@@ -50,7 +50,7 @@ package enum PackSource {
     }
 
     /// The names of the packs that come with the program.
-    package static let builtInNames = builtInGroups { $0 != engineName }.map(\.name)
+    package static let builtInNames = builtInGroups { $0 != engineName }.map { $0.name }
 
     /// The packs of these groups, each of which has a name of its own.
     package static func load(own groups: [Group]) throws(DiarioError) -> [Pack] {

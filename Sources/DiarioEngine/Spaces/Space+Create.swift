@@ -20,10 +20,11 @@ extension Space {
     /// Makes a space with these packs in an empty data directory that is about to get its name.
     package static func fill(
         _ directory: any LogDirectory,
-        _ packs: [Pack]
+        _ packs: [Pack],
+        _ surroundings: Surroundings
     ) throws(DiarioError) {
         try logging { () throws(LogError) in try LogStore.create(in: directory) }
-        let store = try openStore(directory, access: .readWrite, isDraft: true)
+        let store = try openStore(directory, access: .readWrite, surroundings, isDraft: true)
         try make(in: store, packs: packs).close()
     }
 
@@ -167,7 +168,7 @@ extension Space {
 
     /// The rows of reference data that the space does not have as they are, in file order.
     private func newRows(of pack: Pack) throws(DiarioError) -> [(EventType, Payload)] {
-        let names = Set(pack.references.map(\.type.name))
+        let names = Set(pack.references.map { $0.type.name })
         guard !names.isEmpty else { return [] }
         var known: [ReferenceKey: [UInt8]] = [:]
         var reader = try EventReader(self, EventFilter(types: Array(names), authorityOnly: true))

@@ -13,9 +13,10 @@ extension Space {
         in directory: any LogDirectory,
         space id: SpaceID? = nil,
         access: LogStore.Access,
+        _ surroundings: Surroundings,
         path: String
     ) throws(DiarioError) -> Space {
-        let store = try openStore(directory, access: access)
+        let store = try openStore(directory, access: access, surroundings)
         let (manifests, damaged) = try logging { () throws(LogError) in
             // Where something may be written, each of them has to say which one it replaces.
             access == .readOnly ? try store.readableManifests() : (try store.manifests(), [])
@@ -48,7 +49,7 @@ extension Space {
             throw DiarioError(.notFound, "There is no space \(id.text) in \(path). Check its id.")
         }
         // Also the ones that cannot be opened may be meant.
-        let all = (live + faulty.map(\.space)).sorted()
+        let all = (live + faulty.map { $0.space }).sorted()
         guard let first = live.first else { throw noSpace(at: path) }
         guard all.count == 1 else { throw .ambiguous(all, at: path) }
         return first
@@ -57,6 +58,7 @@ extension Space {
     package static func openStore(
         _ directory: any LogDirectory,
         access: LogStore.Access,
+        _ surroundings: Surroundings,
         isDraft: Bool = false
     ) throws(DiarioError) -> LogStore {
         if access == .readWrite {
@@ -71,8 +73,8 @@ extension Space {
             try LogStore(
                 directory,
                 access: access,
-                time: SystemClock(),
-                entropy: SystemEntropy(),
+                time: surroundings.time,
+                entropy: surroundings.entropy,
                 engine: reader,
                 types: engine.types,
                 isDraft: isDraft
@@ -110,9 +112,10 @@ extension Space {
 
     /// Opens all spaces of a data directory for reading; those that are damaged say so.
     package static func openAll(
-        in directory: any LogDirectory
+        in directory: any LogDirectory,
+        _ surroundings: Surroundings
     ) throws(DiarioError) -> Folder {
-        let store = try openStore(directory, access: .readOnly)
+        let store = try openStore(directory, access: .readOnly, surroundings)
         var entries: [Entry] = []
         let (manifests, damaged) = try logging { () throws(LogError) in
             try store.readableManifests()
@@ -138,5 +141,16 @@ extension Space {
             Entry(id: id, space: .failure(Entry.Damage(fault: fault)))
         }
         return Folder(store: store, entries: entries.sorted { $0.id < $1.id })
+    }
+}
+
+/// What the engine cannot know by itself: what time it is, and what chance brings.
+package struct Surroundings: Sendable {
+    let time: any TimeSource
+    let entropy: any EntropySource
+
+    package init(time: any TimeSource, entropy: any EntropySource) {
+        self.time = time
+        self.entropy = entropy
     }
 }

@@ -61,7 +61,7 @@ extension ReplicaSession {
     private mutating func suspect(_ replica: ReplicaID, through last: UInt64) {
         let pending = store.standing(of: space).pending.filter { $0.replica == replica }
         // Nothing is pushed behind what is pending.
-        let end = min(last, pending.map(\.sequences.upperBound).max() ?? last)
+        let end = min(last, pending.map { $0.sequences.upperBound }.max() ?? last)
         // What was pushed since the suspicion need not be pushed again.
         if suspects[replica] == nil { decided[replica] = nil }
         suspects[replica] = max(end, suspects[replica] ?? 0)
@@ -70,7 +70,7 @@ extension ReplicaSession {
 
     /// Suspects all that is pending; false if nothing is, but what was cleared already.
     mutating func suspectAll() -> Bool {
-        let new = Set(store.standing(of: space).pending.map(\.replica)).subtracting(cleared)
+        let new = Set(store.standing(of: space).pending.map { $0.replica }).subtracting(cleared)
         for replica in new { suspect(replica, through: .max) }
         return !new.isEmpty
     }

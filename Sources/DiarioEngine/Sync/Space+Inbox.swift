@@ -50,9 +50,9 @@ extension Space {
         with batch: InboxBatch,
         limit: Int
     ) throws(DiarioError) -> [EventLine] {
-        let base = batch.events.map(\.base).min() ?? 0
+        let base = batch.events.map { $0.base }.min() ?? 0
         let end = batch.refusal.map { $0.position - 1 } ?? store.standing(of: id).head
-        let subjects = Set(batch.events.compactMap(\.subject))
+        let subjects = Set(batch.events.compactMap { $0.subject })
         guard base < end, !subjects.isEmpty else { return [] }
         var filter = EventFilter.everything
         filter.positions = base + 1...end
@@ -143,7 +143,7 @@ extension Space {
 
     /// Other events could get the sequences that a note names which nothing was recorded for.
     private func removeIdleNotes(_ reader: InboxReader) throws(DiarioError) {
-        let idle = reader.batches.filter { $0.recordedAgain == nil }.compactMap(\.note)
+        let idle = reader.batches.filter { $0.recordedAgain == nil }.compactMap { $0.note }
         try logging { () throws(LogError) in try store.removeFromInbox(idle, of: id) }
     }
 

@@ -101,9 +101,9 @@ extension Space {
                 let schema = try? JSON.parse(file.bytes),
                 case .object(let members) = schema.value.member("properties")?.item.value
             else { continue }
-            return members.map(\.key)
+            return members.map { $0.key }
         }
-        return type.fields.map(\.name)
+        return type.fields.map { $0.name }
     }
 
     /// The engine's pack and all that were adopted.

@@ -6,7 +6,7 @@ package import DiarioStorage
 /// memory is bounded by the largest that is allowed.
 ///
 /// Finds where each element begins and ends, and leaves what is in it to `CloudEventReader`.
-package struct CloudEventBatch: EventInput {
+package struct CloudEventBatch {
     private let file: any LogFile
     private var reader: CloudEventReader
     private var fileOffset = 0
