@@ -1,7 +1,7 @@
 import DiarioCore
 package import DiarioProjection
 package import DiarioSQLite
-package import DiarioSchema
+import DiarioSchema
 
 /// What is asked of read models.
 package enum Question: Sendable {
