@@ -86,7 +86,7 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         "DiarioLogTests",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioLog", "DiarioSimulation",
+            "DiarioLog", "DiarioSimulation", "Diario",
         ]
     ),
     (

@@ -143,7 +143,7 @@ public actor Diary {
                 content: .batch(batch.draft)
             )
             do throws(LogError) {
-                let appended = try await space.store.enqueue(append).get()
+                let appended = try await commit(append, in: space.store).get()
                 changes.raise()
                 return appended.origins
             } catch {
@@ -167,6 +167,14 @@ public actor Diary {
             try space.check(batch.draft, madeWith: batch.source)
             return space
         }
+    }
+
+    private nonisolated func commit(
+        _ append: Append,
+        in store: LogStore
+    ) async -> LogThreads.Outcome {
+        if let threads = store.helper as? LogThreads { return await threads.append(append) }
+        return store.commit([append])[0]
     }
 
     /// Records one event, and gives its origin.

@@ -13,8 +13,8 @@ final class LogShared: Sendable {
     /// Types whose schemas the program brings along.
     let types: [EventType]
     let sizes: LogSizes
-    /// False where nothing may happen by itself.
-    let hasThreads: Bool
+    /// Does what is due while no call is running; nil where nothing may happen by itself.
+    let helper: (any LogHelper)?
     let files: OpenFiles
     let hashes = Hashes()
     let segments = SegmentShelf()
@@ -31,7 +31,7 @@ final class LogShared: Sendable {
         engine: EngineReader,
         types: [EventType],
         sizes: LogSizes,
-        hasThreads: Bool
+        helper: (any LogHelper)?
     ) {
         self.directory = directory
         self.time = time
@@ -39,7 +39,7 @@ final class LogShared: Sendable {
         self.engine = engine
         self.types = types
         self.sizes = sizes
-        self.hasThreads = hasThreads
+        self.helper = helper
         files = OpenFiles(directory: directory)
     }
 

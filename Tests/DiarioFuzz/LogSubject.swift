@@ -92,8 +92,7 @@ enum LogSubject {
             time: ManualClock(milliseconds: 1_700_000_000_000),
             entropy: SeededEntropy(seed: 1),
             engine: kinds.engine,
-            sizes: sizes,
-            background: .none
+            sizes: sizes
         )
     }
 

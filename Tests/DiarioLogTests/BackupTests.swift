@@ -69,8 +69,7 @@ struct BackupTests {
             time: log.clock,
             entropy: log.entropy,
             engine: log.kinds.engine,
-            types: log.kinds.types,
-            background: .none
+            types: log.kinds.types
         )
     }
 

@@ -1,3 +1,4 @@
+import Diario
 import DiarioCore
 import DiarioFormat
 import DiarioLog
@@ -40,7 +41,7 @@ import Testing
         let meddling = MeddlingDirectory.Meddling(at: .segment, 1, heldUp.act)
         let store = try log.open(
             MeddlingDirectory(log.disk.process(0), meddling),
-            background: .thread
+            helper: LogThreads()
         )
         let space = try store.makeSpace(isAuthority: true).space
         for _ in 0..<12 { _ = try store.append(log.append(1, to: space)) }

@@ -1,3 +1,4 @@
+import Diario
 import DiarioCore
 import DiarioFormat
 import DiarioLog
@@ -38,7 +39,7 @@ import Testing
     }
 
     private func enqueue(_ append: Append, in store: LogStore, _ index: Int, _ answers: Answers) {
-        store.enqueue(append) { answers.take($0, of: index) }
+        (store.helper as? LogThreads)?.append(append) { answers.take($0, of: index) }
     }
 
     /// A server tells by this that its disk has stopped.
@@ -67,7 +68,7 @@ import Testing
 
     @Test func eachOfAThousandAppendsIsAnsweredOnce() async throws {
         let log = try TestLog()
-        let store = try log.open(background: .thread)
+        let store = try log.open(helper: LogThreads())
         let space = try store.makeSpace(isAuthority: true).space
         let appends = (0..<1000).map { _ in log.append(1, to: space) }
         let answers = Answers(count: appends.count)
@@ -90,7 +91,7 @@ import Testing
     @Test(arguments: 0..<20) func closingAnswersTheAppendsThatWait(round: Int) async throws {
         let log = try TestLog()
         log.sizes = TestLog.small
-        let store = try log.open(background: .thread)
+        let store = try log.open(helper: LogThreads())
         let space = try store.makeSpace(isAuthority: true).space
         let appends = (0..<100).map { _ in log.append(1, to: space) }
         let answers = Answers(count: appends.count)
@@ -111,7 +112,7 @@ import Testing
 
     @Test func blockingAppendsAndEnqueuedOnesShareTheWriter() async throws {
         let log = try TestLog()
-        let store = try log.open(background: .thread)
+        let store = try log.open(helper: LogThreads())
         let space = try store.makeSpace(isAuthority: true).space
         let blocking = (0..<100).map { _ in log.append(1, to: space) }
         let enqueued = (0..<100).map { _ in log.append(1, to: space) }
@@ -131,7 +132,7 @@ import Testing
     @Test func aLogThatNobodyHoldsEndsItsThread() throws {
         let log = try TestLog()
         let space = try {
-            let store = try log.open(background: .thread)
+            let store = try log.open(helper: LogThreads())
             let space = try store.makeSpace(isAuthority: true).space
             _ = try store.append(log.append(1, to: space))
             return space

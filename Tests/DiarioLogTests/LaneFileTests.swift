@@ -1,3 +1,4 @@
+import Diario
 import DiarioCore
 import DiarioFormat
 import DiarioLog
@@ -198,7 +199,7 @@ import Testing
     // MARK: In the background
 
     @Test func longLanesAreSealedInTheBackground() throws {
-        let lane = try LaneLog(sizes: .standard, background: .thread)
+        let lane = try LaneLog(sizes: .standard, helper: LogThreads())
         var count = 0
         // The thread seals while others append; at the latest it is done at some append.
         while try lane.store.status(of: lane.space).sealedPending < 64, count < 40_000 {
@@ -221,7 +222,7 @@ import Testing
             segmentCount: 4096,
             mergedCount: 65_536,
             sizes: sizes,
-            background: .thread
+            helper: LogThreads()
         )
         var count = 0
         while try lane.store.status(of: lane.space).sealedPending == 0, count < 40_000 {

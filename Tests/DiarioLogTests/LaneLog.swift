@@ -20,13 +20,13 @@ struct LaneLog {
         segmentCount: Int = 8,
         mergedCount: Int = 32,
         sizes: LogSizes = TestLog.small,
-        background: LogStore.Background = .none
+        helper: (any LogHelper)? = nil
     ) throws {
         log = try TestLog(seed: seed)
         log.sizes = sizes
         log.sizes.segmentCount = segmentCount
         log.sizes.mergedCount = mergedCount
-        store = try log.open(background: background)
+        store = try log.open(helper: helper)
         space = try store.makeSpace(isAuthority: false).space
         replica = try store.status(of: space).replica
     }

@@ -196,8 +196,7 @@ import Testing
             access: .readWrite,
             time: log.clock,
             entropy: log.entropy,
-            engine: log.kinds.engine,
-            background: .none
+            engine: log.kinds.engine
         )
         #expect(throws: LogError.noSchema(name: "sim.note.made", version: 1)) {
             try other.seal(space, all: true)

@@ -14,14 +14,14 @@ struct SealedLog {
         seed: UInt64 = 1,
         segmentCount: Int = 8,
         mergedCount: Int = 32,
-        background: LogStore.Background = .none,
+        helper: (any LogHelper)? = nil,
         sizes: LogSizes? = nil
     ) throws {
         log = try TestLog(seed: seed)
         if let sizes { log.sizes = sizes }
         log.sizes.segmentCount = segmentCount
         log.sizes.mergedCount = mergedCount
-        store = try log.open(background: background)
+        store = try log.open(helper: helper)
         space = try store.makeSpace(isAuthority: true).space
     }
 

@@ -1,3 +1,4 @@
+import Diario
 import DiarioCore
 import DiarioCrypto
 import DiarioFormat
@@ -242,7 +243,7 @@ import Testing
         let log = try TestLog()
         log.sizes.stateInterval = 2000
         log.sizes.liveMax = 20_000
-        let store = try log.open(background: .thread)
+        let store = try log.open(helper: LogThreads())
         let old = try store.makeSpace(isAuthority: true).space
         let new = try store.makeSpace(isAuthority: true).space
         _ = try store.append(log.append(200, textSize: 20, to: old))
@@ -266,7 +267,7 @@ import Testing
         let log = try TestLog()
         log.sizes.stateInterval = 4000
         log.sizes.liveMax = 20_000
-        let store = try log.open(background: .thread)
+        let store = try log.open(helper: LogThreads())
         var spaces: [SpaceID] = []
         for _ in 0..<40 { spaces.append(try store.makeSpace(isAuthority: true).space) }
         for _ in 0..<6 {
@@ -285,7 +286,7 @@ import Testing
     }
 
     @Test func completeRunsAreSealedInTheBackground() throws {
-        let sealed = try SealedLog(background: .thread)
+        let sealed = try SealedLog(helper: LogThreads())
         var rest: Int64 = 0
         // The thread seals while others append and read; at the latest it is done at some append.
         while try sealed.store.status(of: sealed.space).sealedEnd < 64 {

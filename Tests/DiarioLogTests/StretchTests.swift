@@ -34,13 +34,11 @@ import Testing
         let views = try spaces.map { try log.kinds.view(of: $0, in: store) }
         #expect(try RawLog(log.disk).files.count > 2)
         try store.close()
-        for background in [LogStore.Background.none, .thread] {
-            let again = try log.open(process: 1, background: background)
-            #expect(again.validate() == [])
-            #expect(try spaces.map { try again.status(of: $0) } == found)
-            #expect(try spaces.map { try log.kinds.view(of: $0, in: again) } == views)
-            try again.close()
-        }
+        let again = try log.open(process: 1)
+        #expect(again.validate() == [])
+        #expect(try spaces.map { try again.status(of: $0) } == found)
+        #expect(try spaces.map { try log.kinds.view(of: $0, in: again) } == views)
+        try again.close()
     }
 
     /// A reader takes up many frames of others at once, and then those that follow.
@@ -62,8 +60,7 @@ import Testing
     }
 
     /// The last frames of a file may be ignored; those before them in the same piece count.
-    @Test(arguments: [LogStore.Background.none, .thread])
-    func framesBehindTheEndOfAFileAreIgnored(background: LogStore.Background) throws {
+    @Test func framesBehindTheEndOfAFileAreIgnored() throws {
         let log = try TestLog()
         let store = try log.open()
         let space = try store.makeSpace(isAuthority: true).space
@@ -74,7 +71,7 @@ import Testing
         _ = try store.append(log.append(1, to: space))
         #expect(try RawLog(log.disk).files.count == 2)
         try store.close()
-        let again = try log.open(process: 1, background: background)
+        let again = try log.open(process: 1)
         #expect(again.report.fault == nil)
         #expect(try log.numbers(space, in: again) == Array(1...22))
         #expect(again.validate() == [])

@@ -47,16 +47,16 @@ final class TestLog {
     func open(
         process: Int32 = 0,
         access: LogStore.Access = .readWrite,
-        background: LogStore.Background = .none,
+        helper: (any LogHelper)? = nil,
         isDraft: Bool = false
     ) throws(LogError) -> LogStore {
-        try open(disk.process(process), access: access, background: background, isDraft: isDraft)
+        try open(disk.process(process), access: access, helper: helper, isDraft: isDraft)
     }
 
     func open(
         _ directory: any LogDirectory,
         access: LogStore.Access = .readWrite,
-        background: LogStore.Background = .none,
+        helper: (any LogHelper)? = nil,
         isDraft: Bool = false
     ) throws(LogError) -> LogStore {
         try LogStore(
@@ -67,7 +67,7 @@ final class TestLog {
             engine: kinds.engine,
             types: kinds.types,
             sizes: sizes,
-            background: background,
+            helper: helper,
             isDraft: isDraft
         )
     }

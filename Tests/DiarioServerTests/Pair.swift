@@ -202,8 +202,7 @@ struct TestReplica {
             entropy: entropy,
             engine: reader,
             types: engine.types,
-            sizes: sizes,
-            background: .none
+            sizes: sizes
         )
     }
 

@@ -77,5 +77,8 @@ extension Space {
 }
 
 extension Surroundings {
-    static let system = Surroundings(time: SystemClock(), entropy: SystemEntropy())
+    /// Those of the operating system, for one log.
+    static var system: Surroundings {
+        Surroundings(time: SystemClock(), entropy: SystemEntropy(), helper: LogThreads())
+    }
 }

@@ -77,6 +77,7 @@ extension Space {
                 entropy: surroundings.entropy,
                 engine: reader,
                 types: engine.types,
+                helper: surroundings.helper,
                 isDraft: isDraft
             )
         }
@@ -144,13 +145,20 @@ extension Space {
     }
 }
 
-/// What the engine cannot know by itself: what time it is, and what chance brings.
+/// What a log cannot do by itself: tell the time, draw random numbers, and work while no call is
+/// running.
 package struct Surroundings: Sendable {
     let time: any TimeSource
     let entropy: any EntropySource
+    let helper: (any LogHelper)?
 
-    package init(time: any TimeSource, entropy: any EntropySource) {
+    package init(
+        time: any TimeSource,
+        entropy: any EntropySource,
+        helper: (any LogHelper)? = nil
+    ) {
         self.time = time
         self.entropy = entropy
+        self.helper = helper
     }
 }

@@ -3,15 +3,24 @@ import DiarioFormat
 import DiarioStorage
 import Synchronization
 
-// What the sealing thread does.
+// Sealing while no call is running.
 extension LogStore {
-    /// How long the sealing thread waits before it begins.
-    var sealDelay: Int64 {
+    /// How many milliseconds sealing may wait before it begins.
+    package var sealDelay: Int64 {
         shared.sealing.isCrowded ? 0 : shared.sizes.sealDelayMilliseconds
     }
 
+    /// Whether the log is written faster than sealed, so that whoever writes should wait a moment.
+    package var isBehindWithSealing: Bool {
+        guard shared.sealing.isBehind.load(ordering: .relaxed) else { return false }
+        let liveBytes = shared.index.withLock { $0.liveBytesTotal }
+        let isBehind = liveBytes > shared.sizes.paceMax && shared.sealing.failure == nil
+        if !isBehind { shared.sealing.isBehind.store(false, ordering: .relaxed) }
+        return isBehind
+    }
+
     /// Seals what is due; false once the log is closed.
-    func sealDue() -> Bool {
+    package func sealDue() -> Bool {
         let (spaces, isCrowded) = shared.sealing.takeDue()
         do throws(LogError) {
             for space in spaces { try sealInBackground(space, .complete) }
@@ -27,7 +36,7 @@ extension LogStore {
     ///
     /// Failures are kept to be shown: what was acknowledged is safe where it is.
     package func sealBeforeClose() {
-        guard access == .readWrite, shared.hasThreads else { return }
+        guard access == .readWrite, shared.helper != nil else { return }
         _ = sealDue()
     }
 
@@ -58,21 +67,11 @@ extension LogStore {
     /// Seals tails short until the write-ahead log holds little enough.
     private func relieve() throws(LogError) {
         guard isCrowded else { return }
-        var sealable: [SpaceID] = []
-        var gain = 0
         for tail in Tail.inSealingOrder(shared.index.withLock({ $0.tails() })) {
-            guard excess > gain else { break }
-            sealable.append(tail.space)
-            gain += tail.size
-            guard sealable.count >= Self.tailCountMax else { continue }
-            try sealTails(sealable)
-            (sealable, gain) = ([], 0)
+            guard excess > 0 else { return }
+            try sealInBackground(tail.space, .tail)
         }
-        try sealTails(sealable)
     }
-
-    /// Tails that are sealed before it is looked again how much the log holds.
-    private static var tailCountMax: Int { 64 }
 
     /// Whether the log holds more than it may.
     private var isCrowded: Bool {
@@ -84,13 +83,6 @@ extension LogStore {
     private var excess: Int {
         let sizes = shared.sizes
         return shared.index.withLock { $0.liveBytesTotal } - sizes.liveMax + sizes.liveMax / 8
-    }
-
-    private func sealTails(_ spaces: [SpaceID]) throws(LogError) {
-        let queue = TailQueue(spaces) { [self] (space) throws(LogError) in
-            try sealInBackground(space, .tail)
-        }
-        try queue.run()
     }
 
     /// Why sealing in the background failed last; nil if it never did.

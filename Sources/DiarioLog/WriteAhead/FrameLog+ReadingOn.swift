@@ -40,7 +40,7 @@ extension FrameLog {
         let frames = try storing { () throws(StorageError) in
             try FrameFile(newest, number: state.number, generation: state.generation)
         }
-        var source = FrameSource(frames, from: state.length, aheadWith: nil)
+        var source = FrameSource(frames, from: state.length)
         let last = try takeUp(&source, end: frames.size, visit)
         allocatedSize = max(allocatedSize, frames.size)
         guard let last else { return 0 }

@@ -55,9 +55,6 @@ extension FrameLog {
             report.fault = fault
             return report
         }
-        var sources: [FrameSource] = []
-        defer { for source in sources { source.end() } }
-        let memory = hasThreads && numbers.count > 1 ? PieceMemory() : nil
         for (index, number) in numbers.enumerated() {
             let isLast = index == numbers.count - 1
             // Also by a refresh, which cuts nothing: the next append goes to this very file.
@@ -85,12 +82,12 @@ extension FrameLog {
                 )
             )
             newest = file
-            try beginReading(numbers[index...], &sources, memory)
+            let frames = try storing { () throws(StorageError) in
+                try FrameFile(file, number: number, generation: header.generation)
+            }
             let later = numbers[(index + 1)...]
-            // Stays in the list, so that it is ended in any case.
-            try read(&sources[0], of: file, later: later, mayCut: mayCut, &report, visit)
+            try read(frames, of: file, later: later, mayCut: mayCut, &report, visit)
             if report.fault != nil { return report }
-            sources.removeFirst().end()
         }
         syncedLength = files.last?.length ?? 0
         report.fault = missingFault(mark)
@@ -144,38 +141,18 @@ extension FrameLog {
         return mark.generation == files.last?.generation && mark.length > UInt64(length)
     }
 
-    /// Makes sources for the first of these files; with threads also for the next ones, because
-    /// reading and checking frames takes longer than to take them up.
-    private func beginReading(
-        _ numbers: ArraySlice<UInt64>,
-        _ sources: inout [FrameSource],
-        _ memory: PieceMemory?
-    ) throws(LogError) {
-        let count = memory == nil ? 1 : Self.sourceCount
-        for number in numbers.prefix(count).dropFirst(sources.count) {
-            let file = try openFile(number, forWriting: false)
-            // What has no header waits until it is its turn.
-            guard let header = try readHeader(of: file, number: number) else { return }
-            let frames = try storing { () throws(StorageError) in
-                try FrameFile(file, number: number, generation: header.generation)
-            }
-            sources.append(FrameSource(frames, from: LogFileHeader.size, aheadWith: memory))
-        }
-    }
-
-    private static let sourceCount = 2
-
     /// Reads the frames of one file; `later` are the numbers of those behind it.
     private mutating func read(
-        _ source: inout FrameSource,
+        _ frames: FrameFile,
         of file: any LogFile,
         later: ArraySlice<UInt64>,
         mayCut: Bool,
         _ report: inout RecoveryReport,
         _ visit: FrameVisitor
     ) throws(LogError) {
-        allocatedSize = source.file.size
-        var end = source.file.size
+        var source = FrameSource(frames, from: LogFileHeader.size)
+        allocatedSize = frames.size
+        var end = frames.size
         var next = try nextFile(later)
         if case .begun(let header) = next { end = Int(clamping: header.previousLength) }
         var last = try takeUp(&source, end: end, visit)
@@ -197,7 +174,7 @@ extension FrameLog {
             guard try isNextFrame(at: length, of: frames) else { break }
             allocatedSize = max(allocatedSize, frames.size)
             if case .none = next { end = frames.size }
-            var rest = FrameSource(frames, from: length, aheadWith: nil)
+            var rest = FrameSource(frames, from: length)
             if let last { try last.visit(visit) }
             last = try takeUp(&rest, end: end, visit)
             // What there is of it is judged anew, unless it is not to be had in this way.

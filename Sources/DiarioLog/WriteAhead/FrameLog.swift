@@ -27,7 +27,6 @@ struct FrameLog: ~Copyable {
     private let time: any TimeSource
     private let entropy: any EntropySource
     private let sizes: LogSizes
-    let hasThreads: Bool
     /// Nil for a log that is only read.
     let lock: (any DirectoryLock)?
     /// Oldest first; frames are appended to the last one.
@@ -56,7 +55,6 @@ struct FrameLog: ~Copyable {
         time = store.time
         entropy = store.entropy
         sizes = store.sizes
-        hasThreads = store.hasThreads
     }
 
     // MARK: Appending

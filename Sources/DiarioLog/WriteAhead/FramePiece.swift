@@ -104,3 +104,21 @@ struct FramePiece: Sendable {
         }
     }
 }
+
+/// Gives the frames of one log file, piece by piece.
+struct FrameSource {
+    let file: FrameFile
+    private var offset: Int
+
+    init(_ file: FrameFile, from offset: Int) {
+        self.file = file
+        self.offset = offset
+    }
+
+    /// Puts the next frames into `piece`, whose memory is used again: those that end at `end` or
+    /// before; none if there are no more.
+    mutating func next(_ piece: inout FramePiece, end: Int) throws(StorageError) {
+        try piece.read(file, from: offset, limit: min(end, file.size))
+        offset = piece.end
+    }
+}

@@ -135,7 +135,7 @@ extension Writer {
         guard recordCount > 0 else { return }
         bodyEnd = frame.count
         // While this thread waits for the disk there is a processor to hash with.
-        if let hasher, store.hashes.isDue { hasher.call() }
+        if store.hashes.isDue { store.helper?.hashSoon() }
         let place: FramePlace
         do throws(LogError) {
             place = try log.append(&frame, recordCount: recordCount)

@@ -10,8 +10,6 @@ struct Writer: ~Copyable {
     let store: LogShared
     var log: FrameLog
     let lock: (any DirectoryLock)?
-    /// Hashes what was committed; nil if whoever commits does that himself.
-    let hasher: CalledThread?
     /// Spaces that were written to, with who writes.
     var homes: [SpaceID: SpaceHome] = [:]
     /// What survives a power cut of spaces, as this process has made sure.
@@ -54,10 +52,9 @@ struct Writer: ~Copyable {
     /// Then it is written again before another one follows it.
     private var isDoubtful = false
 
-    init(store: LogShared, lock: (any DirectoryLock)?, hasher: CalledThread?) {
+    init(store: LogShared, lock: (any DirectoryLock)?) {
         self.store = store
         self.lock = lock
-        self.hasher = hasher
         log = FrameLog(store, lock: lock)
     }
 

@@ -75,8 +75,7 @@ final class Machine {
             entropy: entropy,
             engine: kinds.engine,
             types: kinds.engineTypes,
-            sizes: sizes,
-            background: .none
+            sizes: sizes
         )
         self.store = store
         return store

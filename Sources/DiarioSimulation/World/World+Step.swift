@@ -157,8 +157,7 @@ extension World {
             entropy: entropy,
             engine: kinds.engine,
             types: kinds.types,
-            sizes: sizes,
-            background: .none
+            sizes: sizes
         )
     }
 

@@ -1,10 +1,10 @@
 /// A large value that stays at its place in memory while it is handed on.
 ///
 /// Moving it costs no more than moving a pointer.
-@safe struct Placed<Value: ~Copyable>: ~Copyable {
+@safe package struct Placed<Value: ~Copyable>: ~Copyable {
     private let place: UnsafeMutablePointer<Value>
 
-    init(_ value: consuming Value) {
+    package init(_ value: consuming Value) {
         // Safe: the memory is ours until `deinit`, and holds a value from here on.
         unsafe place = .allocate(capacity: 1)
         unsafe place.initialize(to: value)
@@ -18,7 +18,7 @@
 
     /// Does something with the value, where it is.
     @inline(__always)
-    mutating func with<Result: ~Copyable, Failure: Error>(
+    package mutating func with<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         // Safe: who may change `self` is alone with the value.
