@@ -301,7 +301,10 @@ package struct NamedEvents {
 
     /// What is recorded now, in the order of the events.
     package var recorded: RecordedEvents {
-        RecordedEvents(origins: events.map { $0.origin }, positions: events.compactMap { $0.position })
+        RecordedEvents(
+            origins: events.map { $0.origin },
+            positions: events.compactMap { $0.position }
+        )
     }
 }
 
