@@ -116,7 +116,7 @@ extension Diary {
         try refresh()
         let models = try models()
         let rebuild = Rebuild()
-        let build = models.rebuilding(rebuild.stop, progress: progress)
+        let build = try models.rebuilding(rebuild.stop, progress: progress)
         rebuilds.append(rebuild)
         defer { rebuilds.removeAll { $0 === rebuild } }
         let result = await withTaskCancellationHandler {

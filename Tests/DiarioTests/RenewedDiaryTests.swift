@@ -153,8 +153,9 @@ import Testing
         try recorder.add(Array(batch.utf8).span)
         recorder.finish()
         #expect(try recorder.commit().count == 1)
-        #expect(try space.stats().status.events == Self.count + 2)
-        #expect(try space.verify { _ in }.isOK)
+        let renewed = try space.refreshed()
+        #expect(try renewed.stats().status.events == Self.count + 2)
+        #expect(try renewed.verify { _ in }.isOK)
         try space.close()
     }
 
@@ -177,7 +178,7 @@ import Testing
         } throws: {
             ($0 as? DiarioError)?.kind == .incompatible
         }
-        #expect(try space.verify { _ in }.isOK)
+        #expect(try space.refreshed().verify { _ in }.isOK)
         try space.close()
         try await diary.close()
     }

@@ -84,6 +84,7 @@ extension ReadModels {
         _ question: Question,
         progress: Progress = { _, _, _ in }
     ) throws(DiarioError) -> PreparedQuestion {
+        try takeUpAdoptions()
         switch question {
         case .named(let name, let texts):
             let (pack, query) = try self.query(name)

@@ -136,6 +136,7 @@ package final class ReadModels {
         _ names: [String]? = nil,
         progress: Progress = { _, _, _ in }
     ) throws(DiarioError) {
+        try takeUpAdoptions()
         guard !place.isReadOnly else { return }
         let missing = try follow(used(names), progress)
         guard !missing.isEmpty else { return }
@@ -159,6 +160,12 @@ package final class ReadModels {
             }
         }
         _ = try follow(sound, progress)
+    }
+
+    /// Reads the packs that were adopted meanwhile.
+    func takeUpAdoptions() throws(DiarioError) {
+        var newer = space
+        if try newer.takeUpAdoptions() { space = newer }
     }
 
     /// Brings live generations up to date; gives the packs whose have to be built first.
@@ -368,7 +375,8 @@ package final class ReadModels {
         measuresRows: Bool = true,
         progress: (UInt64, UInt64) -> Void = { _, _ in }
     ) throws(DiarioError) -> [Report] {
-        try builder.rebuild(
+        try takeUpAdoptions()
+        return try builder.rebuild(
             used(names).map { plan($0) },
             measuresRows: measuresRows,
             progress: progress
@@ -379,8 +387,9 @@ package final class ReadModels {
     package func rebuilding(
         _ stop: BuildStop,
         progress: @escaping @Sendable (UInt64, UInt64) -> Void
-    ) -> @Sendable () -> Result<Void, DiarioError> {
-        { [builder = builder(until: stop), plans = used(nil).map { plan($0) }] in
+    ) throws(DiarioError) -> @Sendable () -> Result<Void, DiarioError> {
+        try takeUpAdoptions()
+        return { [builder = builder(until: stop), plans = used(nil).map { plan($0) }] in
             Result { () throws(DiarioError) in
                 _ = try builder.rebuild(plans, measuresRows: false, progress: progress)
             }

@@ -36,7 +36,9 @@ extension Space {
     package func verify(
         progress: (Int) -> Void
     ) throws(DiarioError) -> SpaceVerification {
-        let catalog = catalog
+        var newest = self
+        try newest.takeUpAdoptions()
+        let catalog = newest.catalog
         var plans: [TypeEntry: PayloadPlan] = [:]
         var payload = Payload()
         var count = 0
