@@ -201,8 +201,8 @@ package final class ReadModels {
                 throw DiarioError(PackError([problem]))
             }
             note(
-                "the pack \(used.pack.name) \(used.pack.version) cannot be used, so its read models "
-                    + "stay those of \(file.plan.pack.version): \(problem.description)"
+                "the pack \(used.pack.name) \(used.pack.version) cannot be used, so its read "
+                    + "models stay those of \(file.plan.pack.version): \(problem.description)"
             )
             try update(file, progress)
         }
