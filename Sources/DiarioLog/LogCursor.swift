@@ -169,7 +169,7 @@ package struct LogCursor: Sendable {
             guard let entry = found else {
                 throw .released(position: wanted, released: released)
             }
-            switch try SegmentWalk.open(entry, of: space, in: shared, filter, only: positions)
+            switch try SegmentWalk.open(entry, of: space, in: shared, filter)
             {
             case .none:
                 // The list is read anew in between, and tells of others if these were replaced.

@@ -37,6 +37,27 @@ import Testing
         }
     }
 
+    /// Blocks of types that no row asked for has are not read.
+    @Test func otherTypesAreLeftAlone() throws {
+        let made = try ColumnsPackSample(seed: 820, count: 1000)
+        var rows = try SegmentRows(try made.sample.seal().reader())
+        #expect(try rows.rows(in: 500..<501).count == 1)
+        let blocks = rows.reader.index.blocks
+        let fields = blocks.count { $0.kind == SegmentBlockKind.fields.rawValue }
+        #expect(fields > 10 && rows.reader.blocksRead <= blocks.count - fields + 4)
+    }
+
+    /// From the first to the last event of a replica with some sequences.
+    @Test func eventsOfAReplicaAreFound() throws {
+        let made = try ColumnsPackSample(seed: 821, count: 300)
+        var reader = try made.sample.seal().reader()
+        let wanted = made.sample.rows[120]
+        let found = try reader.events(wanted.sequence...wanted.sequence, of: wanted.replica)
+        #expect(found == 120..<121)
+        #expect(try reader.events(1 << 60...1 << 61, of: wanted.replica) == nil)
+        #expect(try reader.events(1...2, of: try Fixtures.replica(99)) == nil)
+    }
+
     /// B2 across segments: what came before is told apart by sequence and clock.
     @Test func whatDoesNotGoOnIsTold() throws {
         let made = try ColumnsPackSample(seed: 3, count: 40)

@@ -100,14 +100,14 @@ import Testing
     @Test func payloadsThatAreNoneOfTheTypeAreRefused() throws {
         let part = try publicPart(Array("given".utf8))
         let bitmap = try flags(part) + 1
-        #expect(throws: FormatError.trailingBytes(at: part.count - bitmap)) {
+        #expect(throws: FormatError.trailingBytes(at: part.count)) {
             try seal(part + [0])
         }
-        #expect(throws: FormatError.truncated(at: 1)) { try seal(Array(part.dropLast())) }
-        #expect(throws: FormatError.truncated(at: 0)) { try seal(Array(part[..<bitmap])) }
+        #expect(throws: FormatError.truncated(at: bitmap + 1)) { try seal(Array(part.dropLast())) }
+        #expect(throws: FormatError.truncated(at: bitmap)) { try seal(Array(part[..<bitmap])) }
         var marked = part
         marked[bitmap] |= 0x80
-        #expect(throws: FormatError.malformed(.presence, at: 0)) { try seal(marked) }
+        #expect(throws: FormatError.malformed(.presence, at: bitmap)) { try seal(marked) }
     }
 
     @Test func aNewIDIsGivenOrDerived() throws {

@@ -246,11 +246,9 @@ extension SealedSegment {
         )
     }
 
-    /// All rows, or those of some events, with types by their index in `types`.
-    func rows(_ types: [EventType], of events: Range<Int>? = nil) throws -> [ColumnsSample.Row] {
-        var reader = try reader()
-        if let events { reader.want(events) }
-        var rows = try SegmentRows(reader)
+    /// All rows, with types by their index in `types`.
+    func rows(_ types: [EventType]) throws -> [ColumnsSample.Row] {
+        var rows = try SegmentRows(try reader())
         var found: [ColumnsSample.Row] = []
         while let row = try rows.next() {
             let name = rows.reader.index.types[row.typeIndex].entry.name

@@ -123,7 +123,7 @@ struct SegmentInspector {
         case .segment:
             [
                 "schemas", "types", "origins", "clocks", "times", "accepted", "batches", "bases",
-                "flags", "actors", "subjects", "pool", "fields", "filter", "heads", "shared",
+                "flags", "actors", "subjects", "pool", "fields", "filter",
             ]
         case .sidecar: ["salts", "erased", "personal fields"]
         }
@@ -138,7 +138,7 @@ struct SegmentInspector {
         let types = zip(index.texts["type"] ?? [], numbers("version")).map { "\($0) \($1)" }
         for (number, kind) in numbers("kind").enumerated() {
             let key = numbers("key")[number]
-            let isOfType = file == .segment && 13...15 ~= kind && key < types.count
+            let isOfType = file == .segment && 13...14 ~= kind && key < types.count
             let name = 1...UInt64(kinds.count) ~= kind ? kinds[Int(kind) - 1] : "unknown kind"
             let rows = Show.count(numbers("rows")[number], "row")
             let title = "\(name)\(isOfType ? " of \(types[Int(key)])" : ""), \(rows)"

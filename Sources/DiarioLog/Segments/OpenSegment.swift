@@ -77,10 +77,10 @@ struct OpenSegment: ~Copyable {
         else { throw place.fault(.sidecar, "this is another sidecar than the manifest names") }
     }
 
-    /// Limits what is read to the events of a replica with some sequences; nil if there are none.
-    mutating func want(_ sequences: LogFilter.Sequences) throws(LogError) -> Range<Int>? {
+    /// From the first to the last event of a replica with some sequences; nil if there are none.
+    mutating func events(_ sequences: LogFilter.Sequences) throws(LogError) -> Range<Int>? {
         do throws(SegmentError) {
-            return try reader.want(sequences.range, of: sequences.replica)
+            return try reader.events(sequences.range, of: sequences.replica)
         } catch {
             throw place.error(error)
         }

@@ -63,7 +63,7 @@ package struct SealedSizes: Sendable {
         for block in index.blocks {
             blockBytes += block.storedSize
             switch SegmentBlockKind(rawValue: block.kind) {
-            case .fields, .filter, .heads:
+            case .fields, .filter:
                 types[numbers[block.key]].publicBytes += block.storedSize
             case .some(let kind): note("\(kind)", block.storedSize)
             case .none: note("unknown", block.storedSize)
@@ -92,10 +92,7 @@ package struct SealedSizes: Sendable {
                 }
             }
             let columns = try segment.reader.fields(inBlock: number)
-            let personal = try segment.reader.personalFields(
-                inBlock: number,
-                publicColumns: columns
-            )
+            let personal = try segment.reader.personalFields(inBlock: number)
             for column in columns.columns + (personal?.columns ?? []) {
                 types[own].fields[column.field].bytes += column.storedSize
             }

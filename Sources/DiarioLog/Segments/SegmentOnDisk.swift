@@ -3,7 +3,7 @@ import DiarioStorage
 import Synchronization
 
 /// A segment, or a sidecar, in a file.
-struct SegmentOnDisk: SegmentSource, Sendable {
+final class SegmentOnDisk: SegmentSource, Sendable {
     /// Keeps why bytes could not be read, which `SegmentError` has no room for.
     final class Failure: Sendable {
         private let error = Mutex<StorageError?>(nil)
@@ -16,7 +16,13 @@ struct SegmentOnDisk: SegmentSource, Sendable {
     let kind: SegmentFile
     let failure: Failure
 
-    mutating func read(
+    init(file: any LogFile, kind: SegmentFile, failure: Failure) {
+        self.file = file
+        self.kind = kind
+        self.failure = failure
+    }
+
+    func read(
         at offset: Int,
         count: Int,
         into bytes: inout [UInt8]

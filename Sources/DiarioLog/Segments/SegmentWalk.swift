@@ -28,32 +28,21 @@ final class SegmentWalk: Sendable {
     private static let pieceSize = 1024 * 1024
     private static let pieceCounts = 16...1024
 
-    /// A segment is read in part if no more than one in so many of its events is asked for.
+    /// A segment is read as columns if more than one in so many of its events is asked for.
     static let partRatio = 16
 
     /// Opens a segment; nil if its files are gone.
-    ///
-    /// Only rows with numbers in `range` may be asked for, or any without one.
     static func open(
         _ entry: SegmentEntry,
         of space: SpaceID,
         in shared: LogShared,
-        _ filter: LogFilter,
-        only range: Range<UInt64>? = nil
+        _ filter: LogFilter
     ) throws(LogError) -> Opened? {
         if let index = shared.segments.index(of: entry.name), filter.types(index).isEmpty {
             return .nothingWanted
         }
         guard var segment = try OpenSegment.open(entry, of: space, in: shared) else { return nil }
         shared.segments.keep(segment.reader.index, of: entry.name)
-        if let range {
-            let own = range.clamped(to: entry.first..<entry.last + 1)
-            if own.count * partRatio <= entry.count {
-                segment.reader.want(
-                    Int(own.lowerBound - entry.first)..<Int(own.upperBound - entry.first)
-                )
-            }
-        }
         var types: Set<Int>?
         var salts = SaltNodes([])
         do throws(SegmentError) {
@@ -76,8 +65,8 @@ final class SegmentWalk: Sendable {
         guard types?.isEmpty != true else { return .nothingWanted }
         let place = segment.place
         var wanted = entry.first..<entry.last + 1
-        if let sequences = filter.sequences, segment.reader.wantsAll {
-            guard let events = try segment.want(sequences) else { return .nothingWanted }
+        if let sequences = filter.sequences {
+            guard let events = try segment.events(sequences) else { return .nothingWanted }
             wanted =
                 entry.first + UInt64(events.lowerBound)..<entry.first + UInt64(events.upperBound)
         }

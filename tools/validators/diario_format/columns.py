@@ -1,58 +1,34 @@
-"""Streams and columns of numbers (schema/format/segments.md, section 5)."""
+"""Streams and columns of one block (schema/format/segments.md, sections 5 and 7)."""
 
 from itertools import accumulate
 
 from . import zstd
-from .primitives import Reader, wrapped
+from .primitives import SEQUENCE_MAX, Reader, origin_text, wrapped
 
-PACKED_ZIGZAG = 16
-PACKED_WIDTH_MAX = 11
-COLUMN_TYPE = 0
-COLUMN_REPLICA = 1
-COLUMN_ACTOR = 2
-COLUMN_FIELDS = 16
-MILLISECONDS_OF_DAY = 86_400_000
-
-
-def presence_column(field_index):
-    return COLUMN_FIELDS + 2 * field_index
-
-
-def value_column(field_index):
-    return COLUMN_FIELDS + 2 * field_index + 1
+PACKED_WIDTH_MAX = 8
+PLAIN, DELTA, NEW, SAME = range(1, 5)
+FORM_BYTES, FORM_ORIGINS = 1, 2
+TEXTS_PLAIN, TEXTS_DICTIONARY, TEXTS_POOL, TEXTS_SHARED = range(1, 5)
+# Names of the envelope's columns as keys.
+KEY_TYPES, KEY_REPLICAS = 0, 1
 
 
 class Context:
-    """What columns of numbers may refer to, aligned with the rows at hand.
+    """The columns that can be keys, each with one value for each row, None where it is absent.
 
-    `columns` maps the number of a column to one value for each row, None where it is absent.
+    `rows` are those that the column at hand has values for; None for all.
     """
 
-    def __init__(self, columns=None, times=None, rows=None):
+    def __init__(self, columns=None, rows=None):
         self.columns = {} if columns is None else columns
-        self.times = times
         self.rows = rows
 
     def select(self, rows):
-        """The same columns for some of the rows only, which must be all of them so far."""
-        return Context(self.columns, self.times, rows)
+        return Context(self.columns, rows)
 
-    def copied(self, rows, numbers, has_times):
-        """A context of its own with some of the columns, for some of the rows."""
-        columns = {number: [self.columns[number][row] for row in rows] for number in numbers}
-        return Context(columns, [self.times[row] for row in rows] if has_times else None)
-
-    def without_times(self):
-        """The same, but offsets to `at` are refused."""
-        return Context(self.columns, None, self.rows)
-
-    def column(self, number):
+    def key(self, number):
         values = self.columns[number]
         return values if self.rows is None else [values[row] for row in self.rows]
-
-    def offsets(self, number):
-        times = self.times if self.rows is None else [self.times[row] for row in self.rows]
-        return times if number == 0 else [time // MILLISECONDS_OF_DAY for time in times]
 
 
 NOTHING = Context()
@@ -61,10 +37,15 @@ NOTHING = Context()
 class BlockReader(Reader):
     """Takes the parts of one block; the streams may not exceed the block's expanded size."""
 
-    def __init__(self, data, expanded_size):
+    def __init__(self, data, expanded_size, replicas=()):
         super().__init__(data)
         self.expanded_size = expanded_size
         self.expanded_left = expanded_size
+        self.replicas = replicas
+        self.pools = []
+        # By number of the pool, the indices of the rows at hand; only for fields that are strings.
+        self.shared = {}
+        self.allows_shared = False
 
     def end(self):
         super().end()
@@ -97,47 +78,25 @@ class BlockReader(Reader):
     def packed(self, count):
         if count == 0:
             return []
-        head = self.u8()
-        width = head & 15
-        if head & ~31 or width > PACKED_WIDTH_MAX:
-            raise self.error(f"packed numbers of width {head}")
+        width = self.choice("packed numbers of width", range(PACKED_WIDTH_MAX + 1))
         base, factor = self.zigzag(), self.varint()
         if factor == 0:
             raise self.error("a factor of 0")
-        units = self.units(count, width)
-        if head & PACKED_ZIGZAG:
-            units = [(unit >> 1) ^ -(unit & 1) for unit in units]
-        return [wrapped(base + factor * unit) for unit in units]
-
-    def units(self, count, width):
         if width == 0:
-            return [0] * count
-        if width <= 3:
-            return self.bit_units(count, 1 << (width - 1))
-        planes = [self.stream(count) for _ in range(width - 3)]
-        return [int.from_bytes(parts, "little") for parts in zip(*planes)]
-
-    def bit_units(self, count, bits):
-        data = self.stream((count * bits + 7) // 8)
-        per_byte, mask = 8 // bits, (1 << bits) - 1
-        shifts = [bits * place for place in range(per_byte)]
-        units = [byte >> shift & mask for byte in data for shift in shifts]
-        if any(units[count:]):
-            raise self.error("unused bits that are not zero")
-        return units[:count]
-
-    def bits(self, count):
-        return self.bit_units(count, 1)
+            return [base] * count
+        planes = [self.stream(count) for _ in range(width)]
+        return [wrapped(base + factor * int.from_bytes(parts, "little"))
+                for parts in zip(*planes)]
 
     def simple(self, count):
         if count == 0:
             return []
-        return self.simple_by(self.choice("a method of simple numbers", (1, 2, 3)), count)
+        return self.simple_by(self.choice("a method of simple numbers", (PLAIN, DELTA, NEW)), count)
 
     def simple_by(self, method, count):
-        if method == 1:
+        if method == PLAIN:
             return self.packed(count)
-        if method == 2:
+        if method == DELTA:
             return [wrapped(value) for value in accumulate(self.packed(count))]
         start = self.varint()
         values = []
@@ -150,48 +109,19 @@ class BlockReader(Reader):
         return values
 
     def ints(self, count, context=NOTHING):
-        return self.ints_and_ids(count, context)[0]
-
-    def ints_and_ids(self, count, context):
-        """The numbers, and for method `distinct` their indices."""
         if count == 0:
-            return [], []
-        method = self.choice("a method of numbers", range(1, 9))
-        if method <= 3:
-            return self.simple_by(method, count), None
-        if method == 7:
-            return self.distinct(count)
-        read = {4: self.runs, 5: self.same, 6: self.last, 8: self.offset}[method]
-        return read(count, context), None
-
-    def runs(self, count, _):
-        run_count = self.count_within(count)
-        values = self.simple(run_count)
-        lengths = [length + 1 for length in self.packed(run_count)]
-        if min(lengths) < 1 or sum(lengths) != count:
-            raise self.error("lengths of runs that do not add up")
-        return [value for value, length in zip(values, lengths) for _ in range(length)]
-
-    def count_within(self, count):
-        found = self.varint()
-        if not 1 <= found <= count:
-            raise self.error(f"{found} values of {count}")
-        return found
-
-    def keys(self, context):
-        """One key for each row at hand."""
-        numbers = [self.varint() for _ in range(self.choice("a number of keys", (1, 2)))]
-        for number in numbers:
-            if number not in context.columns:
-                raise self.error(f"column {number} is no key here")
-        return list(zip(*(context.column(number) for number in numbers)))
+            return []
+        method = self.choice("a method of numbers", (PLAIN, DELTA, NEW, SAME))
+        return self.same(count, context) if method == SAME else self.simple_by(method, count)
 
     def same(self, count, context):
-        keys = self.keys(context)
+        number = self.varint()
+        if number not in context.columns:
+            raise self.error(f"column {number} is no key here")
         marks = self.bits(count)
         exceptions = iter(self.simple(sum(marks)))
         last, values = {}, []
-        for key, is_exception in zip(keys, marks):
+        for key, is_exception in zip(context.key(number), marks):
             if is_exception:
                 last[key] = next(exceptions)
             elif key not in last:
@@ -199,33 +129,18 @@ class BlockReader(Reader):
             values.append(last[key])
         return values
 
-    def last(self, count, context):
-        last, values = {}, []
-        for key, difference in zip(self.keys(context), self.packed(count)):
-            last[key] = wrapped(last.get(key, 0) + difference)
-            values.append(last[key])
-        return values
+    def bits(self, count):
+        data = self.stream((count + 7) // 8)
+        bits = [byte >> place & 1 for byte in data for place in range(8)]
+        if any(bits[count:]):
+            raise self.error("unused bits that are not zero")
+        return bits[:count]
 
-    def distinct(self, count):
-        values = self.simple(self.count_within(count))
-        indices = self.simple(count)
-        self.check_dictionary(values, indices)
-        return [values[index] for index in indices], indices
-
-    def check_dictionary(self, values, indices):
-        """Distinct values, in order of first sight, all of them used."""
-        if len(set(values)) != len(values):
-            raise self.error("values that are not distinct")
-        first_sight = list(dict.fromkeys(indices))
-        if first_sight != list(range(len(values))):
-            raise self.error("indices that are not in order of first sight")
-
-    def offset(self, count, context):
-        column = self.choice("a column of offsets", (0, 1))
-        if context.times is None:
-            raise self.error("an offset to `at` where there is none")
-        offsets = context.offsets(column)
-        return [wrapped(value + offset) for value, offset in zip(self.simple(count), offsets)]
+    def count_within(self, count):
+        found = self.varint()
+        if not 1 <= found <= count:
+            raise self.error(f"{found} values of {count}")
+        return found
 
     def indices(self, count, bound, context=NOTHING, what="an index"):
         return self.checked(self.ints(count, context), bound, what)
@@ -235,3 +150,62 @@ class BlockReader(Reader):
             if not 0 <= value < bound:
                 raise self.error(f"{what} of {value}, there are {bound}")
         return values
+
+    # Strings and texts
+
+    def strings(self, count):
+        if count == 0:
+            return []
+        if self.choice("a form of strings", (FORM_BYTES, FORM_ORIGINS)) == FORM_ORIGINS:
+            return self.origins(count)
+        sizes = self.checked(self.simple(count), self.expanded_size + 1, "a size")
+        data = self.stream(sum(sizes))
+        ends = list(accumulate(sizes))
+        return [data[end - size : end] for size, end in zip(sizes, ends)]
+
+    def origins(self, count):
+        replicas = self.checked(self.simple(count), len(self.replicas), "a replica")
+        sequences = [value % 2**64 for value in self.simple(count)]
+        if any(not 1 <= sequence <= SEQUENCE_MAX for sequence in sequences):
+            raise self.error("an origin with a sequence that cannot be")
+        return [origin_text(self.replicas[replica], sequence).encode("ascii")
+                for replica, sequence in zip(replicas, sequences)]
+
+    def texts(self, count, context=NOTHING):
+        return self.texts_and_ids(count, context)[0]
+
+    def texts_and_ids(self, count, context=NOTHING):
+        """The texts, and the indices that make them a key, or None."""
+        if count == 0:
+            return [], []
+        method = self.choice("a method of texts", range(TEXTS_PLAIN, TEXTS_SHARED + 1))
+        if method == TEXTS_PLAIN:
+            return self.strings(count), None
+        if method == TEXTS_DICTIONARY:
+            words = self.strings(self.count_within(count))
+            indices = self.indices(count, len(words), context, "an index of a dictionary")
+            self.check_dictionary(words, indices)
+        else:
+            number = self.varint()
+            if number >= len(self.pools):
+                raise self.error(f"pool {number}, there are {len(self.pools)}")
+            words = self.pools[number]
+            if method == TEXTS_POOL:
+                indices = self.indices(count, len(words), context, "an index of a pool")
+            else:
+                indices = self.shared_indices(number, count)
+        return [words[index] for index in indices], indices
+
+    def shared_indices(self, number, count):
+        if number not in self.shared or not self.allows_shared:
+            raise self.error(f"pool {number} has no column of this type, or not for such a field")
+        if len(self.shared[number]) != count:
+            raise self.error("a shared column for rows of which some have no value")
+        return self.shared[number]
+
+    def check_dictionary(self, words, indices):
+        """Distinct words, in order of first sight, all of them used."""
+        if len(set(words)) != len(words):
+            raise self.error("words that are not distinct")
+        if list(dict.fromkeys(indices)) != list(range(len(words))):
+            raise self.error("indices that are not in order of first sight")

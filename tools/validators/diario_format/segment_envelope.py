@@ -2,8 +2,7 @@
 
 from . import segment_file as layout
 from .canonical import canonical_json, parse_json
-from .column_texts import TextReader
-from .columns import COLUMN_ACTOR, COLUMN_REPLICA, COLUMN_TYPE, Context
+from .columns import KEY_REPLICAS, KEY_TYPES, BlockReader, Context
 from .hashes import without_descriptions
 from .payload import field_text
 from .primitives import (
@@ -38,7 +37,7 @@ class Envelope:
     # Blocks
 
     def reader(self, file, entry):
-        return TextReader(file.block_bytes(entry), entry.expanded_size, self.replicas)
+        return BlockReader(file.block_bytes(entry), entry.expanded_size, self.replicas)
 
     def read_block(self, kind, read, file=None):
         """What `read` makes of the one block of a kind."""
@@ -61,14 +60,6 @@ class Envelope:
         self.replicas = [entry.replica for entry in self.file.replicas]
         self.types = []
         self.read_block(layout.SCHEMAS, self.take_schemas)
-        self.pools = [self.guarded(self.file, entry, lambda reader, entry=entry: self.take_pool(
-            reader, entry.row_count)) for entry in self.file.of_kind(layout.POOL)]
-
-    def take_pool(self, reader, count):
-        texts = reader.strings(count)
-        if len(set(texts)) != len(texts):
-            raise reader.error("texts of a pool that are not distinct")
-        return texts
 
     def take_schemas(self, reader):
         stream = Reader(reader.stream(reader.expanded_size))
@@ -87,7 +78,7 @@ class Envelope:
         self.context = Context(columns)
         self.type_indexes = self.read_block(layout.TYPES, lambda reader: reader.indices(
             self.count, len(self.types), self.context, "a type"))
-        columns[COLUMN_TYPE] = self.type_indexes
+        columns[KEY_TYPES] = self.type_indexes
         for index, entry in enumerate(self.file.types):
             if self.type_indexes.count(index) != entry.count:
                 raise FormatError(f"not {entry.count} events of {entry.name}")
@@ -97,7 +88,7 @@ class Envelope:
             raise FormatError("the clocks are not those of the index")
         self.milliseconds = [clock_milliseconds(clock) for clock in clocks]
         times = self.read_block(layout.TIMES, lambda reader: self.take_moded(
-            reader, [self.milliseconds, None]))
+            reader, [None, self.milliseconds]))
         if (min(times), max(times)) != self.file.times:
             raise FormatError("the times are not those of the index")
         for index, entry in enumerate(self.file.types):
@@ -121,7 +112,6 @@ class Envelope:
         self.read_block(layout.FLAGS, self.take_flags)
         self.take_texts(layout.ACTORS, FLAG_ACTOR, self.take_actors)
         self.take_texts(layout.SUBJECTS, FLAG_SUBJECT, self.take_subjects)
-        self.context.times = times
 
     def take_ints(self, reader):
         return reader.ints(self.count, self.context)
@@ -140,7 +130,7 @@ class Envelope:
         writers = [entry for entry in self.file.replicas if entry.present()]
         if list(dict.fromkeys(self.replica_indexes)) != list(range(len(writers))):
             raise reader.error("replicas that are not in order of first sight")
-        self.context.columns[COLUMN_REPLICA] = self.replica_indexes
+        self.context.columns[KEY_REPLICAS] = self.replica_indexes
         expected = [entry.present()[0][0] for entry in writers]
         last = [0] * len(expected)
         self.sequences = []
@@ -178,9 +168,10 @@ class Envelope:
 
     def take_flags(self, reader):
         flags_of_rows = self.take_ints(reader)
-        personal = reader.indices(self.count, 2, self.context, "the flag personal")
-        self.flags = [flags | FLAG_PERSONAL * mark
-                      for flags, mark in zip(flags_of_rows, personal)]
+        personal = self.take_ints(reader)
+        if any(flag not in (0, FLAG_PERSONAL) for flag in personal):
+            raise reader.error("other flags than the flag personal")
+        self.flags = [flags | mark for flags, mark in zip(flags_of_rows, personal)]
         if any(flags & FLAG_PERSONAL for flags in flags_of_rows):
             raise reader.error("the flag personal among the others")
         for event, flags in zip(self.events, self.flags):
@@ -213,11 +204,8 @@ class Envelope:
 
     def take_actors(self, reader, rows):
         actors = reader.texts(len(rows), self.context.select(rows))
-        numbers, column = {}, [None] * self.count
         for row, actor in zip(rows, actors):
             self.events[row].actor = field_text(actor)
-            column[row] = numbers.setdefault(actor, len(numbers))
-        self.context.columns[COLUMN_ACTOR] = column
 
     def take_subjects(self, reader, rows):
         subjects = reader.texts(len(rows), self.context.select(rows))

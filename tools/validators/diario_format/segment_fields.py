@@ -3,69 +3,33 @@
 import math
 import struct
 
-from .columns import presence_column, value_column
+from .columns import Context
 from .payload import bytes_with_size
 from .primitives import U64_MAX, Writer
 
 PRESENT_NONE, PRESENT_ALL, PRESENT_SOME = range(3)
-OFFSET_KINDS = ("integer", "date", "date-time")
+INTEGER_KINDS = ("integer", "date", "date-time")
 NUMBER_AS_BITS = 255
 DECIMAL_PLACES_MAX = 18
 UUID_SIZE = 16
 
-# What a block of fields names at its beginning.
-NEEDS_REPLICAS = 1
-NEEDS_ACTORS = 2
-NEEDS_TIMES = 4
-NEEDS_PUBLIC = 8
-NEEDS_HEADS = 16
-NEEDS_SHARED = 32
-NEEDS_ALL = 63
 
-
-def read_needs(reader):
-    """The columns, pools and shared blocks that must be read before a block of fields."""
-    needs = reader.u8()
-    if needs & ~NEEDS_ALL:
-        raise reader.error(f"needs {needs}")
-    pools = read_numbers_in_order(reader, "pools")
-    shared = read_numbers_in_order(reader, "shared blocks") if needs & NEEDS_SHARED else []
-    if needs & NEEDS_SHARED and not shared:
-        raise reader.error("shared blocks are needed, and none is named")
-    return needs, pools, shared
-
-
-def read_numbers_in_order(reader, what):
-    """Numbers that ascend, with how many they are in front."""
-    count = reader.varint()
-    if count > reader.left:
-        raise reader.error(f"{count} {what}")
-    numbers = [reader.varint() for _ in range(count)]
-    if numbers != sorted(set(numbers)):
-        raise reader.error(f"{what} that are not in order")
-    return numbers
-
-
-def read_part(reader, event_type, fields, count, context, heads=None):
-    """The public or the personal part of each row of a block, as `rows.md`, section 3, has it.
-
-    `context` has the columns read before, and takes those that are read here.
-    """
+def read_part(reader, event_type, fields, count):
+    """The public or the personal part of each row of a block, as `log.md`, section 3, has it."""
+    context = Context()
     bitmaps = [bytearray((len(fields) + 7) // 8) for _ in range(count)]
     parts = [[] for _ in range(count)]
     for place, field in enumerate(fields):
         rows = present_rows(reader, count, context)
         index = event_type.fields.index(field)
-        context.columns[presence_column(index)] = marked(count, rows)
-        values, ids = [], []
+        values, ids = [], None
         if rows:
-            reader.heads = heads if field.name == event_type.subject_field else None
             values, ids = read_values(reader, field, len(rows), context.select(rows))
         for row, value in zip(rows, values):
             bitmaps[row][place // 8] |= 1 << place % 8
             parts[row].append(value)
         if ids is not None:
-            context.columns[value_column(index)] = spread(count, rows, ids)
+            context.columns[index] = spread(count, rows, ids)
     return [bytes(bitmap) + b"".join(part) for bitmap, part in zip(bitmaps, parts)]
 
 
@@ -75,13 +39,6 @@ def present_rows(reader, count, context):
         return list(range(count)) if presence == PRESENT_ALL else []
     marks = reader.indices(count, 2, context, "a mark of presence")
     return [row for row, mark in enumerate(marks) if mark]
-
-
-def marked(count, rows):
-    marks = [False] * count
-    for row in rows:
-        marks[row] = True
-    return marks
 
 
 def spread(count, rows, ids):
@@ -105,11 +62,9 @@ def read_values(reader, field, count, context):
         return values, ids
     if field.kind == "number":
         return read_numbers(reader, field, count, context)
-    if field.kind not in OFFSET_KINDS:
-        context = context.without_times()
-    values, ids = reader.ints_and_ids(count, context)
-    if field.kind in OFFSET_KINDS:
-        return [encoded_integer(value) for value in values], ids
+    values = reader.ints(count, context)
+    if field.kind in INTEGER_KINDS:
+        return [encoded_integer(value) for value in values], None
     bound = 2 if field.kind == "boolean" else len(field.schema["enum"])
     reader.checked(values, bound, field.name)
     return [encoded_index(value) for value in values], values
@@ -117,7 +72,7 @@ def read_values(reader, field, count, context):
 
 def read_numbers(reader, field, count, context):
     places = reader.u8()
-    values, ids = reader.ints_and_ids(count, context.without_times())
+    values = reader.ints(count, context)
     if places == NUMBER_AS_BITS:
         numbers = [struct.unpack("<d", struct.pack("<q", value))[0] for value in values]
     elif places <= DECIMAL_PLACES_MAX:
@@ -128,7 +83,7 @@ def read_numbers(reader, field, count, context):
     for number in numbers:
         if not math.isfinite(number) or (number == 0 and math.copysign(1, number) < 0):
             raise reader.error(f"{field.name}: a number that is NaN, infinite or -0")
-    return [struct.pack("<d", number) for number in numbers], ids
+    return [struct.pack("<d", number) for number in numbers], None
 
 
 def encoded_integer(value):

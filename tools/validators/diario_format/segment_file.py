@@ -22,7 +22,7 @@ FLAG_POSITIONED = 1
 IDENTITY_SIZE = 16
 
 SCHEMAS, TYPES, ORIGINS, CLOCKS, TIMES, ACCEPTED, BATCHES, BASES, FLAGS = range(1, 10)
-ACTORS, SUBJECTS, POOL, FIELDS, FILTER, HEADS, SHARED = range(10, 17)
+ACTORS, SUBJECTS, POOL, FIELDS, FILTER = range(10, 15)
 SALTS, ERASED, PERSONAL = range(1, 4)
 
 
@@ -228,10 +228,9 @@ class SegmentFile(ColumnFile):
             raise FormatError("the blocks that stand there once are others")
         for entry in self.blocks:
             self.check_block(entry)
-        for kind, name in ((POOL, "pools"), (SHARED, "shared blocks")):
-            keys = [entry.key for entry in self.of_kind(kind)]
-            if keys != list(range(len(keys))):
-                raise FormatError(f"{name} that are not numbered from 0")
+        keys = [entry.key for entry in self.of_kind(POOL)]
+        if keys != list(range(len(keys))):
+            raise FormatError("pools that are not numbered from 0")
         next_row = dict.fromkeys(range(len(self.types)), 0)
         for entry in self.of_kind(FIELDS):
             if entry.first_row != next_row[entry.key]:
@@ -239,25 +238,22 @@ class SegmentFile(ColumnFile):
             next_row[entry.key] += entry.row_count
         if list(next_row.values()) != [entry.count for entry in self.types]:
             raise FormatError("blocks of fields that do not cover the rows")
-        fields = {(entry.key, entry.first_row) for entry in self.of_kind(FIELDS)}
-        if any((entry.key, entry.first_row) not in fields for entry in self.of_kind(HEADS)):
-            raise FormatError("heads without a block of fields")
 
     def check_block(self, entry):
-        if not SCHEMAS <= entry.kind <= SHARED:
+        if not SCHEMAS <= entry.kind <= FILTER:
             raise FormatError(f"{entry}: an unknown kind")
-        if entry.kind not in (FIELDS, HEADS) and entry.first_row:
+        if entry.kind != FIELDS and entry.first_row:
             raise FormatError(f"{entry}: a first row")
-        if entry.kind in (FIELDS, FILTER, HEADS):
+        if entry.kind in (FIELDS, FILTER):
             if entry.key >= len(self.types):
                 raise FormatError(f"{entry}: there are {len(self.types)} types")
-        elif entry.kind not in (POOL, SHARED) and entry.key:
+        elif entry.kind != POOL and entry.key:
             raise FormatError(f"{entry}: a key")
         rows = 0 if entry.kind in (SCHEMAS, FILTER) else self.event_count
         if entry.kind == POOL:
             if not 1 <= entry.row_count <= POOL_COUNT_MAX:
                 raise FormatError(f"{entry}: {entry.row_count} texts")
-        elif entry.kind in (FIELDS, HEADS, SHARED):
+        elif entry.kind == FIELDS:
             if entry.row_count == 0:
                 raise FormatError(f"{entry}: no rows")
         elif entry.row_count != rows:

@@ -5,8 +5,7 @@ have the bytes that `rows.md`, section 4, gives their rows.
 """
 
 from . import segment_file as layout
-from .column_texts import TEXTS_DICTIONARY, Heads
-from .columns import COLUMN_ACTOR, COLUMN_FIELDS, COLUMN_REPLICA, COLUMN_TYPE
+from .columns import KEY_REPLICAS, Context
 from .hashes import (
     HASH_SIZE, SALT_DEPTH, SALT_SIZE, commitment_of, leaf_of, salt_below, salt_group, salt_index,
 )
@@ -14,10 +13,7 @@ from .payload import PERSONAL_SIZE_MIN
 from .primitives import SEQUENCE_MAX, FormatError
 from .row import check_subject, encode_public_part, event_hash
 from .segment_envelope import Envelope
-from .segment_fields import (
-    NEEDS_ACTORS, NEEDS_HEADS, NEEDS_PUBLIC, NEEDS_REPLICAS, NEEDS_TIMES,
-    read_needs, read_numbers_in_order, read_part,
-)
+from .segment_fields import read_part
 from .segment_filter import check_filter, subject_of
 
 
@@ -92,10 +88,10 @@ class Segment(Envelope):
 
     def read_payloads(self):
         self.filter_subjects = [set() for _ in self.types]
-        self.shared = [self.guarded(self.file, entry, lambda reader, entry=entry: self.take_shared(
-            reader, entry.row_count)) for entry in self.file.of_kind(layout.SHARED)]
-        self.heads = {(entry.key, entry.first_row): entry
-                      for entry in self.file.of_kind(layout.HEADS)}
+        self.pools, self.shared = [], []
+        for entry in self.file.of_kind(layout.POOL):
+            self.guarded(self.file, entry, lambda reader, entry=entry: self.take_pool(
+                reader, entry.row_count))
         rows_of_type = [[] for _ in self.types]
         for index, type_index in enumerate(self.type_indexes):
             rows_of_type[type_index].append(index)
@@ -105,93 +101,55 @@ class Segment(Envelope):
             rows = rows_of_type[entry.key]
             rows = rows[entry.first_row : entry.first_row + entry.row_count]
             self.read_rows(entry, rows, personal.pop((entry.key, entry.first_row), None))
-        if self.heads:
-            raise FormatError("heads that nothing refers to")
         if personal:
             raise FormatError("personal fields without a block of public ones")
         for event, type_index in zip(self.events, self.type_indexes):
             check_subject(event, self.types[type_index])
             event.payload(self.types[type_index])
 
-    def take_shared(self, reader, count):
-        """The dictionary of a shared block, and for each event of its types the index."""
-        types = read_numbers_in_order(reader, "types")
-        if not types or types[-1] >= len(self.types):
+    def take_pool(self, reader, count):
+        """Texts, and for types that share a column of them the index of each of their events."""
+        types = [reader.varint() for _ in range(layout.count_of(reader, reader.left, 1))]
+        if types != sorted(set(types)) or (types and types[-1] >= len(self.types)):
             raise reader.error(f"a column of the types {types}")
+        words = reader.strings(count)
         rows = [row for row, index in enumerate(self.type_indexes) if index in types]
-        if len(rows) != count:
-            raise reader.error(f"{count} values of {len(rows)} events")
-        context = self.context.copied(rows, {COLUMN_REPLICA}, False)
-        reader.choice("a method of shared texts", (TEXTS_DICTIONARY,))
-        words = reader.strings(reader.count_within(count))
-        indices = reader.indices(count, len(words), context, "an index of a dictionary")
-        reader.check_dictionary(words, indices)
-        return words, dict(zip(rows, indices))
+        indices = []
+        if types:
+            replicas = {KEY_REPLICAS: [self.replica_indexes[row] for row in rows]}
+            indices = reader.indices(len(rows), count, Context(replicas), "an index of a pool")
+            reader.check_dictionary(words, indices)
+        elif len(set(words)) != len(words):
+            raise reader.error("texts of a pool that are not distinct")
+        self.pools.append(words)
+        self.shared.append(dict(zip(rows, indices)))
 
     def read_rows(self, entry, rows, personal_entry):
         event_type = self.types[entry.key]
         if len(rows) * (len(event_type.fields) + 1) > layout.FIELD_SLOTS_MAX:
             raise FormatError(f"{entry}: too many rows")
-        parts, context, headed = self.guarded(
-            self.file, entry, lambda reader: self.take_public(reader, entry, rows))
+        parts = self.guarded(
+            self.file, entry, lambda reader: self.take_public(reader, event_type, rows))
         for row, part in zip(rows, parts):
             self.events[row].public_payload = part
             subject = subject_of(self.events[row], event_type)
-            if subject is not None and subject.encode("utf-8") not in headed:
+            if subject is not None:
                 self.filter_subjects[entry.key].add(subject)
         kept = [place for place, row in enumerate(rows)
                 if self.events[row].has_personal and row not in self.erased]
         if len(kept) != (personal_entry.row_count if personal_entry else 0):
             raise FormatError(f"{entry}: not {len(kept)} rows of personal fields")
         if kept:
-            parts = self.guarded(self.sidecar, personal_entry, lambda reader: self.take_personal(
-                reader, event_type, context, kept))
+            parts = self.guarded(self.sidecar, personal_entry, lambda reader: read_part(
+                reader, event_type, event_type.personal_fields, len(kept)))
             self.add_personal(event_type, [rows[place] for place in kept], parts)
 
-    def take_public(self, reader, entry, rows):
-        event_type = self.types[entry.key]
-        needs, pools, shared = read_needs(reader)
-        if (needs & NEEDS_PUBLIC or max(pools, default=-1) >= len(self.pools)
-                or max(shared, default=-1) >= len(self.shared)):
-            raise reader.error(f"a need of {needs}, of the pools {pools}, of shared {shared}")
-        reader.pools = {number: self.pools[number] for number in pools}
-        for number in shared:
-            words, indices = self.shared[number]
-            if rows[0] not in indices:
-                raise reader.error(f"shared block {number}, which the type has no part in")
-            reader.shared[number] = words, [indices[row] for row in rows]
-        context = self.context.copied(rows, self.needed(needs), bool(needs & NEEDS_TIMES))
-        heads = self.read_heads(entry) if needs & NEEDS_HEADS else None
-        parts = read_part(
-            reader, event_type, event_type.public_fields, len(rows), context, heads)
-        if heads is not None and reader.headed_texts is None:
-            raise reader.error("heads that no column has")
-        # A personal part may name columns of the envelope that the public one has no need of.
-        whole = self.context.copied(rows, self.context.columns, True)
-        whole.columns.update(context.columns)
-        return parts, whole, set(reader.headed_texts or ())
-
-    def read_heads(self, entry):
-        heads = self.heads.pop((entry.key, entry.first_row), None)
-        if heads is None:
-            raise FormatError(f"{entry}: there is no block of heads")
-        return self.guarded(self.file, heads, lambda reader: Heads(reader, heads.row_count))
-
-    def take_personal(self, reader, event_type, context, kept):
-        needs, pools, shared = read_needs(reader)
-        if pools or shared or needs & NEEDS_HEADS:
-            raise reader.error("a personal column that uses a pool, a shared block or heads")
-        numbers = self.needed(needs)
-        if needs & NEEDS_PUBLIC:
-            numbers |= {number for number in context.columns if number >= COLUMN_FIELDS}
-        own = context.copied(kept, numbers, bool(needs & NEEDS_TIMES))
-        return read_part(reader, event_type, event_type.personal_fields, len(kept), own)
-
-    def needed(self, needs):
-        """The columns of the envelope that a block names at its beginning."""
-        stated = {COLUMN_TYPE}
-        stated |= {COLUMN_REPLICA} if needs & NEEDS_REPLICAS else set()
-        return stated | ({COLUMN_ACTOR} if needs & NEEDS_ACTORS else set())
+    def take_public(self, reader, event_type, rows):
+        reader.pools = self.pools
+        for number, indices in enumerate(self.shared):
+            if rows[0] in indices:
+                reader.shared[number] = [indices[row] for row in rows]
+        return read_part(reader, event_type, event_type.public_fields, len(rows))
 
     def add_personal(self, event_type, rows, parts):
         bitmap_size = (len(event_type.personal_fields) + 7) // 8
