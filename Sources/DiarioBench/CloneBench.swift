@@ -84,7 +84,7 @@ struct CloneBench {
         let words = ["clone", address, path, "--token", token, "--json"]
         let text = try Child.output(of: program, words, in: scratch)
         let copied = seconds(since: start)
-        try Child.runTool(program, ["rebuild", "--data", path])
+        try Child.runTool(program, ["-C", path, "rebuild"])
         let sample = Sample(
             seconds: seconds(since: start),
             events: options.eventCount,
@@ -115,8 +115,8 @@ struct CloneBench {
         try System.write(text, to: path + "/curl")
         let steps = [
             ("s of curl", try Child.runTool("curl", ["--config", path + "/curl"])),
-            ("s of verifying", try Child.runTool(program, ["verify", "--data", path])),
-            ("s of rebuilding", try Child.runTool(program, ["rebuild", "--data", path])),
+            ("s of verifying", try Child.runTool(program, ["-C", path, "verify"])),
+            ("s of rebuilding", try Child.runTool(program, ["-C", path, "rebuild"])),
         ]
         let sample = Sample(
             seconds: steps.reduce(0) { $0 + $1.1 },
