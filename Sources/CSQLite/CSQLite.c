@@ -48,7 +48,7 @@ static unsigned class_of(int size) { return (unsigned)size / class_size; }
 
 static int64_t counted(unsigned class) { return (int64_t)class * class_size; }
 
-// Whether so many bytes more are too many.
+// True if so many bytes more are too many.
 static int is_too_much(int64_t size) {
     // What the thread has may be below 0, and the bound without end.
     if (thread_bytes + size <= thread_bytes_max) return 0;

@@ -1,6 +1,6 @@
 package import DiarioSQLite
 
-/// What can go wrong with the files of read models.
+/// Failures of the files of read models.
 ///
 /// An event that a read model cannot take is no error here: it goes to quarantine.
 package enum ProjectionError: Error, Hashable, Sendable {

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// What an authorizer is asked about.
+/// The kinds of access that an authorizer is asked about.
 package enum AccessAction: Hashable, Sendable {
     case createIndex, createTable, createTemporaryIndex, createTemporaryTable
     case createTemporaryTrigger, createTemporaryView, createTrigger, createView

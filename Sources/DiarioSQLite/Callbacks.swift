@@ -1,15 +1,15 @@
 import CSQLite
 
-// What SQLite calls back. All callbacks run on the thread that uses the connection, inside one of
+// Callbacks of SQLite. All of them run on the thread that uses the connection, inside one of
 // its calls. The connection and each of its statements hold the `Callbacks`; SQLite is given a
 // pointer that holds nothing. A statement that outlives its connection keeps the library's handle
 // alive as well, and with it these.
 
-/// What a statement is about to do, as it is prepared.
+/// One access of a statement that is prepared.
 package struct Access: Hashable, Sendable {
     /// One of SQLite's action codes: `SQLITE_READ`, `SQLITE_FUNCTION` and so on.
     package let action: AccessAction
-    /// What the action is about, by its code: a table, a function, a pragma ...
+    /// The object of the action, by its code: a table, a function, a pragma ...
     package let first: String?
     /// The column, the function's name, the pragma's argument ...
     package let second: String?
@@ -19,7 +19,7 @@ package struct Access: Hashable, Sendable {
     package let source: String?
 }
 
-/// Whether something may be done.
+/// The answer of an authorizer.
 package enum AccessAnswer: Sendable {
     case allowed
     /// The statement is not prepared, with an error of kind `.refused`.
@@ -58,7 +58,7 @@ package enum AccessAnswer: Sendable {
 
     package var columnCount: Int { Int(unsafe sqlite3_preupdate_count(handle)) }
 
-    /// How deep in triggers the change is made: 0 for the statement itself.
+    /// The depth in triggers: 0 for the statement itself.
     package var depth: Int { Int(unsafe sqlite3_preupdate_depth(handle)) }
 
     /// The value of a column before the change; nil for an inserted row.
@@ -82,7 +82,7 @@ package enum AccessAnswer: Sendable {
     }
 }
 
-/// What a connection calls back.
+/// The callbacks of a connection.
 final class Callbacks {
     var authorize: ((Access) -> AccessAnswer)?
     var isOver: (() -> Bool)?
@@ -177,7 +177,7 @@ final class Callbacks {
 }
 
 extension Value {
-    /// The value behind a handle, copied.
+    /// A copy of the value of a handle.
     init(_ handle: OpaquePointer) {
         switch unsafe sqlite3_value_type(handle) {
         case SQLITE_INTEGER: self = .integer(unsafe sqlite3_value_int64(handle))

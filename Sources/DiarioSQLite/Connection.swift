@@ -4,7 +4,7 @@ import Synchronization
 
 /// A connection to one SQLite file, or to one in memory; used by one thread at a time.
 @safe package struct Connection: ~Copyable {
-    /// How a file is opened.
+    /// The way in which a file is opened.
     package enum Mode: Sendable {
         /// The file must be there, and nothing is written to it.
         case readOnly
@@ -61,10 +61,10 @@ import Synchronization
             // connections of the process share.
             _ = unsafe diario_sqlite_set_aside(handle, Self.asideSize, Self.asideCount)
         }
-        // Whoever has the file for himself has it for a moment: who makes, checks or leaves it.
+        // A connection that makes, checks or leaves the file has it to itself for a moment.
         let wait = Int32(Limits.lockWaitSecondsMax * 1000)
         _ = unsafe sqlite3_busy_timeout(handle, wait)
-        // What a file says of itself, such as a view or a default, may not call what it should not.
+        // The schema of a file, such as a view or a default, may not call every function.
         configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, isOn: false)
         configure(SQLITE_DBCONFIG_DEFENSIVE, isOn: true)
         // In double quotes is a name, never a text.
@@ -145,7 +145,7 @@ import Synchronization
         }
     }
 
-    /// Prepares the statement at `offset` and moves that behind it; nil if none is left.
+    /// Prepares the statement at `offset` and moves that past it; nil if none is left.
     private func next(
         in bytes: [UInt8],
         _ offset: inout Int,
@@ -284,7 +284,7 @@ import Synchronization
 
     package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-    /// Whether no foreign key that is looked at later is broken now.
+    /// True if no deferred foreign key is broken now.
     package var keepsForeignKeys: Bool {
         var (count, highest): (Int32, Int32) = (0, 0)
         // Safe: the call fills in both numbers.

@@ -1,8 +1,8 @@
 import CSQLite
 
-/// What SQLite said when it could not do something.
+/// A failure as SQLite reported it.
 package struct SQLiteError: Error, Hashable, Sendable {
-    /// What kind of failure it is, for those who act on it.
+    /// The kind of failure, for callers that act on it.
     package enum Kind: Hashable, Sendable {
         /// Another connection holds a lock, and waiting did not help.
         case busy
@@ -33,7 +33,7 @@ package struct SQLiteError: Error, Hashable, Sendable {
     package let kind: Kind
     /// The extended result code, as SQLite documents it.
     package let code: Int32
-    /// What SQLite says, without a full stop.
+    /// SQLite's message, without a full stop.
     package let message: String
     /// Where in the statement the mistake is, in bytes; nil if SQLite does not know.
     package let offset: Int?

@@ -10,7 +10,7 @@ import CSQLite
     private let callbacks: Callbacks
     let parameters = Parameters()
 
-    /// What is known of the values of parameters.
+    /// The last binding of the parameters.
     final class Parameters {
         /// The number of the `RowBinding` that set all of them last; 0 if others did.
         var binding: UInt64 = 0
@@ -34,7 +34,7 @@ import CSQLite
 
     // MARK: What it is
 
-    /// Whether it changes nothing in any database.
+    /// True if it changes nothing in any database.
     package var isReadOnly: Bool { unsafe sqlite3_stmt_readonly(handle) != 0 }
 
     package var parameterCount: Int { Int(unsafe sqlite3_bind_parameter_count(handle)) }
@@ -125,7 +125,7 @@ import CSQLite
 
     // MARK: Stepping
 
-    /// Goes to the next row; false behind the last one.
+    /// Goes to the next row; false after the last one.
     ///
     /// After a failure the statement is ready to be bound and run again.
     package func step() throws(SQLiteError) -> Bool {
@@ -150,7 +150,7 @@ import CSQLite
         reset()
     }
 
-    // MARK: The row it stands on, columns counted from 0
+    // MARK: The current row, columns counted from 0
 
     package func kind(at column: Int) -> ValueKind {
         switch unsafe sqlite3_column_type(handle, Int32(column)) {

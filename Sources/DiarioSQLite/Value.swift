@@ -32,7 +32,7 @@ package enum Value: Hashable, Sendable {
     }
 }
 
-/// What kind of value a column holds in one row.
+/// The kind of a value in a column of one row.
 package enum ValueKind: Sendable {
     case null, integer, real, text, blob
 }

@@ -18,7 +18,7 @@ import Synchronization
         var presence: UnsafeMutablePointer<UInt8>?
         /// Of texts and blobs: 0 for NULL, else 1 more than the number of the text.
         var codes: UnsafeMutablePointer<UInt32>?
-        /// Where each text starts, and behind that where the last one ends.
+        /// The start of each text, and after these the end of the last one.
         var bounds: UnsafeMutablePointer<UInt32>?
         var bytes: UnsafeMutablePointer<UInt8>?
     }
@@ -162,7 +162,7 @@ import Synchronization
 
     /// Binds the value of a row to the parameter at `index` (from 1) of a statement.
     ///
-    /// Texts and blobs are not copied: the statement must be run, or bound anew, before the table
+    /// Texts and blobs are not copied: the statement must be run, or bound again, before the table
     /// goes.
     @unsafe
     package func bind(
@@ -182,14 +182,14 @@ import Synchronization
         try statement.check(code)
     }
 
-    /// What a column is, for who keeps the table.
+    /// A column as its table's owner sees it.
     fileprivate func column(_ column: Int) -> Column {
         precondition(column >= 0 && column < columnCount, "a column of the table is bound")
         return unsafe columns[column]
     }
 }
 
-/// What a parameter was set to last, as its column has it.
+/// The last value of a parameter, as its column has it.
 private struct BoundValue {
     enum Kind { case unknown, null, value, valueOfOther }
 
@@ -245,7 +245,7 @@ extension ValueTable.Column {
     }
 }
 
-/// What the parameters of a statement are bound to for each row of two tables, which it keeps.
+/// Binds the parameters of a statement to rows of two tables, which it keeps.
 @safe package final class RowBinding {
     /// Where the value of a parameter comes from.
     package enum Source {
@@ -316,7 +316,7 @@ extension ValueTable.Column {
     /// Binds the parameters, in order, to values of a row of each table, and runs the statement to
     /// its end.
     ///
-    /// What a parameter is bound to already, by the run before, is not bound anew.
+    /// A parameter that has its value from the run before is not bound again.
     @inline(__always)
     package func run(
         _ statement: borrowing Statement,

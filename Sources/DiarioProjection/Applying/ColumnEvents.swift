@@ -12,7 +12,7 @@ package final class ColumnEvents {
     fileprivate let parameters: Set<EnvelopeParameter>
     /// By type index of the segment; nil if no read model listens to the type.
     private let types: [EventType?]
-    /// What statements are bound to of the envelope, a row for each wanted event.
+    /// The envelope as statements are bound to it, a row for each wanted event.
     fileprivate let common: ValueTable
     /// By type index: the block at hand.
     private var laid: [LaidBlock?]
@@ -54,7 +54,7 @@ package final class ColumnEvents {
     }
 }
 
-/// How far the events of a window have been taken.
+/// A place among the events of a window: those before it were taken.
 struct ColumnPlace {
     private let events: ColumnEvents
     /// By type index; nil for types that nobody takes.
@@ -84,7 +84,7 @@ struct ColumnPlace {
 
     func routes(_ type: Int) -> [Route] { routesByType[type] }
 
-    /// Whether all models take all events of the window just as they are: none has had some of
+    /// True if all models take all events of the window just as they are: none has had some of
     /// them, and none has to be upcast.
     func isPlain(where applied: (Int) -> UInt64) -> Bool {
         for (block, routes) in zip(blocks, routesByType) {
@@ -107,7 +107,7 @@ struct ColumnPlace {
         commonRow += 1
     }
 
-    /// How many events of each type were gone through since the start.
+    /// The number of events of each type since the start.
     var taken: [(EventType, UInt64, [Route])] {
         blocks.indices.compactMap { type in
             guard let block = blocks[type], rows[type] > firstRows[type] else { return nil }
@@ -136,7 +136,7 @@ struct ColumnPlace {
 final class LaidBlock {
     let block: TypeBlock
     let type: EventType
-    /// By field, and behind these the columns of `TypeColumn`.
+    /// By field, and after these the columns of `TypeColumn`.
     fileprivate let table: ValueTable
     /// By slot of the statement; none if events of the type are upcast first.
     fileprivate let bindings: [RowBinding]
@@ -213,7 +213,7 @@ final class LaidBlock {
     }
 }
 
-/// One event of a segment, by where it stands in columns.
+/// One event of a segment, by its rows in the columns.
 struct ColumnEvent: EventValues {
     let events: ColumnEvents
     let block: LaidBlock

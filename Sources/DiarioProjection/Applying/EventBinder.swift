@@ -18,7 +18,7 @@ struct EventBinder {
         return Int64((accepted.map { clock.believed(acceptedAt: $0) } ?? clock).rawValue)
     }
 
-    /// Binds what a parameter stands for to that at `index`.
+    /// Binds the value of a source to the parameter at `index`.
     mutating func bind(
         _ source: ParameterSource,
         _ event: borrowing EventLine,
@@ -152,7 +152,7 @@ struct EventBinder {
     }
 }
 
-/// What `:_stamp` is bound to: clock, replica and sequence, so that bytes sort as the three do.
+/// The value of `:_stamp`: clock, replica and sequence as bytes that sort as the three do.
 package enum Stamp {
     package static let size = 24
 

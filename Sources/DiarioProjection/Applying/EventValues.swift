@@ -12,7 +12,7 @@ protocol EventValues {
     /// Runs a statement for the event.
     func run(_ prepared: PreparedStatement, _ binder: inout EventBinder) throws(SQLiteError)
 
-    /// Binds what a parameter stands for to that at `index` (from 1).
+    /// Binds the value of a source to the parameter at `index` (from 1).
     ///
     /// The statement must be run before the next event is bound to any.
     func bind(

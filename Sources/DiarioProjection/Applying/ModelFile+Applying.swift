@@ -15,7 +15,7 @@ package enum ApplyError: Error {
 }
 
 extension ModelFile {
-    /// How events are applied.
+    /// The care with which events are applied.
     package enum Care: Sendable {
         /// Without savepoints: fast, and at the first event that a read model cannot take it has
         /// to be done again with care.
@@ -154,13 +154,13 @@ extension ModelFile {
         for index in models.indices { models[index].applied = position }
     }
 
-    /// Whether all models are at one position.
+    /// True if all models are at one position.
     package var isEven: Bool { models.allSatisfy { $0.applied == models[0].applied } }
 
     /// Notes that no model listens to any event up to `position` that it has not had.
     ///
     /// That costs nothing: it is written down with the next change, or when it has become much.
-    /// Until then whoever opens the file looks at these events once more.
+    /// Until then a process that opens the file looks at these events once more.
     package func passOver(through position: UInt64) throws(ProjectionError) {
         guard let saved = savedApplied, position - saved < Self.passedOverMax else {
             try begin()
@@ -173,7 +173,7 @@ extension ModelFile {
     /// Positions that nothing is written down about.
     private static let passedOverMax: UInt64 = 4096
 
-    /// Whether what events of a type do depends on where they stand.
+    /// True if a statement for events of a type depends on their position.
     package func usesPlace(_ type: [UInt8]) -> Bool {
         let name = String(decoding: type, as: UTF8.self)
         return plan.models.contains { $0.types[name]?.usesPlace == true }

@@ -77,8 +77,8 @@ extension ModelFile {
         images.forget()
     }
 
-    /// Makes the oldest sections canonical as they are: their events stand behind one another from
-    /// behind `applied` on, and nothing is done again.
+    /// Makes the oldest sections canonical without running anything again: their events have the
+    /// positions after `applied`, in order.
     package func promoteSections(_ count: Int) throws(ProjectionError) {
         for section in sections.prefix(count) {
             let position = applied + 1

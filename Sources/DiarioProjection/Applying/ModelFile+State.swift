@@ -3,7 +3,7 @@ import DiarioCrypto
 import DiarioSQLite
 import DiarioSchema
 
-// What the engine keeps in a generation beside the tables of the pack: schema/format/models.md,
+// The engine's own tables of a generation, beside those of the pack: schema/format/models.md,
 // section 2.
 
 extension ModelFile {
@@ -259,7 +259,7 @@ extension ModelFile {
         savedSections = Set(sections)
     }
 
-    /// Whether the generation keeps to its pack although a newer one was adopted.
+    /// True if the generation keeps to its pack although a newer one was adopted.
     package func isHeld() throws(ProjectionError) -> Bool {
         try rows("SELECT value FROM diario_state WHERE name = 'held'") == [[.text("1")]]
     }

@@ -10,11 +10,11 @@ package final class ModelFile {
     package let plan: PackPlan
     package let path: String
     let connection: Connection
-    /// How far each model of the plan is, in its order.
+    /// The position of each model of the plan, in its order.
     package internal(set) var models: [AppliedModel] = []
     /// Pending events whose effects are in the tables, oldest first.
     package internal(set) var sections: [LaneSection] = []
-    /// What the tables of the models are like, by their names.
+    /// The columns and keys of the models' tables, by their names.
     var shapes: [String: TableShape] = [:]
     let images = LaneImages()
     /// Prepared without and with the hook that lane effects need.
@@ -29,9 +29,9 @@ package final class ModelFile {
     var savedApplied: UInt64?
     /// The sections as they were saved: a long lane has many, of which only the last changes.
     var savedSections: Set<LaneSection> = []
-    /// What the models had taken when the transaction began.
+    /// The counts of `taken` when the transaction began.
     private var taken: [UInt64] = []
-    /// What changes when another connection has changed the file.
+    /// SQLite's `data_version`: another value once another connection has changed the file.
     private var dataVersion: Value?
     /// Which models take the events of a type, by the type's identity; for pending events, others.
     var routes: [ObjectIdentifier: TypeRoutes] = [:]
@@ -43,15 +43,15 @@ package final class ModelFile {
     var changed: Set<String> = []
     /// Events that took too long for a model, and why they were ended.
     var ended: [EndedEvent: EventFault] = [:]
-    /// Whether one of them still has to be set aside, and whether one was in this transaction.
+    /// True if one of them still has to be set aside, and if one was in this transaction.
     var owesEnded = false
     var hasSetEndedAside = false
-    /// Whether changed pages go to the log before their transaction ends, if there are too many.
+    /// True if changed pages may go to SQLite's log before their transaction ends.
     private var spills = true
     /// Set when a statement has taken too many steps for one event.
     let stepLimit = StepLimit()
 
-    /// How far one read model is.
+    /// A read model and its position.
     package struct AppliedModel: Hashable, Sendable {
         package let name: String
         package let version: Int
@@ -62,7 +62,7 @@ package final class ModelFile {
         package internal(set) var taken: UInt64 = 0
     }
 
-    /// How a generation is opened.
+    /// The way in which a generation is opened.
     package enum Mode: Hashable, Sendable {
         /// It is there, whole, and for the same read models.
         case existing
@@ -88,7 +88,7 @@ package final class ModelFile {
             try PackConnection.prepare(connection)
             try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
             try connection.execute("PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536")
-            // What was erased must not stay in free pages.
+            // An erased value must not stay in free pages.
             try connection.execute("PRAGMA secure_delete = ON")
         } catch {
             throw .file(path: path, error)
@@ -144,11 +144,11 @@ package final class ModelFile {
     /// Begins to count what events cost together; nil if they may cost what they need.
     package func allow(_ allowance: StepAllowance?) { stepLimit.allow(allowance) }
 
-    /// Whether events have cost together what they may since `allow`, and none of those that were
-    /// ended is still to be set aside.
+    /// True once events have taken all steps that they may since `allow`, and no ended event is
+    /// still to be set aside.
     package var isSpent: Bool { stepLimit.isSpent && !owesEnded }
 
-    /// Whether what was done should be kept before more is done: events that take too long end
+    /// True if the work should be committed before more is done: events that take too long end
     /// transactions, each of which would be done again.
     package var shouldCommit: Bool { hasSetEndedAside || isSpent }
 
@@ -162,7 +162,7 @@ package final class ModelFile {
             rollback()
             throw error
         }
-        // They are in quarantine now; where they stand otherwise one day, they are tried again.
+        // They are in quarantine now; at another position they will be tried again.
         ended = [:]
         owesEnded = false
     }
@@ -279,9 +279,9 @@ struct TypeRoutes {
 /// A prepared statement in a place that arrays can hold.
 final class PreparedStatement {
     let statement: Statement
-    /// What its parameters are bound to; none if it is one of our own.
+    /// The sources of its parameters; none if it is one of the engine's.
     let sources: [ParameterSource]
-    /// Where it stands in the pack.
+    /// Its file in the pack.
     let file: String
     let line: Int
     /// Its place among all statements that run for events of its type.

@@ -2,7 +2,7 @@ package import DiarioCrypto
 import DiarioFormat
 package import DiarioSchema
 
-/// How a read model takes events: which statements run for a type, and what they are bound to.
+/// The statements of a read model by event type, and the sources of their parameters.
 package struct ModelPlan: Sendable {
     package let model: ReadModel
     /// Two read models with one fingerprint make the same rows of the same events.
@@ -12,7 +12,7 @@ package struct ModelPlan: Sendable {
     /// All statements, as often as they run for different types.
     package let statements: [StatementPlan]
 
-    /// What is done for the events of one type.
+    /// The statements for the events of one type.
     package struct TypePlan: Sendable {
         /// The newest version that the pack has.
         let type: EventType
@@ -20,7 +20,7 @@ package struct ModelPlan: Sendable {
         let upcasts: [Int: Upcast]
         /// Which of the plan's statements run, in order.
         package let statements: Range<Int>
-        /// Whether a statement needs what an event gets with its position.
+        /// True if a statement needs the position or the time of acceptance.
         let usesPlace: Bool
     }
 
@@ -106,7 +106,7 @@ package struct ModelPlan: Sendable {
 }
 
 extension ModelPlan.TypePlan {
-    /// How events of a type are read, for those who do nothing with them; nil if the pack has no
+    /// A plan that only reads events of a type and runs no statement; nil if the pack has no
     /// such type.
     init?(readingOnly name: String, of pack: Pack) {
         guard let type = pack.types.last(where: { $0.name == name }) else { return nil }
@@ -139,7 +139,7 @@ package struct PackPlan: Sendable {
         typeNameBytes = Set(typeNames.map { Array($0.utf8) })
     }
 
-    /// Whether any of the models listens to a type of this full name.
+    /// True if any of the models listens to a type of this full name.
     package func listens(to type: [UInt8]) -> Bool { typeNameBytes.contains(type) }
 
     /// Full names of the types that these models listen to.
@@ -152,7 +152,7 @@ package struct PackPlan: Sendable {
     }
 }
 
-/// What a parameter of a statement is bound to.
+/// The source of a parameter's value.
 package enum ParameterSource: Equatable, Sendable {
     /// A field of the newest version of the type, by its index.
     case field(Int)
@@ -170,6 +170,6 @@ package enum ParameterSource: Equatable, Sendable {
         }
     }
 
-    /// Whether it is known only once the event has a position.
+    /// True if it is known only once the event has a position.
     var isPlace: Bool { self == .envelope(.position) || self == .envelope(.accepted) }
 }

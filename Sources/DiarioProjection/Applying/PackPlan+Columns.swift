@@ -1,7 +1,7 @@
 package import DiarioFormat
 package import DiarioSchema
 
-// What the read models of a pack need of the columns of a segment.
+// The columns of a segment that the read models of a pack need.
 
 extension PackPlan {
     /// The parts of the envelope that have to be read for that.
@@ -9,7 +9,7 @@ extension PackPlan {
         Set(envelopeParameters.compactMap { EnvelopePart($0) })
     }
 
-    /// What statements of the pack are bound to beside fields.
+    /// The parameters of the pack's statements that are no fields.
     var envelopeParameters: Set<EnvelopeParameter> {
         var names = models.flatMap { $0.statements }.flatMap { $0.sources }.compactMap { source in
             if case .envelope(let parameter) = source { parameter } else { nil }

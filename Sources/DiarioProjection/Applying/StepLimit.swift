@@ -1,6 +1,6 @@
 import DiarioCore
 
-/// What events may cost together before whoever waits for them is told so.
+/// The steps that events may take together before a query that waits for them is ended.
 package struct StepAllowance: Sendable {
     /// Steps of SQLite's machine, whatever there is to do.
     package var steps: Int
@@ -27,28 +27,28 @@ final class StepLimit {
     static let interval = 1000
     /// Nil while no event is applied.
     private var count: Int?
-    /// What all events have cost together.
+    /// The steps of all events so far.
     private(set) var total = 0
     /// Why the event was ended; nil if it was not.
     private(set) var reached: Bound?
 
-    /// What one event may not exceed.
+    /// A bound for one event.
     enum Bound {
         case steps, images
     }
 
     /// When the event was looked at first.
     private var start: ContinuousClock.Instant?
-    /// What was kept of rows as they were when the event was looked at first.
+    /// The size of the before-images when the event was looked at first.
     private var imageStart: Int?
-    /// What events may still cost together; nil if as much as they need.
+    /// Steps that are left for all events together; nil if there is no bound.
     private var rest: Int?
     private var stepsPerEvent = 0
-    /// What they could cost when the transaction began, and what ended events have cost since.
+    /// The same when the transaction began, and the steps of ended events since.
     private var restBefore: Int?
     private var endedCost = 0
 
-    /// Whether events have cost together what they may since `allow`.
+    /// True once the events since `allow` have taken all steps that they may.
     private(set) var isSpent = false
 
     func allow(_ allowance: StepAllowance?) {
@@ -59,7 +59,7 @@ final class StepLimit {
 
     func beginTransaction() { (restBefore, endedCost) = (rest, 0) }
 
-    /// What is done again costs once; events that were ended are not tried again.
+    /// Work that is repeated counts once; events that were ended are not tried again.
     func rollBack() {
         rest = restBefore.map { $0 - endedCost }
         isSpent = rest.map { $0 < 0 } ?? false

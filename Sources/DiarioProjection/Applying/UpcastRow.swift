@@ -4,7 +4,7 @@ import DiarioSchema
 
 /// The row that an upcast gives, checked against the schema that it is for.
 enum UpcastRow {
-    /// What is wrong with one of its fields.
+    /// The problem with one of its fields.
     struct Fault: Error {
         let field: String
         let message: String

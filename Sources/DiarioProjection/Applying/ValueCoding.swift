@@ -22,7 +22,7 @@ extension [UInt8] {
         }
     }
 
-    /// The values that lie one behind the other; nil if the bytes are damaged.
+    /// The values that follow one another; nil if the bytes are damaged.
     func values() -> [Value]? {
         var reader = ByteReader(span.raw)
         var values: [Value] = []

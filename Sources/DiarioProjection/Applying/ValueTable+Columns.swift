@@ -27,7 +27,7 @@ enum EnvelopeColumnPlace: Int, CaseIterable {
     }
 }
 
-/// The columns of a table of fields behind those of the fields.
+/// The columns of a table of fields after those of the fields.
 enum TypeColumn: Int, CaseIterable {
     /// The text of the event's origin.
     case origin
@@ -38,7 +38,7 @@ enum TypeColumn: Int, CaseIterable {
 }
 
 extension ValueTable {
-    /// What statements are bound to of the envelope of some events of a segment.
+    /// The envelope of some events of a segment, laid out for statements.
     convenience init(
         _ envelope: SegmentEnvelope,
         _ events: [Int32],
@@ -222,7 +222,7 @@ extension ValueTable {
     }
 }
 
-/// Texts one behind the other.
+/// Texts that follow one another.
 private struct TextList {
     private(set) var bytes: [UInt8] = []
     private(set) var bounds: [UInt32] = [0]

@@ -1,7 +1,7 @@
 import DiarioCore
 import DiarioSchema
 
-/// An example of a pack as an event, and where it stands in the pack.
+/// An example of a pack as an event, with its file and line.
 struct Example {
     var line: EventLine
     let file: String

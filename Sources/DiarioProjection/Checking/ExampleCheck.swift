@@ -168,7 +168,7 @@ private struct OneByOne {
         }
     }
 
-    /// Reads an example of an older version as one of the newest, whoever listens to it.
+    /// Reads an example of an older version as one of the newest, also if no read model listens.
     private mutating func upcast(_ example: Example) {
         let type = example.line.type
         guard let plan = ModelPlan.TypePlan(readingOnly: type.name, of: trial.file.plan.pack),

@@ -6,7 +6,7 @@ struct ModelCheck {
     private let model: ReadModel
     private let watch: Watch
     private(set) var problems: [PackProblem] = []
-    /// What its definitions have made, in order.
+    /// All that its definitions made, in order.
     private var objects: [Object] = []
 
     /// A table, an index, a trigger or a view.

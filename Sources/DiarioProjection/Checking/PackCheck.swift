@@ -30,7 +30,7 @@ package enum PackCheck {
         return problems.sorted { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) }
     }
 
-    /// How much SQL there is: a statement for several types counts for each.
+    /// The number of statements; one for several types counts for each.
     private static func count(_ pack: Pack) -> Int {
         let models = pack.sql.readModels.reduce(0) { sum, model in
             sum + model.definitions.count
@@ -92,7 +92,7 @@ package enum PackCheck {
         return problems
     }
 
-    /// What is wrong with defaults of parameters, and with the columns of the answer.
+    /// Problems with defaults of parameters and with the columns of the answer.
     private static func problems(
         with query: PackQuery,
         _ connection: borrowing Connection,

@@ -14,7 +14,7 @@ struct Trial {
         if isReversed { try file.run("PRAGMA reverse_unordered_selects = ON") }
     }
 
-    /// Whether the events together have taken longer than they may.
+    /// True once the events together have taken longer than they may.
     var isOver: Bool { file.stepLimit.total > Limits.sqlExampleStepCountMax }
 
     // MARK: Taking events

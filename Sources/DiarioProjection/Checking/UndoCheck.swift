@@ -81,7 +81,7 @@ struct UndoCheck {
         )
     }
 
-    /// What an index holds, and whether it is that of its table.
+    /// The rows of an index, and one more if they are not those of its table.
     ///
     /// Without the numbers of rows: a row that is put back may have another one.
     private func contents(of index: Index) throws(ProjectionError) -> [[Value]] {

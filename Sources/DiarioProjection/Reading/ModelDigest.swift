@@ -2,7 +2,7 @@ package import DiarioCrypto
 import DiarioFormat
 import DiarioSQLite
 
-/// What the tables of a read model hold, in one number: schema/format/models.md, section 6.
+/// A hash of all rows of a read model: schema/format/models.md, section 6.
 package struct ModelDigest: Hashable, Sendable {
     package let digest: Hash32
     /// Rows of its plain tables.

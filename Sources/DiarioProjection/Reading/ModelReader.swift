@@ -9,14 +9,14 @@ package final class ModelReader {
     private let packs: [String]
     private let watch = Watch()
     private let paths: String
-    /// What is to be said of tables that are not here, by their names in small letters.
+    /// Messages about tables that are not here, by their names in small letters.
     package var missingTables: [String: String] = [:]
-    /// Whether the time of the query that runs is over.
+    /// True once the time of the query that runs is over.
     private var isOver = false
     private var timeRemedy = ""
     /// The most that the library may have taken until the next row is there.
     fileprivate var memoryMax = 0
-    /// Whether it has taken more memory than it may.
+    /// True once it has taken more memory than it may.
     private var isTooLarge = false
 
     /// A generation to be read.
@@ -24,7 +24,7 @@ package final class ModelReader {
         /// The pack's name, by which SQL knows its tables.
         package let pack: String
         package let path: String
-        /// Whether nothing can be made beside the file, and nobody changes it.
+        /// True if nothing can be made beside the file, and nobody changes it.
         package let isImmutable: Bool
 
         package init(pack: String, path: String, isImmutable: Bool) {
@@ -34,12 +34,12 @@ package final class ModelReader {
         }
     }
 
-    /// What an answer may cost.
+    /// The bounds of an answer.
     package struct Bounds {
         package var rowCountMax = Limits.queryRowCountMax
         /// Asked now and then: whether the time is over.
         package var isOver: () -> Bool = { false }
-        /// What to do about an answer of too many rows, or one that takes too long.
+        /// The advice after too many rows, and after too long a time.
         package var rowRemedy = "ask for fewer with LIMIT"
         package var timeRemedy = "ask for less"
 
@@ -127,7 +127,7 @@ package final class ModelReader {
     ) throws(SQLiteError) {
         try PackConnection.prepare(connection)
         connection.setLimit(.attachedCount, to: attachedCount)
-        // What does not fit the memory goes to a file.
+        // Sorted rows that do not fit the memory go to a file.
         try connection.execute("PRAGMA temp_store = FILE; PRAGMA cache_size = -16384")
     }
 
@@ -200,7 +200,7 @@ package final class ModelReader {
     }
 
     private func prepare(_ sql: String) throws(ProjectionError) -> Statement {
-        // SQLite would take what stands before it for all of the query.
+        // SQLite would take the part before it for all of the query.
         guard !sql.utf8.contains(0) else {
             throw .query(
                 QueryFault(.invalid, "the query has a byte of zero in it; it is no text. Check it")
@@ -270,7 +270,7 @@ package final class ModelReader {
         return message == "incomplete input" ? "the query ends too early: \(message)" : message
     }
 
-    /// How far the read models of a generation are.
+    /// The position of the read models of a generation.
     package static func applied(_ source: Source) throws(ProjectionError) -> UInt64 {
         let reader = try ModelReader(source)
         do throws(SQLiteError) {
@@ -322,9 +322,9 @@ package final class ModelAnswer {
         }
     }
 
-    /// The next row; nil behind the last one.
+    /// The next row; nil after the last one.
     package func next() throws(ProjectionError) -> [Value]? {
-        // What is taken for one row counts: the next may be asked for by another thread.
+        // The memory of one row counts: the next may be asked for by another thread.
         reader.memoryMax = Connection.memoryUsed + Limits.queryMemorySizeMax
         do throws(SQLiteError) {
             guard try statement.step() else { return nil }
@@ -389,7 +389,7 @@ extension PackQuery {
 }
 
 extension PackQuery.Kind {
-    /// What a value of it looks like.
+    /// A description of its values, for messages.
     package var form: String {
         switch self {
         case .integer: "a whole number of 64 bits"
@@ -429,7 +429,7 @@ extension PackQuery.Kind {
         }
     }
 
-    /// Whether a parameter of this kind may have the default.
+    /// True if a parameter of this kind may have the default.
     func takes(default text: String) -> Bool {
         switch (self, try? value(literal: text)) {
         case (_, .null), (.integer, .integer), (.real, .real), (.text, .text),

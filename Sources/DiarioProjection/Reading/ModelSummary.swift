@@ -2,7 +2,7 @@ import DiarioCrypto
 import DiarioSQLite
 import DiarioSchema
 
-/// What a generation says of itself, read without knowing its pack.
+/// The engine's own rows of a generation, read without knowing its pack.
 package struct ModelSummary: Hashable, Sendable {
     package let space: String
     /// Of the pack.
@@ -14,7 +14,7 @@ package struct ModelSummary: Hashable, Sendable {
     package let models: [String: String]
     /// The tables of all of them.
     package let tables: Set<String>
-    /// Whether it was begun as a copy of another one, and not with an empty file.
+    /// True if it was begun as a copy of another one, and not with an empty file.
     package let isCopy: Bool
 
     /// `isImmutable` if nothing can be made beside the file.

@@ -7,7 +7,7 @@ package struct SQLWords {
     package private(set) var bare: Set<String> = []
     /// Those in front of a point.
     private var leading: Set<String> = []
-    /// Those behind a point, with the words in front of it.
+    /// Those after a point, with the words before it.
     package private(set) var owners: [String: Set<String>] = [:]
 
     package init(_ sql: String) {
@@ -16,7 +16,7 @@ package struct SQLWords {
         var index = 0
         while index < bytes.count {
             guard Self.isPart(bytes[index]) else {
-                // Blanks and quotes may stand beside the point.
+                // Blanks and quotes may be beside the point.
                 if bytes[index] == 0x2e {
                     hasPoint = owner != nil
                 } else if !Self.isQuoteOrBlank(bytes[index]) {

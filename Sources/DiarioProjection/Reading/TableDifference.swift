@@ -1,6 +1,6 @@
 import DiarioSQLite
 
-/// How a table, or an index for text or places, differs from the same one of another generation.
+/// The difference of a table, or of an index for text or places, to the one of another generation.
 package struct TableDifference: Hashable, Sendable {
     package let name: String
     /// Rows whose keys the other one does not have.
@@ -11,7 +11,7 @@ package struct TableDifference: Hashable, Sendable {
     package let changed: Int
     package let shape: Shape
 
-    /// What has become of its columns.
+    /// The change of its columns.
     package enum Shape: String, Sendable {
         case same
         /// They are others.
@@ -22,7 +22,7 @@ package struct TableDifference: Hashable, Sendable {
         case gone
     }
 
-    /// Whether there is no difference.
+    /// True if there is no difference.
     package var isEmpty: Bool { added + removed + changed == 0 && shape == .same }
 }
 

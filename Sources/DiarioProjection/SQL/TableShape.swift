@@ -7,7 +7,7 @@ struct TableShape: Equatable {
         let isGenerated: Bool
         /// Generated whenever it is read, and not kept.
         let isVirtual: Bool
-        /// The expression that stands after DEFAULT.
+        /// The expression after DEFAULT.
         let fallback: String?
     }
 
@@ -16,7 +16,7 @@ struct TableShape: Equatable {
     let columns: [Column]
     /// Names of the primary key's columns, in its order.
     let primaryKey: [String]
-    /// Whether it is a table of the kind that `CREATE VIRTUAL TABLE` makes.
+    /// True if `CREATE VIRTUAL TABLE` made it.
     let isVirtual: Bool
 
     /// A column that is generated when it is read, in front of others that are kept.

@@ -38,8 +38,8 @@ final class Watch {
     /// Why the last statement was refused; nil if it was not.
     private(set) var refusal: (rule: String, message: String)?
 
-    /// How the tables end that an index of places keeps beside itself; it gets ready to write there
-    /// as soon as it is opened.
+    /// Endings of the tables that an index of places keeps beside itself; opening it prepares
+    /// statements that write there.
     private static let placeTables = ["_node", "_rowid", "_parent"]
 
     /// Settings that only tell; an index of texts asks for the first one by itself.
@@ -201,7 +201,7 @@ final class Watch {
         }
     }
 
-    /// How SQLite calls the number of a row that is no column.
+    /// SQLite's name for the number of a row that is no column.
     private static let rowID = "ROWID"
     private static let rowIDRefusal = (
         rule: "sql-rowid",
@@ -240,7 +240,7 @@ final class Watch {
             if let owner = otherTables[table] {
                 return ("sql-table", "\(table) belongs to the read model \(owner)")
             }
-            // What a virtual table keeps beside itself; SQLite lets nobody else write there.
+            // The own tables of a virtual one; SQLite lets no statement write there.
             if virtualTables.contains(where: { table.hasPrefix($0 + "_") }) { return nil }
             return ("sql-table", "\(table) is no table of this read model")
         }

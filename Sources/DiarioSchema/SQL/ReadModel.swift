@@ -1,6 +1,6 @@
 /// A read model of a pack: tables, and what each event does to them.
 package struct ReadModel: Equatable, Sendable {
-    /// What is done for the events of some types.
+    /// The statements for the events of some types.
     package struct Block: Equatable, Sendable {
         /// Full names of types, in the order of the heading.
         package let types: [String]
@@ -11,7 +11,7 @@ package struct ReadModel: Equatable, Sendable {
 
     package let name: String
     package let version: Int
-    /// What it shows, in the words of its heading.
+    /// The description in its heading.
     package let title: String
     /// The path of its file in the pack.
     package let file: String
@@ -38,20 +38,20 @@ package struct PackQuery: Equatable, Sendable {
     package struct Parameter: Equatable, Sendable {
         package let name: String
         package let kind: Kind
-        /// What it is if it is left out, as SQL would write it; nil if it must be given.
+        /// The value if it is left out, as SQL would write it; nil if it must be given.
         package let fallback: String?
     }
 
     package let name: String
     package let parameters: [Parameter]
-    /// What it answers, in the words of its heading.
+    /// The description in its heading.
     package let title: String
     /// The path of its file in the pack.
     package let file: String
     package let statement: SQLStatement
 }
 
-/// How a payload of an older version of a type is read as a newer one.
+/// Reads a payload of an older version of a type as one of a newer version.
 package struct Upcast: Equatable, Sendable {
     /// The full name of the type.
     package let type: String

@@ -7,7 +7,7 @@ struct ReadModelReader {
     private let unread: Set<String>
     private(set) var problems: ProblemList
 
-    /// What the tables may be made with, by the first words.
+    /// The first words of the statements that may make tables.
     private static let definitions: [[String]] = [
         ["CREATE", "TABLE"], ["CREATE", "VIRTUAL", "TABLE"], ["CREATE", "INDEX"],
         ["CREATE", "UNIQUE", "INDEX"], ["CREATE", "TRIGGER"], ["CREATE", "VIEW"],

@@ -1,4 +1,4 @@
-/// A word of SQL, with where it stands.
+/// A word of SQL and its place.
 struct SQLToken: Equatable, Sendable {
     enum Kind: Equatable, Sendable {
         /// A keyword or a name, without quotes.

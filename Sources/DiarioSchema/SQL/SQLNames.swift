@@ -16,7 +16,7 @@ package enum EnvelopeParameter: String, CaseIterable, Sendable {
     case stamp = "_stamp"
 }
 
-/// What read models and queries may be called.
+/// The rule for names of read models and queries.
 package enum SQLNames {
     static let nameSizeMax = 64
     static let rule = "a lower-case letter, then at most 63 letters, digits, - or _"

@@ -1,19 +1,19 @@
 /// A statement of a file of a pack, as it was written.
 package struct SQLStatement: Equatable, Sendable {
-    /// A parameter where it stands.
+    /// A parameter and its place.
     package struct Parameter: Equatable, Sendable {
         /// Without the colon.
         package let name: String
         package let line: Int
     }
 
-    /// What SQLite is given: without the semicolon at its end.
+    /// The text for SQLite, without the semicolon at its end.
     package let text: String
     /// The line of its first word, counted from 1.
     package let line: Int
     /// Its first words in capitals, at most six: `CREATE UNIQUE INDEX`.
     package let head: [String]
-    /// Every parameter, as often as it stands there.
+    /// Every parameter, as often as it is there.
     package let parameters: [Parameter]
 
     /// The line of the file on which a byte of the text is.
@@ -47,7 +47,7 @@ package struct SQLStatement: Equatable, Sendable {
 
 /// A part of a file: a heading, and the statements up to the next one.
 struct SQLSection: Equatable {
-    /// What the comment says, without its dashes and the space around.
+    /// The text of the comment, without its dashes and the space around.
     var heading: String
     var line: Int
     var statements: [SQLStatement] = []
@@ -64,13 +64,13 @@ struct SQLSectionReader {
     private var start: SQLToken?
     private var end = 0
     private var head: [String] = []
-    /// Whether its head says that it makes a trigger.
+    /// True if its head says that it makes a trigger.
     private var isTrigger = false
     private var parameters: [SQLStatement.Parameter] = []
-    /// How many blocks of a trigger's body, or `CASE`s in it, are open.
+    /// The number of open blocks of a trigger's body, or `CASE`s in it.
     private var depth = 0
 
-    /// How many words a head has at most.
+    /// The most words of a head.
     private static let headCount = 6
 
     init(_ bytes: [UInt8], file: String) {
