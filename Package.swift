@@ -243,7 +243,7 @@ package.targets.append(
     .executableTarget(
         name: "DiarioHarness",
         dependencies: [
-            "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat",
+            "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat",
         ],
         path: "Tests/DiarioHarness"
     )

@@ -1,3 +1,4 @@
+import Diario
 import DiarioEngine
 import DiarioSchema
 import Foundation

@@ -40,11 +40,12 @@ import Testing
         #expect(try space.stats().status.events == count)
         #expect(report.isWhole == ["", "format", "wal/synced"].contains(name), "\(report.faults)")
         // It goes on by itself.
-        _ = try space.adopt(PackSource.builtIn()) { _, _ in }
-        try SampleSpace.fill(space)
-        #expect(try space.stats().status.events == 2 * count)
-        #expect(try space.verify { _ in }.isOK)
-        try space.close()
+        var again = space
+        _ = try again.adopt(PackSource.builtIn()) { _, _ in }
+        try SampleSpace.fill(again)
+        #expect(try again.stats().status.events == 2 * count)
+        #expect(try again.verify { _ in }.isOK)
+        try again.close()
     }
 
     /// Without the log, what is sealed is left.

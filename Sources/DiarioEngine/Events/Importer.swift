@@ -47,14 +47,13 @@ extension Space {
         var space = self
         let hold = try space.holdImports()
         defer { hold.release() }
-        return try space.importHeld(file, form, takesGaps: takesGaps, progress)
+        return try space.importHeld(file, form, progress)
     }
 
     /// The same for a caller that holds the imports of the space.
     private mutating func importHeld(
         _ file: any LogFile,
         _ form: EventForm,
-        takesGaps: Bool,
         _ progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
         let size: Int

@@ -140,18 +140,3 @@ package enum SegmentChecksums: Sendable {
     case verified
     case ignored
 }
-
-extension FormatError {
-    /// Where in the bytes the fault is; zero if it says nothing about that.
-    fileprivate var offset: Int {
-        switch self {
-        case .truncated(let offset), .trailingBytes(let offset), .malformed(_, let offset),
-            .unknownVersion(_, let offset):
-            offset
-        case .tooLarge, .checksumMismatch, .compression, .eventTooLarge, .batchTooLarge,
-            .tooManyEvents, .unresolvedReference, .invalidField, .invalidTime, .invalidActor,
-            .invalidSubject:
-            0
-        }
-    }
-}
