@@ -54,9 +54,7 @@ extension Arguments {
             filter.part = .pending
         } else if from != nil || to != nil {
             let (first, last) = (from ?? 1, to ?? UInt64(Int64.max))
-            guard first <= last else {
-                throw Failure.usage("--from is after --to", in: command)
-            }
+            guard first <= last else { throw Failure.usage("--from is after --to", in: command) }
             filter.positions = first...last
             filter.part = .canonical
         } else if filter.since != nil || filter.until != nil {

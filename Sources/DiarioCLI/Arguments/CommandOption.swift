@@ -28,11 +28,7 @@ package struct CommandOption: Sendable {
         self.summary = summary
     }
 
-    static func flag(
-        _ name: String,
-        _ summary: String,
-        spellings: [String] = []
-    ) -> CommandOption {
+    static func flag(_ name: String, _ summary: String, spellings: [String] = []) -> CommandOption {
         CommandOption(name, summary, spellings: spellings)
     }
 

@@ -44,9 +44,7 @@ extension Command {
             throw Failure.usage("\(first) is one of: \(list). Try: diario help \(first)")
         }
         let name = "\(first) \(words[1])"
-        guard let command = named(name) else {
-            throw unknown(name, in: family.map(\.name))
-        }
+        guard let command = named(name) else { throw unknown(name, in: family.map(\.name)) }
         return (command, Array(words.dropFirst(2)))
     }
 

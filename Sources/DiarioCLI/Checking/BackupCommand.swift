@@ -29,11 +29,7 @@ extension Command {
             holds tokens of replicas and personal fields: keep it as safe as the original.
             """,
         options: [
-            .value(
-                "data DIR",
-                "the folder that is copied; else the one of -C",
-                .folder
-            ),
+            .value("data DIR", "the folder that is copied; else the one of -C", .folder),
             .noProgress, .json,
         ],
         examples: [
@@ -54,7 +50,7 @@ enum BackupCommand {
     }
 
     static func run(_ call: Invocation) throws {
-        let name = call.arguments.operands[0]
+        let name = call.operands[0]
         try SpaceLocation.refuse(name)
         let folder = try ServedFolder(call)
         // Only to be locked; what may not be written to can be copied as well.
@@ -121,10 +117,7 @@ enum BackupCommand {
     }
 
     /// Opens the copy before it takes the place of an older one: that must not go for a bad one.
-    private static func check(
-        _ backup: DirectoryBackup,
-        with others: [String]
-    ) throws -> [Entry] {
+    private static func check(_ backup: DirectoryBackup, with others: [String]) throws -> [Entry] {
         let made = try backup.checked(with: others)
         let store = try Space.openStore(made, access: .readOnly)
         let entries = try store.checkCopied(backup.isFresh).map { id in
@@ -143,7 +136,7 @@ enum BackupCommand {
         _ call: Invocation,
         of source: ServedFolder
     ) -> Failure {
-        let (name, target) = (CellText.oneLine(source.name), call.arguments.operands[0])
+        let (name, target) = (CellText.oneLine(source.name), call.operands[0])
         let names = (try? source.names()) ?? []
         let owner = names.first { fault.file.hasPrefix(LogPaths.space($0.id) + "/") }
         let what = owner.map { "the space \($0.name.text)" } ?? "what is copied"
@@ -172,7 +165,7 @@ enum BackupCommand {
         at now: Timestamp,
         _ call: Invocation
     ) throws {
-        let name = call.arguments.operands[0]
+        let name = call.operands[0]
         let (copied, kept) = (backup.copiedSize, backup.keptSize)
         let count = entries.reduce(0) { $0 + $1.head + UInt64($1.pending) }
         try call.answer(

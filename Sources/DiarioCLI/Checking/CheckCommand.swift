@@ -84,7 +84,7 @@ enum CheckCommand {
 
     static func run(_ call: Invocation) throws {
         let known = try Known(call.arguments)
-        let path = call.arguments.operands[0]
+        let path = call.operands[0]
         let file = try path == "-" ? InputFile.spooled() : InputFile.open(path)
         var bytes: [UInt8] = []
         // One byte more than a proof may have is enough to refuse it.
@@ -126,11 +126,7 @@ enum CheckCommand {
         }
     }
 
-    private static func print(
-        _ proof: ProofText,
-        showsEvent: Bool,
-        _ output: Output
-    ) throws {
+    private static func print(_ proof: ProofText, showsEvent: Bool, _ output: Output) throws {
         switch proof.claim {
         case .inclusion(let inclusion, _, let event):
             try output.line(

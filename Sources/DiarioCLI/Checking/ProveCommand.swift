@@ -42,7 +42,7 @@ enum ProveCommand {
 
     static func run(_ call: Invocation) throws {
         let wish = try wish(call.arguments)
-        let includesEvent = call.arguments.has("event")
+        let includesEvent = call.has("event")
         try call.reading { space in
             let proof =
                 switch wish {
@@ -53,11 +53,7 @@ enum ProveCommand {
                         includesEvent: includesEvent
                     )
                 case .position(let position, let size):
-                    try space.proveInclusion(
-                        of: position,
-                        size: size,
-                        includesEvent: includesEvent
-                    )
+                    try space.proveInclusion(of: position, size: size, includesEvent: includesEvent)
                 case .growth(let from, let to): try space.proveConsistency(from: from, to: to)
                 }
             try call.output.append { proof.append(to: &$0, isIndented: !call.isJSON) }
@@ -82,9 +78,7 @@ enum ProveCommand {
             }
             return .growth(from: from, to: to)
         }
-        guard from == nil, to == nil else {
-            throw wrong("give either an event or --from and --to")
-        }
+        guard from == nil, to == nil else { throw wrong("give either an event or --from and --to") }
         if let origin = Origin(text: text) { return .origin(origin, size: size) }
         guard let position = UInt64(text), 1...TreeNode.sizeMax ~= position else {
             throw wrong(

@@ -23,7 +23,7 @@ enum SealCommand {
         try call.writing { space in
             let report = try space.store.seal(
                 space.id,
-                all: !call.arguments.has("complete"),
+                all: !call.has("complete"),
                 waitSeconds: Limits.lockWaitSecondsMax
             )
             try call.answer(

@@ -15,10 +15,7 @@ extension Command {
             editor show them. Goes on after damage where it can, and ends with 1 if something does
             not verify.
             """,
-        options: [
-            .flag("rows", "show the rows of blocks too, personal values included"),
-            .json,
-        ],
+        options: [.flag("rows", "show the rows of blocks too, personal values included"), .json],
         examples: [
             "diario inspect .diario/wal/0000000000000001.dwal --rows":
                 "a file of the write-ahead log"
@@ -30,10 +27,10 @@ extension Command {
 /// The command `diario inspect`.
 enum InspectCommand {
     static func run(_ call: Invocation) throws {
-        let path = call.arguments.operands[0]
+        let path = call.operands[0]
         let name = InputFile.split(path).name
         let bytes = try contents(name, path)
-        let inspector = FileInspector(bytes, name: name, showsRows: call.arguments.has("rows"))
+        let inspector = FileInspector(bytes, name: name, showsRows: call.has("rows"))
         guard let kind = inspector.kind else {
             guard !bytes.starts(with: "SQLite format 3\0".utf8) else {
                 throw Failure.failed(
@@ -75,10 +72,7 @@ enum InspectCommand {
         )
     }
 
-    private static func contents(
-        _ name: String,
-        _ path: String
-    ) throws -> [UInt8] {
+    private static func contents(_ name: String, _ path: String) throws -> [UInt8] {
         guard !name.isEmpty, name != ".", name != "..", !SystemCall.isDirectory(path) else {
             throw Failure.failed("\(CellText.oneLine(path)) is a folder. Give a file in it")
         }

@@ -100,12 +100,7 @@ struct LogInspector {
         let recordEnd = min(end, start + FileKind.recordHeadSize + min(room, Int(stated)))
         let kind = UInt64(bytes[start])
         let record = FileKind.records[kind]
-        reader.note(
-            "record",
-            record?.name ?? "unknown kind",
-            at: start,
-            size: recordEnd - start
-        )
+        reader.note("record", record?.name ?? "unknown kind", at: start, size: recordEnd - start)
         var part = FieldReader(
             bytes,
             start..<recordEnd,
@@ -124,11 +119,7 @@ struct LogInspector {
     }
 
     /// The part of the file in which no frame verifies.
-    private func gap(
-        _ range: Range<Int>,
-        _ generation: UInt64?,
-        isLast: Bool
-    ) -> [InspectLine] {
+    private func gap(_ range: Range<Int>, _ generation: UInt64?, isLast: Bool) -> [InspectLine] {
         if let frame = Frame(bytes, at: range.lowerBound, generation: generation) {
             let lines = lines(of: frame, expected: nil)
             let end = min(frame.offset + frame.size, range.upperBound)
@@ -148,10 +139,7 @@ struct LogInspector {
         } else if bytes[range].allSatisfy({ $0 == 0 }) {
             note("unused", "zeros")
         } else if let old = Frame(bytes, at: range.lowerBound, generation: nil) {
-            note(
-                "unused",
-                "of an earlier use of the file, generation \(Show.long(old.generation))"
-            )
+            note("unused", "of an earlier use of the file, generation \(Show.long(old.generation))")
         } else {
             // A reused file ends its new frames in the middle of old ones.
             note("unused", "no frame starts here")

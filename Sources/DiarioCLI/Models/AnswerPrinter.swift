@@ -20,7 +20,7 @@ struct AnswerPrinter {
         form =
             call.isJSON
             ? .json
-            : call.arguments.has("csv") ? .csv : call.output.isTerminal ? .table : .lines
+            : call.has("csv") ? .csv : call.output.isTerminal ? .table : .lines
         table = TablePrinter(
             columns.map { Table.Column(CellText.oneLine($0), widthMin: 8) },
             on: call.output

@@ -37,11 +37,11 @@ extension Command {
 /// The command `diario rebuild`.
 enum RebuildCommand {
     static func run(_ call: Invocation) throws {
-        let ways = ["dry-run", "check", "undo"].filter { call.arguments.has($0) }
+        let ways = ["dry-run", "check", "undo"].filter { call.has($0) }
         guard ways.count < 2 else {
             throw Failure.usage("--\(ways[0]) and --\(ways[1]) are two things to do; choose one")
         }
-        guard call.arguments.value("schema") == nil || ways == ["dry-run"] else {
+        guard call.value("schema") == nil || ways == ["dry-run"] else {
             throw Failure.usage(
                 "--schema says what --dry-run tries; to use packs: diario schema adopt"
             )
@@ -65,7 +65,7 @@ enum RebuildCommand {
     /// The packs that were named, or all.
     static func packs(_ call: Invocation, _ models: ReadModels) throws -> [String] {
         let known = models.packs.map(\.name)
-        let named = call.arguments.operands
+        let named = call.operands
         for name in named where !known.contains(name) {
             throw Failure.failed(
                 "no pack \(CellText.oneLine(name)) with read models is in use here; there "
@@ -121,7 +121,7 @@ enum RebuildCommand {
         _ names: [String]
     ) throws {
         var packs = models.packs.filter { names.contains($0.name) }
-        if let folder = call.arguments.value("schema") {
+        if let folder = call.value("schema") {
             packs = try PackSource.load(folder: folder)
         }
         let differences = try compare(call, models, packs)

@@ -42,8 +42,13 @@ struct Invocation {
             || EnvironmentVariable.terminal.value == "dumb"
     }
 
+    var command: Command { arguments.command }
+    var operands: [String] { arguments.operands }
+    func has(_ option: String) -> Bool { arguments.has(option) }
+    func value(_ option: String) -> String? { arguments.value(option) }
+
     /// True if results are printed as JSON.
-    var isJSON: Bool { arguments.has("json") }
+    var isJSON: Bool { has("json") }
 
     // MARK: The space
 

@@ -12,12 +12,7 @@ package struct SpaceLocation: Sendable {
     /// The name of the folder that makes another one a space.
     package static let marker = ".diario"
 
-    package init(
-        chosen: String?,
-        environment: String?,
-        current: String?,
-        owners: Set<UInt32>?
-    ) {
+    package init(chosen: String?, environment: String?, current: String?, owners: Set<UInt32>?) {
         self.chosen = chosen
         self.environment = environment
         self.current = current

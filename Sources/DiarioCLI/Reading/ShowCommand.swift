@@ -23,14 +23,14 @@ extension Command {
 /// The command `diario show`.
 enum ShowCommand {
     static func run(_ call: Invocation) throws {
-        let text = call.arguments.operands[0]
+        let text = call.operands[0]
         let origin = Origin(text: text)
         let position = UInt64(text).flatMap { 1...UInt64(Int64.max) ~= $0 ? $0 : nil }
         guard origin != nil || position != nil else {
             throw Failure.usage(
                 "\(CellText.oneLine(text)) is neither an origin, as 7zk3m9q2c1f4a-17, nor a "
                     + "position from 1",
-                in: call.arguments.command
+                in: call.command
             )
         }
         try call.reading { space in

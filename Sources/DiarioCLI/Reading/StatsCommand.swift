@@ -35,11 +35,11 @@ extension Command {
 /// The command `diario stats`.
 enum StatsCommand {
     static func run(_ call: Invocation) throws {
-        let bound = try call.arguments.value("warn-above").map { try bytes($0) }
+        let bound = try call.value("warn-above").map { try bytes($0) }
         try call.reading { space in
             var stats = try space.stats()
-            stats.includesAuthority = call.arguments.has("all")
-            let sizes = call.arguments.has("types") ? try space.sealedSizes() : nil
+            stats.includesAuthority = call.has("all")
+            let sizes = call.has("types") ? try space.sealedSizes() : nil
             if call.isJSON {
                 try call.output.json(fields(stats) + (sizes.map { fields($0) } ?? [:]))
             } else {

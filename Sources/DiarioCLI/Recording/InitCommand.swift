@@ -26,12 +26,12 @@ extension Command {
 /// The command `diario init`.
 enum InitCommand {
     static func run(_ call: Invocation) throws {
-        let folder = call.arguments.operands[0]
+        let folder = call.operands[0]
         guard call.location.chosen == nil else {
             throw Failure.usage("init takes its folder as an operand: diario init DIR, without -C")
         }
         guard !folder.isEmpty else {
-            throw Failure.usage("the folder has no name", in: call.arguments.command)
+            throw Failure.usage("the folder has no name", in: call.command)
         }
         try SpaceLocation.refuse(folder)
         try call.location.checkOwner(of: folder)
@@ -41,9 +41,7 @@ enum InitCommand {
         let shown = CellText.oneLine(folder)
         try call.answer(
             "made space \(space.id.text) in \(shown) with \(SchemaCommand.list(packs))",
-            [
-                "space": space.id.text, "directory": folder, "packs": packs.map { Fields($0) },
-            ]
+            ["space": space.id.text, "directory": folder, "packs": packs.map { Fields($0) }]
         )
         if packs.isEmpty, !call.isJSON { call.remarkPackless("diario -C \(shown)") }
     }

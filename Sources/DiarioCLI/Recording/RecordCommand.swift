@@ -41,17 +41,17 @@ extension Command {
 /// The command `diario record`.
 enum RecordCommand {
     static func run(_ call: Invocation) throws {
-        guard call.arguments.operands[0] == "-" else {
+        guard call.operands[0] == "-" else {
             let line = try eventLine(call)
             return try call.writing { space in
                 try record(line, LineRecorder(space), call)
             }
         }
         for name in ["subject", "actor", "at", "version", "if-unchanged"]
-        where call.arguments.has(name) {
+        where call.has(name) {
             throw Failure.usage("--\(name) is for one event; with `record -` put it into each line")
         }
-        guard call.arguments.operands.count == 1 else {
+        guard call.operands.count == 1 else {
             throw Failure.usage(
                 "`record -` takes all of an event from its line, so nothing follows -"
             )
@@ -78,7 +78,7 @@ enum RecordCommand {
             let isOfLine = message.hasPrefix(prefix)
             throw Failure.failed(isOfLine ? String(message.dropFirst(prefix.count)) : message)
         }
-        guard !call.arguments.has("quiet") else { return }
+        guard !call.has("quiet") else { return }
         // The events are recorded, whether or not somebody reads their origins.
         for origin in origins { try? call.output.line(origin.text) }
     }
@@ -103,7 +103,7 @@ enum RecordCommand {
 
     /// The payload that was given, known to be one value of JSON.
     private static func payload(_ call: Invocation) throws -> [UInt8] {
-        let given = call.arguments.operands.dropFirst().first ?? "-"
+        let given = call.operands.dropFirst().first ?? "-"
         let bytes =
             given == "-"
             ? try call.wholeInput("the payload", sizeMax: Limits.lineSizeMax) : Array(given.utf8)
@@ -128,7 +128,7 @@ private struct RecordStream: ~Copyable {
     init(_ call: Invocation, _ recorder: LineRecorder) {
         self.call = call
         self.recorder = recorder
-        isQuiet = call.arguments.has("quiet")
+        isQuiet = call.has("quiet")
         fileSize = SystemCall.regularFileSize(0)
         progress = call.progressBar("Recording", unit: fileSize == nil ? "events" : "bytes")
     }

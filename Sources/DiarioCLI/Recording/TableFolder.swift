@@ -54,11 +54,7 @@ struct TableFolder {
         )
     }
 
-    private func write(
-        _ line: EventLine,
-        _ space: Space,
-        _ tables: inout [String: Table]
-    ) throws {
+    private func write(_ line: EventLine, _ space: Space, _ tables: inout [String: Table]) throws {
         let known = tables[line.type.name]
         var table: Table
         if let known { table = known } else { table = try begin(line.type.name, space, &tables) }

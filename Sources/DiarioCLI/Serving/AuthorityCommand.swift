@@ -120,7 +120,7 @@ enum AuthorityCommand {
     }
 
     static func hold(_ call: Invocation) throws {
-        let isFinal = call.arguments.has("no-restore")
+        let isFinal = call.has("no-restore")
         let changed = try change(call, to: isFinal ? .heldWithoutRestore : .held)
         try tell(changed, "nothing gives positions here", call) {
             "\($0.shown) gives no positions after \($0.head)"

@@ -27,9 +27,7 @@ enum ReplicasCommand {
         var found: [(space: SpaceName, replica: KnownReplica)] = []
         try folder.reporting {
             let names = try control.spaces().map(\.name)
-            if let wanted, !names.contains(wanted) {
-                throw ControlError.unknownSpace(wanted.text)
-            }
+            if let wanted, !names.contains(wanted) { throw ControlError.unknownSpace(wanted.text) }
             for name in names where wanted == nil || name == wanted {
                 found += try control.replicas(of: name).map { (name, $0) }
             }

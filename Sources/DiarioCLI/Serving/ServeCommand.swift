@@ -150,7 +150,7 @@ struct ServeCommand {
     // MARK: Words
 
     private func configuration() throws -> HTTPServer.Configuration {
-        let text = call.arguments.value("listen") ?? "127.0.0.1:8080"
+        let text = call.value("listen") ?? "127.0.0.1:8080"
         guard let address = ListenAddress(text) else {
             throw Failure.usage(
                 "--listen \(CellText.oneLine(text)) is not right; give HOST:PORT, as "
@@ -158,7 +158,7 @@ struct ServeCommand {
             )
         }
         var configuration = HTTPServer.Configuration(host: address.host, port: address.port)
-        switch (call.arguments.value("tls-cert"), call.arguments.value("tls-key")) {
+        switch (call.value("tls-cert"), call.value("tls-key")) {
         case (nil, nil): break
         case (let certificate?, let key?):
             configuration.certificate = HTTPServer.Certificate(
@@ -166,7 +166,7 @@ struct ServeCommand {
                 key: try contents(of: key)
             )
         default:
-            throw Failure.usage("--tls-cert and --tls-key go together", in: call.arguments.command)
+            throw Failure.usage("--tls-cert and --tls-key go together", in: call.command)
         }
         return configuration
     }
@@ -183,7 +183,7 @@ struct ServeCommand {
     /// Packs of which spaces may get newer versions than they use.
     private func newerPacks() throws -> [Pack] {
         let schemas = call.arguments.all("schema")
-        guard call.arguments.has("adopt") else {
+        guard call.has("adopt") else {
             if !schemas.isEmpty {
                 note(
                     "--schema does nothing without --adopt. To let a space use a pack: diario "

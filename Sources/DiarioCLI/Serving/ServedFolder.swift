@@ -14,7 +14,7 @@ struct ServedFolder {
 
     /// The folder that a command is about: that of `--data`, else the one that holds `.diario`.
     init(_ call: Invocation) throws {
-        if let named = call.arguments.value("data") {
+        if let named = call.value("data") {
             name = named
             try call.location.checkOwner(of: named)
         } else {
@@ -161,10 +161,7 @@ struct ServedFolder {
     }
 
     /// Opens the log to write to it, and closes it after `body`.
-    func withLog<Value>(
-        _ call: Invocation,
-        _ body: (LogStore) throws -> Value
-    ) throws -> Value {
+    func withLog<Value>(_ call: Invocation, _ body: (LogStore) throws -> Value) throws -> Value {
         try Self.closing(openLog(call), body)
     }
 

@@ -160,7 +160,7 @@ enum SpaceCommand {
     }
 
     static func create(_ call: Invocation) throws {
-        let name = try call.spaceName(call.arguments.operands[0])
+        let name = try call.spaceName(call.operands[0])
         let packs = try call.packs()
         let folder = try ServedFolder(call)
         let control = try folder.control(for: .making)
@@ -189,8 +189,8 @@ enum SpaceCommand {
     }
 
     static func name(_ call: Invocation) throws {
-        let id = try call.id(call.arguments.operands[0], of: "space", SpaceID.init(text:))
-        let name = try call.spaceName(call.arguments.operands[1])
+        let id = try call.id(call.operands[0], of: "space", SpaceID.init(text:))
+        let name = try call.spaceName(call.operands[1])
         let folder = try ServedFolder(call)
         guard try folder.directory(.read).exists(LogPaths.manifest(id)) else {
             throw Failure.failed(
@@ -206,8 +206,8 @@ enum SpaceCommand {
     }
 
     static func rename(_ call: Invocation) throws {
-        let old = try call.spaceName(call.arguments.operands[0])
-        let new = try call.spaceName(call.arguments.operands[1])
+        let old = try call.spaceName(call.operands[0])
+        let new = try call.spaceName(call.operands[1])
         let folder = try ServedFolder(call)
         let control = try folder.control(for: .writing)
         try folder.reporting { try control.rename(old, to: new) }
@@ -255,11 +255,11 @@ enum SpaceCommand {
     }
 
     static func remove(_ call: Invocation) throws {
-        let isMeant = call.arguments.has("yes")
+        let isMeant = call.has("yes")
         let folder = try ServedFolder(call)
         let control = try folder.control(for: .writing)
         let loss = try folder.withLog(call) { store in
-            let loss = try find(call.arguments.operands[0], folder, control, store)
+            let loss = try find(call.operands[0], folder, control, store)
             if isMeant { try remove(loss, folder, control, store) }
             return loss
         }

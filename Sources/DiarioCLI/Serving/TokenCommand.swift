@@ -64,9 +64,7 @@ extension Command {
             request on. Events that were pushed with it stay.
             """,
         options: [.data, .json],
-        examples: [
-            "diario token revoke 7zk3m9q2c1f4a --data ./served": "one that was lost"
-        ],
+        examples: ["diario token revoke 7zk3m9q2c1f4a --data ./served": "one that was lost"],
         run: { try TokenCommand.revoke($0) }
     )
 }
@@ -75,11 +73,11 @@ extension Command {
 enum TokenCommand {
     static func create(_ call: Invocation) throws {
         let draft = try draft(call)
-        let old = try call.arguments.value("replaces").map { try id($0, call) }
+        let old = try call.value("replaces").map { try id($0, call) }
         let folder = try ServedFolder(call)
         let control = try folder.control(for: .writing)
         // First: a token that nobody got to see would be valid all the same.
-        let file = try call.arguments.value("output").map { try NewFile(secret: $0) }
+        let file = try call.value("output").map { try NewFile(secret: $0) }
         let (key, token): (TokenKey, Token)
         do {
             (key, token) = try folder.reporting {
@@ -168,7 +166,7 @@ enum TokenCommand {
     }
 
     static func revoke(_ call: Invocation) throws {
-        let id = try id(call.arguments.operands[0], call)
+        let id = try id(call.operands[0], call)
         let folder = try ServedFolder(call)
         let control = try folder.control(for: .writing)
         let isNew = try folder.reporting { try control.revokeToken(id, at: SystemClock().now) }

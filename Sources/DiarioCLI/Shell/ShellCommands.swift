@@ -51,12 +51,12 @@ extension Command {
 /// The commands that explain the program, to people and to shells.
 enum ShellCommands {
     static func completion(_ call: Invocation) async throws {
-        let words = call.arguments.operands
+        let words = call.operands
         guard let shell = Shell(rawValue: words[0]) else {
             let known = Shell.allCases.map(\.rawValue).joined(separator: ", ")
             throw Failure.usage(
                 "there is no completion for \(CellText.oneLine(words[0])); choose one of \(known)",
-                in: call.arguments.command
+                in: call.command
             )
         }
         guard words.count > 1 else {
@@ -78,7 +78,7 @@ enum ShellCommands {
     }
 
     static func help(_ call: Invocation) throws {
-        let words = call.arguments.operands
+        let words = call.operands
         let width = call.output.width
         guard !words.isEmpty else { return try call.output.line(HelpText.overview(width: width)) }
         if words.count == 1, let text = HelpText.family(words[0], width: width) {

@@ -33,7 +33,7 @@ extension Command {
 /// The command `diario clone`.
 enum CloneCommand {
     static func run(_ call: Invocation) async throws {
-        let (address, folder) = (call.arguments.operands[0], call.arguments.operands[1])
+        let (address, folder) = (call.operands[0], call.operands[1])
         let access = try ServerAccess(call, address: address, remembered: nil)
         let transport = try access.transport()
         guard !SystemCall.isDirectory(folder + "/" + SpaceLocation.marker) else {

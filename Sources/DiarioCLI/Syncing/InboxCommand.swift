@@ -28,9 +28,7 @@ extension Command {
             same subjects that its author did not know.
             """,
         options: [.json],
-        examples: [
-            "diario inbox show 7zk3m9q2c1f4a-17": "one of those that `inbox list` names"
-        ],
+        examples: ["diario inbox show 7zk3m9q2c1f4a-17": "one of those that `inbox list` names"],
         run: { try InboxCommand.show($0) }
     )
 
@@ -99,7 +97,7 @@ enum InboxCommand {
     }
 
     static func show(_ call: Invocation) throws {
-        let origin = try call.origin(call.arguments.operands[0], listedBy: "inbox list")
+        let origin = try call.origin(call.operands[0], listedBy: "inbox list")
         try call.reading { space in
             let batch = try batch(origin, in: space)
             let lines = try space.inboxLines(of: batch)
@@ -125,7 +123,7 @@ enum InboxCommand {
         let origins = try origins(call)
         try call.writing { space in
             for given in origins {
-                let retried = try space.retry(given, evenIfChanged: call.arguments.has("force"))
+                let retried = try space.retry(given, evenIfChanged: call.has("force"))
                 let verb = retried.wasRecorded ? "had been recorded as" : "recorded as"
                 try call.answer(
                     "\(retried.old.text)  \(verb) \(retried.new.text), "
@@ -141,7 +139,7 @@ enum InboxCommand {
 
     static func drop(_ call: Invocation) throws {
         let origins = try origins(call)
-        let isMeant = call.arguments.has("yes")
+        let isMeant = call.has("yes")
         func tell(_ first: Origin, _ count: Int) throws {
             try call.answer(
                 "\(first.text)  \(isMeant ? "dropped" : "would drop") "
@@ -172,7 +170,7 @@ enum InboxCommand {
     // MARK: Finding
 
     private static func origins(_ call: Invocation) throws -> [Origin] {
-        try call.arguments.operands.map { try call.origin($0, listedBy: "inbox list") }
+        try call.operands.map { try call.origin($0, listedBy: "inbox list") }
     }
 
     private static func batch(_ origin: Origin, in space: Space) throws -> InboxBatch {

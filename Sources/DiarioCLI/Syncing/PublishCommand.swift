@@ -68,7 +68,7 @@ enum PublishCommand {
                 )
             }
         } body: { server in
-            if call.arguments.has("abandon") { return try await abandon(server) }
+            if call.has("abandon") { return try await abandon(server) }
             let (space, diary, transport) = (server.space, server.diary, server.transport)
             // First, so that the same command without an address goes on with it.
             try space.store.setRemote(server.remote, of: space.id)
@@ -107,7 +107,7 @@ enum PublishCommand {
     // MARK: Restoring
 
     static func restore(_ call: Invocation) async throws {
-        if call.arguments.has("drop") {
+        if call.has("drop") {
             return try await call.withDiary { diary, space in
                 try checkServed(space)
                 let count = try await diary.dropKept()
@@ -132,7 +132,7 @@ enum PublishCommand {
             let head = server.space.store.standing(of: server.space.id).head
             let count = Show.count(head, "event")
             // An address that was typed is not remembered.
-            let typed = call.arguments.operands.first.map { " \(CellText.oneLine($0))" } ?? ""
+            let typed = call.operands.first.map { " \(CellText.oneLine($0))" } ?? ""
             try call.answer(
                 isDone
                     ? "restored \(count) at \(address). To go on: diario sync\(typed)"

@@ -42,7 +42,7 @@ extension Command {
 /// The commands `diario remote set`, `show` and `remove`.
 enum RemoteCommand {
     static func set(_ call: Invocation) throws {
-        let address = try ServerAccess.address(call.arguments.operands[0])
+        let address = try ServerAccess.address(call.operands[0])
         try call.writing { space in
             // A note that is there may be damaged, and is replaced.
             let known = try? space.store.remote(of: space.id)

@@ -27,7 +27,7 @@ struct ServerAccess: Sendable {
             )
         }
         var certificates = own?.certificates
-        if let path = call.arguments.value("ca-file") {
+        if let path = call.value("ca-file") {
             guard let full = Self.fullPath(path) else {
                 throw Failure.failed("the file \(CellText.oneLine(path)) of --ca-file is missing")
             }
@@ -49,7 +49,7 @@ struct ServerAccess: Sendable {
     }
 
     private static func token(_ call: Invocation) throws -> String? {
-        let (text, path) = (call.arguments.value("token"), call.arguments.value("token-file"))
+        let (text, path) = (call.value("token"), call.value("token-file"))
         guard let path else {
             return text ?? EnvironmentVariable.token.value.flatMap { $0.isEmpty ? nil : $0 }
         }

@@ -38,8 +38,8 @@ extension Command {
 /// The command `diario sync`.
 enum SyncCommand {
     static func run(_ call: Invocation) async throws {
-        let isWatching = call.arguments.has("watch")
-        guard !isWatching || !call.arguments.has("rejoin") else {
+        let isWatching = call.has("watch")
+        guard !isWatching || !call.has("rejoin") else {
             throw Failure.usage("--rejoin is done once: give it without --watch")
         }
         try await call.withServer { space in
@@ -112,14 +112,12 @@ enum SyncCommand {
             problems.append("the server refused events, which are in the inbox: diario inbox list")
         }
         if report.kept > 0 { problems.append(text(kept: report.kept, of: report.keptReplicas)) }
-        guard problems.isEmpty else {
-            throw Failure.failed(problems.joined(separator: "; "))
-        }
+        guard problems.isEmpty else { throw Failure.failed(problems.joined(separator: "; ")) }
     }
 
     private static func exchange(_ server: ServerConnection) async throws -> SyncReport {
         let (diary, transport) = (server.diary, server.transport)
-        let rejoins = server.call.arguments.has("rejoin")
+        let rejoins = server.call.has("rejoin")
         return try await server.call.progressBar("syncing", unit: "events").follow { progress in
             try await withThrowingTaskGroup(of: SyncReport?.self) { group in
                 group.addTask {

@@ -1,4 +1,4 @@
-/// Text made fit for one cell of a line on a terminal.
+/// Texts that fit into a cell, or a line, of a terminal.
 package enum CellText {
     /// The text with control characters escaped, so that no data can steer a terminal.
     package static func oneLine(_ text: some StringProtocol) -> String {
@@ -42,7 +42,8 @@ package enum CellText {
 
     /// The columns that a terminal takes for `text`, as well as can be told.
     package static func width(_ text: some StringProtocol) -> Int {
-        text.reduce(0) { $0 + width(of: $1) }
+        let isPlain = text.utf8.allSatisfy { 0x20..<0x7f ~= $0 }
+        return isPlain ? text.utf8.count : text.reduce(0) { $0 + width(of: $1) }
     }
 
     /// The text with at most `width` columns; what does not fit is replaced by `...`.
@@ -62,13 +63,15 @@ package enum CellText {
     /// Lines of at most `width` columns, broken between words.
     package static func wrapped(_ text: String, to width: Int) -> [String] {
         var lines: [String] = []
-        var line = ""
+        var (line, used) = ("", 0)
         for word in text.split(separator: " ") {
-            if !line.isEmpty, self.width(line) + 1 + self.width(word) > width {
+            let size = self.width(word)
+            if used > 0, used + 1 + size > width {
                 lines.append(line)
-                line = ""
+                (line, used) = ("", 0)
             }
-            line += line.isEmpty ? String(word) : " \(word)"
+            line += used == 0 ? String(word) : " \(word)"
+            used += used == 0 ? size : size + 1
         }
         return line.isEmpty ? lines : lines + [line]
     }

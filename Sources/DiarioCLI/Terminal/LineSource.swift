@@ -63,9 +63,7 @@ package struct LineSource: ~Copyable {
     /// At the end of the input a last line without a line feed counts too.
     ///
     /// - Throws: what `body` throws, or `.failed` if the line is above `Limits.lineSizeMax`.
-    package mutating func next(
-        _ body: (Span<UInt8>, Int) throws -> Void
-    ) throws -> Bool {
+    package mutating func next(_ body: (Span<UInt8>, Int) throws -> Void) throws -> Bool {
         while searched < bytes.count, bytes[searched] != 0x0a { searched += 1 }
         let hasFeed = searched < bytes.count
         let size = searched - start

@@ -50,10 +50,7 @@ final class NewFile {
         output = Output(descriptor: descriptor, name: shown)
     }
 
-    private static func descriptor(
-        _ outcome: SystemCall.Outcome,
-        _ shown: String
-    ) throws -> Int32 {
+    private static func descriptor(_ outcome: SystemCall.Outcome, _ shown: String) throws -> Int32 {
         switch outcome {
         case .done(let descriptor): return Int32(descriptor)
         case .failed(let code):
