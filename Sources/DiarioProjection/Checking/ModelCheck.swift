@@ -116,9 +116,9 @@ struct ModelCheck {
             // SQLite looks into it only where something reads it: by and by that may be the list
             // of all tables, for which no bound of memory holds. So it goes if it is refused.
             let name = object.name.quotedName
-            if compile("SELECT * FROM \(name)", object.line, connection) {
-                watch.views.insert(object.name)
-            } else {
+            watch.views.insert(object.name)
+            if !compile("SELECT * FROM \(name)", object.line, connection) {
+                watch.views.remove(object.name)
                 watch.begin(.ourOwn)
                 try? connection.execute("DROP VIEW \(name)")
             }
