@@ -56,7 +56,6 @@ import Testing
         #expect(sizes.common.reduce(ofTypes) { $0 + $1.bytes } == sizes.bytes)
         #expect(sizes.types.reduce(0) { $0 + $1.eventCount } == Int(try space.stats().status.head))
         for type in sizes.types {
-            #expect(type.otherBytes > 0, "a block begins with what it needs: \(type.name)")
             let personal = type.fields.filter(\.isPersonal).reduce(0) { $0 + $1.bytes }
             #expect((personal > 0) == (type.personalBytes > 0), "\(type.name)")
             #expect(personal <= type.personalBytes, "\(type.name)")

@@ -13,10 +13,14 @@ import DiarioCrypto
 
     init() {
         capacity = Self.capacityMin
+        // Safe: the memory is ours until `deinit` or `grow`.
         unsafe memory = .allocate(capacity: capacity)
     }
 
-    deinit { unsafe memory.deallocate() }
+    deinit {
+        // Safe: `init` or `grow` allocated it, and nobody has it any more.
+        unsafe memory.deallocate()
+    }
 
     /// The bytes that were written.
     consuming func take() -> [UInt8] {
@@ -43,12 +47,14 @@ import DiarioCrypto
     mutating func setBit(_ bit: Int, at start: Int) {
         let place = start + bit >> 3
         precondition(0..<count ~= place, "the bitmap was written")
+        // Safe: the place is one of those that were written.
         unsafe memory[place] |= 1 << UInt8(bit & 7)
     }
 
     /// Whether a bitmap that was written has a bit.
     func hasBits(of size: Int, at start: Int) -> Bool {
         precondition(start >= 0 && size >= 0 && start + size <= count, "the bitmap was written")
+        // Safe: the places are among those that were written.
         for place in start..<start + size where unsafe memory[place] != 0 { return true }
         return false
     }
@@ -57,6 +63,7 @@ import DiarioCrypto
 
     mutating func append(zeros size: Int) {
         reserve(size)
+        // Safe: there is room for as many bytes.
         for place in count..<count + size { unsafe memory[place] = 0 }
         count += size
     }
@@ -64,6 +71,7 @@ import DiarioCrypto
     @inline(__always)
     mutating func append(_ byte: UInt8) {
         reserve(1)
+        // Safe: there is room for one more byte.
         unsafe memory[count] = byte
         count &+= 1
     }
@@ -73,10 +81,12 @@ import DiarioCrypto
         reserve(Varint.sizeMax)
         var rest = value
         while rest >= 0x80 {
+            // Safe: a varint has no more bytes than there is room for.
             unsafe memory[count] = UInt8(truncatingIfNeeded: rest) | 0x80
             rest &>>= 7
             count &+= 1
         }
+        // Safe: the last byte of the varint, for which there is room.
         unsafe memory[count] = UInt8(truncatingIfNeeded: rest)
         count &+= 1
     }
@@ -84,6 +94,7 @@ import DiarioCrypto
     @inline(__always)
     mutating func append(littleEndian word: UInt64) {
         reserve(8)
+        // Safe: there is room for eight bytes, which need no alignment.
         unsafe UnsafeMutableRawPointer(memory + count).storeBytes(
             of: word.littleEndian,
             as: UInt64.self
@@ -95,8 +106,10 @@ import DiarioCrypto
     mutating func append(_ source: Span<UInt8>, _ range: Range<Int>) {
         reserve(range.count)
         let part = source.extracting(range)
+        // Safe: there is room for the part, which lies in other memory.
         unsafe part.withUnsafeBufferPointer { part in
             guard let from = part.baseAddress else { return }
+            // Safe: as above.
             unsafe (memory + count).update(from: from, count: part.count)
         }
         count &+= range.count
