@@ -54,10 +54,10 @@ struct CorruptBlocks {
 
     private var headers: [Change] {
         [
-            ("another magic", "malformed: magic", { $0.magic[0] = 0x64 }),
+            ("another magic", "malformed: magic", { $0.magic[0] = 0x65 }),
             ("version 0", "unknown version", { $0.version = 0 }),
             ("version 2", "unknown version", { $0.version = 2 }),
-            ("compression 2", "malformed: compression of a block", { $0.compression = 2 }),
+            ("compression 3", "malformed: compression of a block", { $0.compression = 3 }),
             ("an unknown flag", "malformed: block flags", { $0.flags |= 8 }),
             ("an unknown flag in the second byte", "malformed: block flags", { $0.flags |= 256 }),
             ("no events", "malformed: number of events", { $0.eventCount = 0 }),
