@@ -332,7 +332,7 @@ import Testing
         var range = CompactRange()
         for leaf in UInt64(0)..<11 { range.append(Self.leaf(leaf), &hasher) }
         let bytes = TileMark(range: range).encoded()
-        #expect(bytes.count == 24 + 3 * 32)
+        #expect(bytes.count == 20 + 3 * 32)
         #expect(TileMark(bytes.span)?.range == range)
         for bit in 0..<bytes.count * 8 {
             var changed = bytes

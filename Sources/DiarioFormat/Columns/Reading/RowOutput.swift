@@ -13,12 +13,12 @@ import DiarioCrypto
 
     init() {
         capacity = Self.capacityMin
-        // Safe: the memory is ours until `deinit` or `grow`.
+        // Safe: nobody else knows the memory, and `deinit` frees it.
         unsafe memory = .allocate(capacity: capacity)
     }
 
     deinit {
-        // Safe: `init` or `grow` allocated it, and nobody has it any more.
+        // Safe: it was allocated here, and is freed once.
         unsafe memory.deallocate()
     }
 
@@ -47,23 +47,21 @@ import DiarioCrypto
     mutating func setBit(_ bit: Int, at start: Int) {
         let place = start + bit >> 3
         precondition(0..<count ~= place, "the bitmap was written")
-        // Safe: the place is one of those that were written.
+        // Safe: the place was written, as was just checked.
         unsafe memory[place] |= 1 << UInt8(bit & 7)
     }
 
     /// Whether a bitmap that was written has a bit.
     func hasBits(of size: Int, at start: Int) -> Bool {
         precondition(start >= 0 && size >= 0 && start + size <= count, "the bitmap was written")
-        // Safe: the places are among those that were written.
+        // Safe: the places were written, as was just checked.
         for place in start..<start + size where unsafe memory[place] != 0 { return true }
         return false
     }
 
-    // Each of the following writes into room that was reserved in its first line.
-
     mutating func append(zeros size: Int) {
         reserve(size)
-        // Safe: there is room for as many bytes.
+        // Safe: the room was reserved.
         for place in count..<count + size { unsafe memory[place] = 0 }
         count += size
     }
@@ -71,7 +69,7 @@ import DiarioCrypto
     @inline(__always)
     mutating func append(_ byte: UInt8) {
         reserve(1)
-        // Safe: there is room for one more byte.
+        // Safe: the room was reserved.
         unsafe memory[count] = byte
         count &+= 1
     }
@@ -81,12 +79,12 @@ import DiarioCrypto
         reserve(Varint.sizeMax)
         var rest = value
         while rest >= 0x80 {
-            // Safe: a varint has no more bytes than there is room for.
+            // Safe: room for the longest varint was reserved.
             unsafe memory[count] = UInt8(truncatingIfNeeded: rest) | 0x80
             rest &>>= 7
             count &+= 1
         }
-        // Safe: the last byte of the varint, for which there is room.
+        // Safe: room for the longest varint was reserved.
         unsafe memory[count] = UInt8(truncatingIfNeeded: rest)
         count &+= 1
     }
@@ -94,7 +92,7 @@ import DiarioCrypto
     @inline(__always)
     mutating func append(littleEndian word: UInt64) {
         reserve(8)
-        // Safe: there is room for eight bytes, which need no alignment.
+        // Safe: the room was reserved.
         unsafe UnsafeMutableRawPointer(memory + count).storeBytes(
             of: word.littleEndian,
             as: UInt64.self
@@ -106,10 +104,9 @@ import DiarioCrypto
     mutating func append(_ source: Span<UInt8>, _ range: Range<Int>) {
         reserve(range.count)
         let part = source.extracting(range)
-        // Safe: there is room for the part, which lies in other memory.
+        // Safe: the room was reserved, and the part was checked when it was taken out.
         unsafe part.withUnsafeBufferPointer { part in
             guard let from = part.baseAddress else { return }
-            // Safe: as above.
             unsafe (memory + count).update(from: from, count: part.count)
         }
         count &+= range.count
