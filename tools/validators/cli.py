@@ -258,7 +258,7 @@ def check_foreign(checks, folder):
     """Folders of others, newer formats, and links to other files."""
     data = pathlib.Path(checks.space, ".diario")
     line = (data / "format").read_text()
-    (data / "format").write_text("diario format 99 readable by 99\n")
+    (data / "format").write_text("diario directory 99\n")
     checks.failing("-C", checks.space, "log", has=["format 99", "newer"])
     (data / "format").write_text(line)
     mine = folder / "mine"
