@@ -111,7 +111,7 @@ enum ScanBench {
         for type in reader.index.types.indices {
             for block in reader.index.fieldBlocks(ofType: type) {
                 let columns = try reader.fields(inBlock: block)
-                _ = try reader.personalFields(inBlock: block, publicColumns: columns)
+                _ = try reader.personalFields(inBlock: block)
                 count += columns.rowCount
             }
         }

@@ -96,7 +96,7 @@ struct BenchReplica {
     }
 
     /// The space with its types, as they are now.
-    func space() throws -> Space { try Space(store: store, id: id, directory: directory) }
+    func space() throws -> Space { try Space(store: store, id: id) }
 
     /// Carries messages until nothing is left to say.
     mutating func sync(with authority: SpaceAuthority) throws {

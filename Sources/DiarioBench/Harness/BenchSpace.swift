@@ -36,7 +36,7 @@ enum BenchSpace {
     static func store(
         at path: String,
         isNew: Bool = false,
-        background: LogStore.Background = .thread,
+        helper: (any LogHelper)? = LogThreads(),
         sizes: LogSizes = .standard
     ) throws -> LogStore {
         let engine = try PackSource.engine()
@@ -54,7 +54,7 @@ enum BenchSpace {
             // Spaces that adopted no pack can be sealed as well.
             types: engine.types + packs().flatMap(\.types),
             sizes: sizes,
-            background: background
+            helper: helper
         )
     }
 

@@ -36,7 +36,7 @@ struct MadeSpace: Sendable {
 
     /// The log of the space, and its id.
     func open() throws -> (LogStore, SpaceID) {
-        let store = try BenchSpace.store(at: path, background: .none)
+        let store = try BenchSpace.store(at: path, helper: nil)
         return (store, try BenchSpace.onlySpace(of: store))
     }
 
@@ -64,7 +64,7 @@ struct MadeSpace: Sendable {
         try BenchSpace.importLines(path + "/events.jsonl", into: path).close()
         var sizes = LogSizes.standard
         sizes.retirementMilliseconds = 0
-        let store = try BenchSpace.store(at: path, background: .none, sizes: sizes)
+        let store = try BenchSpace.store(at: path, helper: nil, sizes: sizes)
         let space = try BenchSpace.onlySpace(of: store)
         // The second time removes what the first one replaced. The thread that sealed while lines
         // were imported may not have ended yet.
