@@ -97,9 +97,7 @@ package struct Space: Sendable {
     /// Reads the types again if packs were adopted since they were read; true if some were.
     @discardableResult
     package mutating func takeUpAdoptions() throws(DiarioError) -> Bool {
-        let id = id
-        let count = try logging { () throws(LogError) in try store.adoptions(of: id).count }
-        guard types.adoptionCount != count else { return false }
+        guard types.adoptionCount != store.adoptionCount(of: id) else { return false }
         try reloadTypes()
         return true
     }
