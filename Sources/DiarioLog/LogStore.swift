@@ -6,8 +6,8 @@ import Synchronization
 /// The logs of all spaces in one data directory, behind one write-ahead log.
 ///
 /// Safe to use from any thread, and from several processes at once: each commit takes the
-/// directory's lock and first reads what others wrote. Calls that write block until the disk is
-/// done, `enqueue` apart.
+/// directory's lock and first reads what others wrote. Calls that write return when the disk is
+/// done.
 package final class LogStore: Sendable {
     let shared: LogShared
     private let writer: FairLock<Writer>

@@ -112,31 +112,6 @@ package struct TileStore: Sendable {
         return nil
     }
 
-    /// The first level whose hashes below `node` do not make its hash; nil if all do.
-    func fault(
-        below node: TreeNode,
-        _ hash: Hash32,
-        _ hasher: inout EventHasher
-    ) throws(LogError) -> Fault? {
-        guard node.leaves.upperBound <= size, node.level >= Tile.height else { return nil }
-        for level in 1...node.level / Tile.height {
-            let count = 1 << (node.level - level * Tile.height)
-            let first = node.index * UInt64(count)
-            let bytes = try read(level: level, from: first, count: count)
-            var part = CompactRange()
-            for index in 0..<bytes.count / Hash32.size {
-                part.append(bytes.span.hash(at: index * Hash32.size), &hasher)
-            }
-            guard part.size != UInt64(count) || part.root(&hasher) != hash else { continue }
-            return Fault(
-                file: LogPaths.tiles(space, level: level),
-                offset: Self.offset(first),
-                what: "the hashes there do not make what is known of lost positions"
-            )
-        }
-        return nil
-    }
-
     /// What is wrong with the mark, or with the files that it speaks of; nil if nothing is.
     static func markFault(
         _ directory: any LogDirectory,

@@ -15,7 +15,7 @@ UUID_SIZE = 16
 
 
 def read_part(reader, event_type, fields, count):
-    """The public or the personal part of each row of a block, as `log.md`, section 3, has it."""
+    """The public or the personal part of each row of a block, as `rows.md`, section 3, has it."""
     context = Context()
     bitmaps = [bytearray((len(fields) + 7) // 8) for _ in range(count)]
     parts = [[] for _ in range(count)]
