@@ -1,6 +1,6 @@
 /// Every bound in Diario, in one place.
 ///
-/// Names end with their unit, then `Max`. README.md repeats the table; a test compares the two.
+/// Names end with their unit, then `Max`. `schema/limits.md` has the tables; a test compares them.
 public enum Limits {
     /// Bytes of one encoded event, public and personal part together.
     ///
@@ -32,7 +32,7 @@ public enum Limits {
     public static let logFileSizeMax = 16 * 1024 * 1024
     /// Bytes of the write-ahead log up to which nothing is copied forward.
     public static let logQuietSizeMax = 64 * 1024 * 1024
-    /// Bytes of appended rows after which a space writes down its hash state again.
+    /// Bytes of appended rows after which a space writes its hash state again.
     public static let stateIntervalSizeMax = 1024 * 1024
     /// Bytes set aside on disk so that a full one still lets a log be opened and closed.
     public static let reserveSizeMax = 1024 * 1024
@@ -94,12 +94,12 @@ public enum Limits {
     public static let sqlPrepareMemorySizeMax = 64 * 1024 * 1024
     /// Bytes of one value in a read model.
     ///
-    /// Above: the event is set aside.
+    /// Above: the event goes to quarantine.
     public static let sqlValueSizeMax = 1024 * 1024
     /// Bytes of a pattern of `glob` or `like` in SQL.
     ///
-    /// Above: the event is set aside, or the query ended with an error. A value is looked through
-    /// for each of them in one step, which nothing ends.
+    /// Above: the event goes to quarantine, or the query ends with an error. One step searches a
+    /// value for the whole pattern, and nothing can end it.
     public static let sqlPatternSizeMax = 500
     /// Columns of one table or result.
     ///
@@ -115,20 +115,20 @@ public enum Limits {
     public static let sqlEventStepCountMax = 20_000_000
     /// Seconds that a read model may take for one event.
     ///
-    /// Above: the event goes to quarantine. It is there for steps that each take a thousand times
-    /// what others take; an honest event takes less than a hundredth of a second.
+    /// Above: the event goes to quarantine. It bounds steps that are a thousand times slower than
+    /// others; an honest event takes less than a hundredth of a second.
     public static let sqlEventSecondsMax = 30
-    /// Steps of SQLite's machine that a query waits for while a pack's read models take events.
+    /// Steps of SQLite's machine that a query waits for while its pack's read models catch up.
     ///
-    /// Above: the query is ended with what to do; the next one goes on from there. As many as
-    /// `sqlUpdateEventStepCountMax` for each event come on top, a hundred times what an honest
-    /// event takes, so that a long log is no reason.
+    /// Above: the query ends with an error that says what to do; the next one continues from there.
+    /// `sqlUpdateEventStepCountMax` steps for each event are allowed in addition, a hundred times
+    /// what an honest event takes, so that a long log alone is never an error.
     public static let sqlUpdateStepCountMax = 2_000_000_000
     /// Steps of SQLite's machine for each event that a query waits for.
     ///
     /// Above: see `sqlUpdateStepCountMax`.
     public static let sqlUpdateEventStepCountMax = 20_000
-    /// Bytes of rows as they were before that one pending event may make us keep.
+    /// Bytes of before-images that are kept to undo one pending event.
     ///
     /// Above: the event goes to quarantine.
     public static let sqlImageSizeMax = 16 * 1024 * 1024
@@ -148,8 +148,7 @@ public enum Limits {
     ///
     /// Above: the query is ended with an error.
     public static let querySecondsMax = 60
-    /// Bytes of memory by which SQLite may grow while it answers a query, and of an answer that is
-    /// given whole.
+    /// Bytes by which SQLite's memory may grow during a query, and of a result returned whole.
     ///
     /// Above: the query is ended with an error.
     public static let queryMemorySizeMax = 256 * 1024 * 1024
@@ -169,17 +168,17 @@ public enum Limits {
     ///
     /// Above: the rest follows in the next exchange.
     public static let exchangeSizeMax = 8 * 1024 * 1024
-    /// Own runs that a pull names.
+    /// Pending runs listed in a pull.
     ///
-    /// Above: the rows of others come as if they were foreign.
+    /// Above: events of further runs are sent in full, as those of others are.
     package static let ownRunCountMax = 64
     /// Sizes at which a replica and its authority compare their logs in one exchange.
     ///
     /// Above: the message is refused.
     package static let comparedSizeCountMax = 64
-    /// Packs that an authority asks for at once, of a space that is being published.
+    /// Packs that an authority requests at once while a space is published.
     ///
-    /// Above: the others are asked for later.
+    /// Above: the others are requested later.
     package static let wantedPackCountMax = 64
     /// Bytes of the name of a space.
     ///
@@ -189,15 +188,15 @@ public enum Limits {
     ///
     /// Above: refused.
     package static let addressSizeMax = 2048
-    /// Bytes of what a server says in JSON or of an error.
+    /// Bytes of a server's reply in JSON.
     ///
-    /// Above: the answer counts as none.
+    /// Above: it is not read.
     package static let replySizeMax = 8 * 1024 * 1024
     /// Bytes of a file that are asked for at once when a space is copied.
     ///
     /// Above: the rest follows in the next request.
     package static let copiedPartSizeMax = 8 * 1024 * 1024
-    /// Bytes of what a token is called by people.
+    /// Bytes of the label of a token.
     ///
     /// Above: refused.
     package static let tokenLabelSizeMax = 128
@@ -235,34 +234,34 @@ public enum Limits {
     ///
     /// Above: the rest follows in the next.
     public static let answerSizeMax = 1024 * 1024
-    /// Events that are looked at for one answer in which few of them are wanted; a block counts as
-    /// 64 at least, and so does a segment that the index passes over.
+    /// Events examined for one filtered answer; a block counts as 64 at least, and so does a
+    /// segment that its index lets us skip.
     ///
-    /// Above: the answer ends early, and the next goes on.
+    /// Above: the answer ends early, and the next continues.
     public static let scanEventCountMax = 65_536
-    /// Questions and scans of one space that run at once; in all there are more.
+    /// Queries and scans of one space that run at once; there is a higher bound for all spaces.
     ///
     /// Above: they wait for their turn.
     package static let spaceReadCountMax = 2
-    /// Questions and scans with one token that run at once.
+    /// Queries and scans with one token that run at once.
     ///
     /// Above: they wait for their turn.
     package static let tokenReadCountMax = 2
-    /// Seconds for which a question or a scan waits for its turn.
+    /// Seconds for which a query or a scan waits for its turn.
     ///
     /// Above: refused for a while.
     package static let readWaitSecondsMax = 2
     /// Seconds for which a request may wait for a thread.
     ///
-    /// Above: the server says that it is slow.
+    /// Above: the server reports that it is slow.
     package static let slowWaitSecondsMax = 5
     /// Seconds that a commit may take.
     ///
-    /// Above: the server says that it does not work.
+    /// Above: the server reports that it does not work.
     package static let standstillSecondsMax = 10
-    /// Seconds that a server which stops gives to clients.
+    /// Seconds that a stopping server gives its clients.
     ///
-    /// Above: they are broken off.
+    /// Above: their connections are closed.
     package static let stopSecondsMax = 5
     /// Bytes of the body of a request in JSON.
     ///
@@ -306,13 +305,15 @@ public enum Limits {
     package static let httpWaitCountMax = 8000
     /// Spaces whose state a server keeps at hand for requests in JSON.
     ///
-    /// Above: the one that was quiet for longest is closed, and opened when it is asked for again.
+    /// Above: the least recently used is closed, and opened again when needed.
     package static let servedSpaceCountMax = 128
-    /// Spaces whose read models a server keeps open; the files of one are up to 15.
+    /// Spaces whose read models a server keeps open; each has up to 15 files.
     ///
-    /// Above: those that were quiet for longest are closed.
+    /// Above: the least recently used are closed.
     package static let servedModelCountMax = 8
-    /// Milliseconds by which a clock is believed to be ahead of when its event was accepted.
+    /// Milliseconds by which a clock may be ahead of the time of acceptance.
+    ///
+    /// Above: it counts as this far ahead.
     public static let clockLeadMillisecondsMax: Int64 = 5 * 60 * 1000
     /// Events whose salts come from one seed.
     package static let saltGroupCount = 1024

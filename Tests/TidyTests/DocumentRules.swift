@@ -1,4 +1,4 @@
-// Rules on documents: their titles, and the table of limits in README.md.
+// Rules on documents: their titles, and the tables of limits in schema/limits.md.
 
 enum DocumentRules {
     /// A Markdown document has exactly one title: one line that begins with `# `.
@@ -18,21 +18,21 @@ enum DocumentRules {
         }
     }
 
-    /// README.md has a row `| name | value |` for each limit of `Limits.swift`, and no others.
-    static func limits(_ source: SourceFile, readme: SourceFile) -> [Finding] {
+    /// schema/limits.md has a row `| name | value |` for each limit of `Limits.swift`, and no others.
+    static func limits(_ source: SourceFile, document: SourceFile) -> [Finding] {
         let limits = declaredLimits(source)
-        let rows = documentedLimits(readme)
+        let rows = documentedLimits(document)
         let missing = limits.compactMap { limit -> Finding? in
             let row = "`| \(limit.name) | \(limit.text) |`"
             guard let line = rows[limit.name] else {
                 return Finding(
-                    readme,
+                    document,
                     1,
                     "no row for the limit of \(source.path):\(limit.line): \(row)"
                 )
             }
             guard line.text != limit.text else { return nil }
-            return Finding(readme, line.number, "says \(line.text), and the code says \(row)")
+            return Finding(document, line.number, "says \(line.text), and the code says \(row)")
         }
         let names = Set(limits.map(\.name))
         let stale = rows.filter { !names.contains($0.key) }.sorted {
@@ -40,7 +40,7 @@ enum DocumentRules {
         }
         return missing
             + stale.map {
-                Finding(readme, $0.value.number, "there is no limit `\($0.key)`: remove the row")
+                Finding(document, $0.value.number, "there is no limit `\($0.key)`: remove the row")
             }
     }
 

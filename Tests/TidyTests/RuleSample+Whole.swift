@@ -114,23 +114,23 @@ extension RuleSample {
         RuleSample("no title", DocumentRules.titles, path: "a.md", good: "# A", bad: "## A\n#B"),
         RuleSample(
             "missing limits",
-            { DocumentRules.limits(limits, readme: $0) },
-            path: "README.md",
+            { DocumentRules.limits(limits, document: $0) },
+            path: "schema/limits.md",
             good: rows + "| cMillisecondsMax | 300 s | x |",
             bad: rows
         ),
         RuleSample(
             "other limits",
-            { DocumentRules.limits(limits, readme: $0) },
-            path: "README.md",
+            { DocumentRules.limits(limits, document: $0) },
+            path: "schema/limits.md",
             good: rows + "| cMillisecondsMax | 300 s |",
             bad: rows + "| cMillisecondsMax | 30 s |",
             line: 3
         ),
         RuleSample(
             "stale limits",
-            { DocumentRules.limits(limits, readme: $0) },
-            path: "README.md",
+            { DocumentRules.limits(limits, document: $0) },
+            path: "schema/limits.md",
             good: rows + "| cMillisecondsMax | 300 s |",
             bad: rows + "| cMillisecondsMax | 300 s |\n| dCountMax | 1 |",
             line: 4

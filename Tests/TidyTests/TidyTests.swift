@@ -30,9 +30,9 @@ import Testing
     @Test func foundationStaysAtTheEdge() { check(ImportRules.foundation) }
 
     @Test func documentsHaveOneTitle() { check(DocumentRules.titles) }
-    @Test func theReadmeHasTheLimits() {
+    @Test func theLimitsAreDocumented() {
         let source = SourceTree.file("Sources/DiarioCore/Limits.swift")
-        report(DocumentRules.limits(source, readme: SourceTree.file("README.md")))
+        report(DocumentRules.limits(source, document: SourceTree.file("schema/limits.md")))
     }
     @Test func decisionsNameTestsThatExist() {
         let decisions = SourceTree.files.filter { $0.path.hasPrefix("schema/decisions/") }
