@@ -7,10 +7,15 @@ import DiarioServer
 import DiarioStorage
 import DiarioSync
 
-/// Replicas and a server with all that can happen to them and between them, drawn from one seed.
+/// Replicas and a server, with every fault drawn from one seed.
 ///
-/// Time is that of the world: it goes on from one thing that happens to the next. A book knows what
-/// was recorded and what was promised of it, and a ledger what the authority has said.
+/// All code is the real one but disks, clocks and the network. Messages are late, lost, damaged or
+/// doubled; links are cut, also in one direction; programs and machines die at any disk operation;
+/// disks are full or fail; clocks jump; tokens lose rights; disks are copied or restored. `Book`
+/// records every event and what it was promised, `Ledger` every verdict of the authority.
+///
+/// Time is simulated: it advances from one happening to the next. 15 minutes after the last fault
+/// every event must have a verdict everywhere, and all replicas one root and the same read models.
 final class SyncWorld {
     let plan: SyncPlan
     let kinds: SyncKinds
