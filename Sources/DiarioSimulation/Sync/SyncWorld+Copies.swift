@@ -8,10 +8,10 @@ import DiarioSync
 //
 // A restored disk may lose acknowledged events that no other disk has: those recorded after the
 // backup that were not sent yet, and those that the server recorded, or received from a device that
-// was restored as well, before any other device got them. Everything else is still owed: all that is
-// in the backup, a replica's own events, and its copies of other authors' events, which it keeps
-// until administrators send them. An event may stay there only if it follows a sequence that nobody
-// has any more.
+// was restored as well, before any other device got them. Everything else is still owed: all that
+// is in the backup, a replica's own events, and its copies of other authors' events, which it keeps
+// until administrators send them. An event may stay there only if it follows a sequence that
+// nobody has any more.
 //
 // An event may have a second verdict only where disks were copied, since each copy may record it
 // again; a refusal may be mistaken for that of another event only under an id that two disks used.
