@@ -54,7 +54,7 @@ public struct SpaceID: Hashable, Comparable, Sendable {
     }
 }
 
-/// Who wrote an event and as which of its events: given by the author at once, never changed.
+/// The author of an event and its number among the author's events; never changes.
 public struct Origin: Hashable, Comparable, Sendable {
     public let replica: ReplicaID
     /// The number of the event among those of its replica, counted from 1.

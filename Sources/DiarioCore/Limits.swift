@@ -303,7 +303,7 @@ public enum Limits {
     ///
     /// Above: refused for a while.
     package static let httpWaitCountMax = 8000
-    /// Spaces whose state a server keeps at hand for requests in JSON.
+    /// Spaces that a server keeps open for requests in JSON.
     ///
     /// Above: the least recently used is closed, and opened again when needed.
     package static let servedSpaceCountMax = 128

@@ -1,7 +1,7 @@
 extension RandomAccessCollection {
-    /// The first index whose element does not lie before what is looked for.
+    /// The first index whose element is not before the sought one.
     ///
-    /// Those that do, for which `isBefore` is true, stand in front of all others. Complexity:
+    /// The array is partitioned: elements for which `isBefore` is true come first. Complexity:
     /// logarithmic.
     @inlinable
     package func sortedIndex(behindAll isBefore: (Element) -> Bool) -> Index {

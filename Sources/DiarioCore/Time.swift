@@ -38,10 +38,9 @@ public struct HybridTime: Hashable, Comparable, Sendable {
     /// 4199.
     package static let highest = HybridTime(rawValue: 1 << 62 - 1)
 
-    /// Whether events can be recorded when the clock on the wall shows `now`: from the year 1 to
-    /// 4199.
+    /// True if events can be recorded at this wall-clock time: from the year 1 to 4199.
     ///
-    /// Behind that nobody else takes them; an hour before already, so that the counter has room.
+    /// Others refuse later ones. The bound here is an hour lower, so that the counter has room.
     package static func canFollow(_ now: Timestamp) -> Bool {
         CivilTime.millisecondsMin...highest.milliseconds - 3_600_000 ~= now.milliseconds
     }
@@ -54,25 +53,26 @@ public struct HybridTime: Hashable, Comparable, Sendable {
         return HybridTime(milliseconds: bound, counter: .max)
     }
 
-    /// When an authority accepts an event with this time, behind one that it accepted at `last`: at
-    /// `now`, or as late as that one.
+    /// The acceptance time of an event with this clock, after one accepted at `last`: `now`, or
+    /// `last` if that is later.
     ///
-    /// Later than that one where the time would not be believed. What was seen was accepted before,
-    /// so what follows it counts as later, even while the clock of the authority stands still.
+    /// Moved on if the event's clock would otherwise not be believed. Events that its author had
+    /// seen were accepted before, so it counts as later than they, even if the authority's clock
+    /// does not advance.
     package func accepted(at now: Int64, after last: Int64) -> Int64 {
         let time = max(now, last)
         let lead = milliseconds - Limits.clockLeadMillisecondsMax - time
         guard lead > 0 else { return time }
-        // Whoever goes on from a time that was just believed is ahead of it by next to nothing.
+        // A clock that continues from one that was just believed is ahead by a few milliseconds.
         let later = lead <= Self.stepMillisecondsMax ? time + lead : max(time, last + 1)
         return min(later, CivilTime.millisecondsMax)
     }
 
     private static let stepMillisecondsMax: Int64 = 10
 
-    /// The later of both, of the other one as far as it is believed.
+    /// The later of both clocks, with the other limited to what is believed.
     ///
-    /// What follows an event that was seen is then later than that.
+    /// So an event that follows another one is later than that.
     package func merged(with other: HybridTime, acceptedAt: Int64) -> HybridTime {
         max(self, other.believed(acceptedAt: acceptedAt))
     }

@@ -1,13 +1,13 @@
 import DiarioCore
 package import DiarioZstd
 
-/// What can be wrong with bytes, or with an event that is to become bytes.
+/// An error in bytes, or in an event that is to be encoded.
 package enum FormatError: Error, Equatable {
     /// The bytes end inside the field that starts at `offset`.
     case truncated(at: Int)
     /// Bytes follow where everything was already said.
     case trailingBytes(at: Int)
-    /// What stands at `offset` is not a valid value of that part.
+    /// The value at `offset` is not valid for that part.
     case malformed(FormatPart, at: Int)
     /// The part is larger than `Limits` allow; it was not read.
     case tooLarge(FormatPart, size: UInt64, max: Int)
@@ -74,7 +74,7 @@ package enum FormatError: Error, Equatable {
         }
     }
 
-    /// Where in the bytes the fault is; zero if it says nothing about that.
+    /// The offset of the fault; zero if it has none.
     package var offset: Int {
         switch self {
         case .truncated(let offset), .trailingBytes(let offset), .malformed(_, let offset),

@@ -77,7 +77,7 @@ import Synchronization
         _ = unsafe sqlite3_close_v2(handle)
     }
 
-    /// Where a file is, with no links among its folders.
+    /// The path of a file, with all links in its folders resolved.
     private static func place(of path: String) throws(SQLiteError) -> String {
         guard path != ":memory:" else { return path }
         guard let place = unsafe diario_sqlite_place(path) else {

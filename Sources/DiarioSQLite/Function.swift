@@ -13,7 +13,7 @@ final class Function {
 
     init(_ body: @escaping ([Value]) throws(FunctionError) -> Value) { self.body = body }
 
-    /// Gives it to the library, which lets go of it whether it takes it or not.
+    /// Gives it to the library, which releases it even if it does not accept it.
     func add(to handle: OpaquePointer, name: String, argumentCount: Int) -> Int32 {
         // Safe: the library is given one hold on this object and ends it by the last closure; the
         // arguments are as many as it says, and live during the call.

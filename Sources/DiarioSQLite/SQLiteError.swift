@@ -35,7 +35,7 @@ package struct SQLiteError: Error, Hashable, Sendable {
     package let code: Int32
     /// SQLite's message, without a full stop.
     package let message: String
-    /// Where in the statement the mistake is, in bytes; nil if SQLite does not know.
+    /// The byte offset of the mistake in the statement; nil if SQLite does not know.
     package let offset: Int?
 
     init(code: Int32, message: String, offset: Int? = nil) {
@@ -86,8 +86,8 @@ package struct SQLiteError: Error, Hashable, Sendable {
         unsafe String(cString: sqlite3_errstr(code))
     }
 
-    /// `SQLITE_IOERR_SHMSIZE`: what all who have a file open share does not get the size that it
-    /// needs, which only a full disk refuses.
+    /// `SQLITE_IOERR_SHMSIZE`: the file's shared memory cannot get its size, which only a full disk
+    /// refuses.
     private static let sharedSizeCode = SQLITE_IOERR | 19 << 8
 
     /// `SQLITE_CANTOPEN_SYMLINK`.

@@ -247,7 +247,7 @@ extension ValueTable.Column {
 
 /// Binds the parameters of a statement to rows of two tables, which it keeps.
 @safe package final class RowBinding {
-    /// Where the value of a parameter comes from.
+    /// The source of a parameter's value.
     package enum Source {
         case nothing
         case integer(Int64)

@@ -1,8 +1,8 @@
-/// Where in a JSON text a fault lies: found by reading the text once more, up to the fault.
+/// The place of a fault in a JSON text, found by reading the text again up to it.
 struct FaultPlace {
     /// The keys and indices that lead to the fault.
     private(set) var steps: [Step] = []
-    /// What stands there, as a person may read it: JSON, or a key without its quotes.
+    /// The text there, for people: JSON, or a key without its quotes.
     private(set) var value = ""
 
     enum Step: Equatable {

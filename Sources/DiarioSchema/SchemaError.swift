@@ -1,20 +1,18 @@
-/// What is wrong with a line of JSON, a payload or a schema, told so that a person can mend it.
+/// An error in a line of JSON, a payload or a schema, with what a person needs to correct it.
 package struct SchemaError: Error, Equatable, Sendable {
-    /// What was broken; the raw value is the stable name of the rule.
+    /// The broken rule; its raw value is stable.
     package let kind: Kind
     /// The full name of the event type, where it is known.
     package let typeName: String?
-    /// Where in the payload, or which key of the line: `a.b[3]`.
-    ///
-    /// Empty for the whole.
+    /// The path in the payload, as `a.b[3]`, or the key of the line; empty for the whole.
     package let path: String
-    /// What was found, as JSON, shortened to about 60 characters.
+    /// The value found, as JSON, shortened to about 60 characters.
     package let value: String
     /// The byte at which the fault was found, counted from the start of the line or file.
     package let byteOffset: Int
     /// The line of the file or stream, counted from 1, if the caller or the reader knows it.
     package var line: Int?
-    /// What is wrong and what to do, without the line.
+    /// What is wrong and how to correct it, without the line.
     package let message: String
 
     package init(
@@ -100,7 +98,7 @@ struct Fault: Error {
     let kind: SchemaError.Kind
     /// The rule's node in the type, or -1 where no schema is concerned.
     let node: Int32
-    /// Where the offending value, key or byte starts.
+    /// The offset of the offending value, key or byte.
     let offset: Int32
 
     init(_ kind: SchemaError.Kind, at offset: Int, node: Int = -1) {

@@ -120,7 +120,7 @@ struct SchemaErrorText {
         }
     }
 
-    /// How a space gets the pack of a type.
+    /// How a space adopts the pack of a type.
     private var adoptions: String {
         let text = value.drop { $0 == "\"" }
         let pack = text.prefix { $0 != "." }
@@ -138,7 +138,7 @@ struct SchemaErrorText {
     private var low: Int64 { node?.minimum ?? 0 }
     private var high: Int64 { node?.maximum ?? 0 }
 
-    /// What a value of the right type is called.
+    /// The form of a value of the right type.
     private var form: String {
         guard let node else { return "an object" }
         switch node.kind {
@@ -151,7 +151,7 @@ struct SchemaErrorText {
         }
     }
 
-    /// What the value of a key of the line must be.
+    /// The form of the value of a key of the line.
     private var keyForm: String {
         switch EnvelopeKey(rawValue: UInt8(truncatingIfNeeded: fault.node)) {
         case .version: "a version; write an integer from 1 to \(SchemaNames.versionMax)"

@@ -3,10 +3,10 @@ package import DiarioStorage
 
 /// A short sequence of operations that is cut at each of its disk operations in turn.
 ///
-/// Where chance draws worlds, this leaves nothing out: before, half-way through and after every
-/// single operation, by a power cut or by the end of the process.
+/// Unlike random worlds this is exhaustive: the cut comes before, half-way through and after every
+/// single operation, as a power cut or as the end of the process.
 package struct CrashScript: Sendable {
-    /// What ends at the cut.
+    /// The kind of a cut.
     package enum End: Sendable, CaseIterable {
         case power
         case process

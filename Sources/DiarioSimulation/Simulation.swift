@@ -1,9 +1,9 @@
-/// What became of a world.
+/// The result of running a world.
 package struct SimulationResult: Sendable {
     package let seed: UInt64
     /// The promise that did not hold; nil if all did.
     package let violation: String?
-    /// What was done last, or all of it.
+    /// The last lines of the trace, or all.
     package let lines: [String]
     package let operationCount: Int
     /// Promotions that took events out of private segments.

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Connections are kept and used again. Specified in schema/format/http.md.
 package final class HTTPClient: Sendable {
-    /// What is asked.
+    /// A request.
     package struct Request: Sendable {
         package var address: String
         package var headers: [(name: String, value: String)] = []
@@ -13,7 +13,7 @@ package final class HTTPClient: Sendable {
         package var body: [UInt8]?
         /// An answer with more bytes is an error, and takes no more memory than these.
         package var answerSizeMax: Int
-        /// So long an answer may stand still.
+        /// Seconds without a byte of the answer after which the request fails.
         package var stallSeconds = 30
         /// A connection that was quiet for longer is not used again: servers close theirs, ours
         /// after 30 seconds, and what is sent at that moment is lost.
@@ -30,7 +30,7 @@ package final class HTTPClient: Sendable {
         }
     }
 
-    /// What came.
+    /// An answer.
     package struct Answer: Sendable {
         package var status: Int
         /// By name in lower case; several of one name are one, with commas between.
@@ -67,7 +67,7 @@ package final class HTTPClient: Sendable {
 
     package init() {}
 
-    /// How many connections were made so far.
+    /// The number of connections made so far.
     package var connectionCount: Int { connectionCounter.withLock { $0 } }
 
     /// Brings a request and its answer; what went over the wire counts even if there is none.
@@ -121,11 +121,11 @@ package struct HTTPFailure: Error, Hashable, Sendable {
     }
 
     package let kind: Kind
-    /// What the library says, for people who know more of networks.
+    /// The library's message, for people who know networks.
     package let detail: String
 }
 
-/// A request that is under way, and who waits for it.
+/// A request in progress, and its waiting caller.
 private final class HTTPCall: Sendable {
     struct Outcome: Sendable {
         let result: Result<HTTPClient.Answer, HTTPFailure>

@@ -1,9 +1,9 @@
 import DiarioCore
 
-/// Where a server has a space, as `https://example.org/v1/spaces/home`.
+/// The address of a space on a server, as `https://example.org/v1/spaces/home`.
 ///
-/// Of http or https, without a password, a query or a fragment; in front of `/v1` there may be a
-/// path of its own, for a server behind a proxy.
+/// It is http or https, without a password, a query or a fragment. Before `/v1` there may be
+/// another path, for a server behind a proxy.
 package struct SpaceAddress: Hashable, Sendable {
     package let isSecure: Bool
     /// A name or an IP address; one of version 6 in brackets.
@@ -72,12 +72,12 @@ package struct SpaceAddress: Hashable, Sendable {
         "\(isSecure ? "https" : "http")://\(server)\(prefix)/v1/spaces/\(space)"
     }
 
-    /// Whether the server is this machine, to which no proxy leads.
+    /// True if the server is this machine, so that no proxy is used.
     package var isLoopback: Bool {
         host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
     }
 
-    /// What an address may not hold though it is ASCII: quotes, brackets and the like.
+    /// ASCII that an address may not contain: quotes, brackets and the like.
     private static let foreign: Set<UInt8> = [0x22, 0x3c, 0x3e, 0x5c, 0x5e, 0x60, 0x7b, 0x7c, 0x7d]
 
     private static func server(_ text: Substring) -> (host: String, port: Int?)? {

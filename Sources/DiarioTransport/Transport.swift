@@ -10,7 +10,7 @@ public protocol Transport: Sendable {
     /// - Throws: ``TransportError`` if there is no answer.
     func exchange(_ request: [UInt8]) async throws -> [UInt8]
 
-    /// Whether ``waitForNews(after:)`` waits; else news are asked for from time to time.
+    /// True if ``waitForNews(after:)`` waits; otherwise news are requested from time to time.
     var waitsForNews: Bool { get }
 
     /// Waits until the authority has more than `head` events, for about a minute at most, and gives
@@ -19,7 +19,7 @@ public protocol Transport: Sendable {
     /// - Throws: ``TransportError`` if there is no answer.
     func waitForNews(after head: UInt64) async throws -> UInt64?
 
-    /// What went over the wire so far, if it is counted.
+    /// Bytes and requests sent and received so far, if they are counted.
     var traffic: TransportTraffic? { get }
 }
 
@@ -31,7 +31,7 @@ extension Transport {
     public var traffic: TransportTraffic? { nil }
 }
 
-/// What a carrier has carried.
+/// The traffic of a transport.
 public struct TransportTraffic: Hashable, Sendable {
     public var requests = 0
     /// Bytes with all that the carrier adds to messages.
@@ -43,7 +43,7 @@ public struct TransportTraffic: Hashable, Sendable {
 
 /// Why a carrier brought no answer.
 public struct TransportError: Error, Hashable, Sendable {
-    /// What failed, in a sentence for people.
+    /// What failed, in one sentence.
     public let message: String
 
     public init(_ message: String) { self.message = message }

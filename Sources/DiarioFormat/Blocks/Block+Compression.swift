@@ -43,13 +43,13 @@ extension Block {
         changed.seal(&output, from: start)
     }
 
-    /// Whether a block says that all of its body is compressed.
+    /// True if the header says that all of the body is compressed.
     static func isCompressed(_ block: Span<UInt8>) -> Bool {
         block.count > 5 && block[5] == BlockHeader.Compression.whole.rawValue
             || needsContext(block)
     }
 
-    /// Whether a block says that it was compressed after a context.
+    /// True if the header says that the block was compressed after a context.
     package static func needsContext(_ block: Span<UInt8>) -> Bool {
         block.count > 5 && block[5] == BlockHeader.Compression.afterContext.rawValue
             && !ColumnUnpacker.isColumns(block)

@@ -43,7 +43,7 @@ package enum Block {
         return try PublicPart.parse(block, row).envelope
     }
 
-    /// B1: the events of one batch stand in one block, next to each other.
+    /// B1: the events of one batch are in one block, next to each other.
     private struct OpenBatch {
         private let start: BlockStart
         private var last: RowEnvelope?

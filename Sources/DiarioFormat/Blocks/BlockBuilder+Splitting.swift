@@ -1,11 +1,11 @@
 import DiarioCore
 
 extension BlockBuilder {
-    /// Gives the block of the rows in front of one, and goes on with the others alone.
+    /// Gives the block of the rows before one, and continues with the others alone.
     ///
-    /// For a batch with a schema that the block cannot list beside what stands in front of it:
-    /// only when that event comes is it known, and batches stay whole. Arguments are as those of
-    /// `write`; `times` becomes those of the rows that are left.
+    /// For a batch with a schema that the block cannot list beside those before: this is known
+    /// only at that event, and batches stay whole. Arguments are those of `write`; `times` becomes
+    /// those of the rest.
     package mutating func split(
         before event: Int,
         position: UInt64?,

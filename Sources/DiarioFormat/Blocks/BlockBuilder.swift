@@ -14,9 +14,9 @@ package struct BlockBuilder: Sendable {
     private var clock: UInt64 = 0
     /// An upper bound of the bytes in front of the rows.
     private var headSize = Self.headSizeMin
-    /// For the types of the batch at hand, their index in `types`.
+    /// For the types of the current batch, their index in `types`.
     var typeIndices: [Int32] = []
-    /// What drafts know of the types, with the index in `types`.
+    /// The types of drafts, with their index in `types`.
     var seenTypes = ObjectIndices<DraftContents.KnownType>()
 
     struct Run: Equatable, Sendable {
@@ -50,8 +50,8 @@ package struct BlockBuilder: Sendable {
         return BlockRun(replica: replica, firstSequence: run.first, count: run.count)
     }
 
-    /// Whether a block with these rows, the batch's and `frill` more bytes stays within the limits,
-    /// and has one schema for each version of a type.
+    /// True if a block of these rows, those of the batch and `frill` more bytes stays within the
+    /// limits, with one schema for each version of a type.
     package mutating func hasRoom(for batch: DraftBatch, frill: Int = 0) -> Bool {
         let contents = batch.contents
         guard size + contents[0].sizeInBlockMax + frill <= Limits.blockSizeMax,
@@ -65,14 +65,14 @@ package struct BlockBuilder: Sendable {
         return true
     }
 
-    /// Whether a block with these rows and those of another block, which have these types, stays
-    /// within the limits, and has one schema for each version of a type.
+    /// True if a block of these rows and those of another block, with these types, stays within the
+    /// limits, with one schema for each version of a type.
     package func hasRoom(for block: Int, _ count: Int, _ types: [TypeEntry]) -> Bool {
         size + block <= Limits.blockSizeMax && eventCount + count <= Limits.blockCountMax
             && types.allSatisfy(agrees)
     }
 
-    /// Whether the block can list a type: it has one schema for each version of one.
+    /// True if the block can list a type: it has one schema for each version.
     package func agrees(with type: TypeEntry) -> Bool {
         types.first(where: type.isSameType).map { $0.fingerprint == type.fingerprint } ?? true
     }

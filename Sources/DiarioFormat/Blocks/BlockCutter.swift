@@ -1,7 +1,7 @@
 package import DiarioCore
 
-/// Cuts rows into blocks as they travel: batches stay whole, each block has the salt nodes of its
-/// personal parts, and an authority's events stand in blocks of their own.
+/// Cuts rows into blocks to send: batches stay whole, each block has the salt nodes of its personal
+/// parts, and an authority's events are in blocks of their own.
 package struct BlockCutter: ~Copyable {
     /// Events of all blocks, the open one included.
     package private(set) var eventCount = 0
@@ -129,9 +129,9 @@ package struct BlockCutter: ~Copyable {
 }
 
 extension BlockRow {
-    /// How many events the batch has that the event is the first of; nil if it is none.
+    /// The number of events of the batch that begins with this event; nil if none does.
     ///
-    /// `bytes` are those that it lies in.
+    /// `bytes` are those of its block.
     package func begunBatch(_ bytes: Span<UInt8>) throws(FormatError) -> Int? {
         var reader = ByteReader(bytes.raw, range: publicPart)
         guard try reader.nextVarint() == 0 else { return nil }

@@ -28,10 +28,10 @@ package struct TypeEntry: Hashable, Sendable {
         hasher.combine(fingerprint.words.0)
     }
 
-    /// Whether the type is of the pack `engine`, whose events only the authority writes.
+    /// True if the type is of the pack `engine`, whose events only the authority writes.
     package var isAuthority: Bool { name.starts(with: "engine.".utf8) }
 
-    /// Whether both are the same version of the same type, whatever their schemas.
+    /// True if both are the same version of the same type, whatever their schemas.
     package func isSameType(as other: TypeEntry) -> Bool {
         version == other.version && name == other.name
     }
@@ -141,7 +141,7 @@ package struct BlockHead: Equatable, Sendable {
             let start = reader.offset
             let name = try reader.nextText()
             let version = Int(clamping: try reader.nextVarint())
-            // As it stands in the block: a length, the name, and the version.
+            // As in the block: a length, the name, and the version.
             let isSeen = known?.contains(adding: block.extracting(start..<reader.offset))
             let entry = TypeEntry(
                 name: Array(block, name),

@@ -12,7 +12,7 @@ import DiarioCore
 //       16     4  stored size: of the body as it follows
 //       20     4  CRC32C of bytes 0 to 20 and of the stored body
 
-/// What the first 24 bytes of a block say, checked against the limits.
+/// The first 24 bytes of a block, checked against the limits.
 package struct BlockHeader: Equatable, Sendable {
     package static let size = 24
     package static let version: UInt8 = 1
@@ -91,7 +91,7 @@ package struct BlockHeader: Equatable, Sendable {
         )
     }
 
-    /// What cannot be compressed grows a little; a body that grows is stored as it is instead.
+    /// Bytes that cannot be compressed would grow a little; such a body is stored uncompressed.
     package static let storedSizeMax = Limits.blockSizeMax
 
     /// The checksum of a whole block: of all its bytes but the field that holds it.
@@ -113,7 +113,7 @@ package struct BlockHeader: Equatable, Sendable {
     }
 }
 
-/// What kind of block it is.
+/// The kind of a block.
 package struct BlockFlags: OptionSet, Sendable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }

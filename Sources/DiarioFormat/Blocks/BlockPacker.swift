@@ -4,7 +4,7 @@ import DiarioZstd
 /// Compresses blocks before they travel.
 package struct BlockPacker: ~Copyable {
     private var compressor: Compressor
-    /// What whoever reads the blocks has, too; nil if they are read by themselves.
+    /// Bytes that the reader of the blocks has as well; nil if they are read by themselves.
     private let context: [UInt8]?
 
     private static let level = 1
@@ -37,7 +37,7 @@ package struct BlockPacker: ~Copyable {
 package struct BlockUnpacker: ~Copyable {
     /// Made for the first block that is compressed: small ones are not, and it is large.
     private var decompressor: Decompressor?
-    /// What whoever packed the blocks had as context; nil if there is none.
+    /// The context with which the blocks were packed; nil if there was none.
     private let context: [UInt8]?
 
     package init(context: [UInt8]? = nil) { self.context = context }
@@ -55,11 +55,11 @@ package struct BlockUnpacker: ~Copyable {
         return (block, try Block.check(block.span, from: start))
     }
 
-    /// The blocks that came as `packed`, which are one block, or columns that stand for several,
-    /// each checked as `unpack` does.
+    /// The blocks in `packed`, which is one block or the columns of several, each checked as by
+    /// `unpack`.
     ///
     /// Columns of more than one exchange moves are refused before memory is taken.
-    /// Their checksums are left out only to test what comes behind them.
+    /// Checksums are skipped only to test the checks after them.
     package mutating func unpackAll(
         _ packed: [UInt8],
         from start: BlockStart = .batch,

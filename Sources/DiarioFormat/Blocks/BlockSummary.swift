@@ -12,13 +12,13 @@ package struct BlockSummary: Equatable, Sendable {
     private var position: UInt64 = 0
     /// The time of the last event's acceptance; zero if the events are pending.
     private var acceptedAt: Int64 = 0
-    /// Where each list starts, from the start of the block, and how many entries it has.
+    /// The offset of each list in the block, and its number of entries.
     private(set) var times = Section()
     private(set) var replicas = Section()
     private(set) var runs = Section()
     private(set) var types = Section()
     private(set) var saltNodes = Section()
-    /// Where the first row starts, from the start of the block.
+    /// The offset of the first row in the block.
     package private(set) var rowsOffset = 0
 
     struct Section: Equatable, Sendable {
@@ -160,7 +160,7 @@ package struct BlockSummary: Equatable, Sendable {
         }
     }
 
-    /// Reads a list's count, which cannot be more than the bytes at hand could hold, nor zero.
+    /// Reads a list's count, which is not zero and no more than the remaining bytes could hold.
     private func section(
         _ reader: inout ByteReader,
         entrySizeMin: Int,

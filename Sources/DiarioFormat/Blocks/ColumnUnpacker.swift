@@ -1,10 +1,10 @@
 import DiarioCore
 
-/// Makes blocks of columns that came from elsewhere: a segment and its sidecar, one behind the
-/// other, as `schema/format/sync.md` says.
+/// Makes blocks of received columns: a segment followed by its sidecar, as `schema/format/sync.md`
+/// says.
 ///
-/// Every byte may be wrong: no more memory is taken than one exchange needs, and the blocks are
-/// still to be checked like any others.
+/// Every byte may be wrong: no more memory is taken than one exchange needs, and the blocks must be
+/// checked as others are.
 enum ColumnUnpacker {
     /// Bytes of rows that are made at once, about; and rows, at least and at most.
     private static let pieceSize = 1024 * 1024
@@ -12,13 +12,13 @@ enum ColumnUnpacker {
     /// Bytes of all columns before compression: most take less than they do as rows.
     private static let expandedMax = 2 * Limits.exchangeSizeMax
 
-    /// Whether the bytes are columns and no block.
+    /// True if the bytes are columns and no block.
     static func isColumns(_ bytes: Span<UInt8>) -> Bool {
         bytes.count >= 4 && bytes[0] == 0x64 && bytes[1] == 0x73 && bytes[2] == 0x65
             && bytes[3] == 0x67
     }
 
-    /// The blocks that columns stand for, none of which is compressed.
+    /// The blocks of columns, all uncompressed.
     static func blocks(
         of columns: [UInt8],
         _ checksums: SegmentChecksums
@@ -76,7 +76,7 @@ enum ColumnUnpacker {
         return reader
     }
 
-    /// Where the sidecar begins.
+    /// The size of the segment, after which the sidecar begins.
     private static func segmentSize(_ columns: [UInt8]) throws(SegmentError) -> Int {
         do throws(FormatError) {
             guard columns.count >= 2 * SegmentHeader.size else {
@@ -141,7 +141,7 @@ enum ColumnUnpacker {
 }
 
 extension SegmentError {
-    /// What is wrong, of columns that did not come as files.
+    /// The error, for columns that did not come as files.
     fileprivate var asFormatError: FormatError {
         switch self {
         case .fault(let fault): fault.reason

@@ -1,7 +1,7 @@
 package import DiarioCore
 
-/// What a log keeps in memory of a block, if it is as plain as most: one run of one replica,
-/// accepted at one time, and not an authority's.
+/// The part of a block that a log keeps in memory, if the block is as plain as most: one run of one
+/// replica, accepted at one time, and not an authority's.
 package struct PlainRows: Sendable {
     package let run: BlockRun
     package let clock: HybridTime
@@ -18,11 +18,10 @@ package struct PlainRows: Sendable {
 }
 
 extension PlainRows {
-    /// Reads what is needed of a block in a frame.
+    /// Reads the head of a block in a frame.
     ///
-    /// Nil if it is another kind of block than this type stands for, or a very small one: those are
-    /// parsed as a whole. What lies behind the runs is not looked at: the checksum of the frame is
-    /// right, and who reads the rows checks them.
+    /// Nil if the block is not plain, or very small: such blocks are parsed as a whole. Bytes after
+    /// the runs are not checked: the checksum of the frame is right, and readers check the rows.
     package init?(_ block: Span<UInt8>) {
         guard block.count >= HeadReader.readSizeMax else { return nil }
         var reader = HeadReader(block.raw)
@@ -31,7 +30,7 @@ extension PlainRows {
         let counts = reader.word()
         let count = counts & 0xffff_ffff
         let bodySize = counts >> 32
-        // What is stored, and the checksum.
+        // The stored size, and the checksum.
         guard reader.word() & 0xffff_ffff == bodySize,
             bodySize == UInt64(block.count - BlockHeader.size)
         else { return nil }
@@ -74,7 +73,7 @@ private struct HeadReader: ~Escapable {
     /// True once a number was not in its shortest form, or as long as hardly any is.
     private(set) var isWrong = false
 
-    /// What five words and nine numbers take at most, and a word more, which is read along.
+    /// The most that five words and nine numbers take, and one more word that is read with them.
     static let readSizeMax = (5 + 9 + 1) * 8
 
     @_lifetime(copy bytes)

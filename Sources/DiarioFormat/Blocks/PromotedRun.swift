@@ -1,6 +1,6 @@
 package import DiarioCore
 
-/// Accepted events of one replica that stand one after the other at positions one after the other.
+/// Accepted events of one replica with consecutive sequences at consecutive positions.
 package struct PromotedRun: Hashable, Sendable {
     package let replica: ReplicaID
     package let firstSequence: UInt64

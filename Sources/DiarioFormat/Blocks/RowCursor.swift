@@ -1,6 +1,6 @@
 package import DiarioCore
 
-/// Where one row lies in a block, and what the block says about it.
+/// The place of a row in a block, and the facts that the block has about it.
 package struct BlockRow: Equatable, Sendable {
     /// The number of the row in its block, from 0.
     package let index: Int
@@ -16,10 +16,10 @@ package struct BlockRow: Equatable, Sendable {
     package let publicPart: Range<Int>
     package let personal: Personal
 
-    /// What a block holds of an event's personal part; places count from the start of the block.
+    /// The personal part of an event in a block; offsets count from the start of the block.
     package enum Personal: Equatable, Sendable {
         case absent
-        /// The commitment of 32 bytes that stands in the place of an erased part.
+        /// The commitment of 32 bytes in place of an erased part.
         case erased(commitment: Range<Int>)
         case present(Range<Int>)
 
@@ -36,14 +36,13 @@ package struct BlockRow: Equatable, Sendable {
 
     package var origin: Origin { Origin(replica: replica, sequence: sequence) }
 
-    /// What the event says, to be compared: not when and after what it was recorded, nor with which
-    /// others.
+    /// The event's content, to compare events: not its time, base or batch.
     ///
-    /// `bytes` are those that it lies in.
+    /// `bytes` are those of its block.
     package func content(of bytes: Span<UInt8>) throws(FormatError) -> [UInt8] {
         let part = try PublicPart.parse(bytes, self)
         var content: [UInt8] = []
-        // From the flags on: what stands before them is about its recording.
+        // From the flags on: bytes before them are about its recording.
         let size = part.size - personal.size
         for index in publicPart.upperBound - size..<publicPart.upperBound {
             content.append(bytes[index])

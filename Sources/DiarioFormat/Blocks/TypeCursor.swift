@@ -14,9 +14,9 @@ package struct TypeCursor: ~Escapable {
         self.summary = summary
     }
 
-    /// Where the name of the type at `index` lies in the block, and its version.
+    /// The place of the name of the type at `index` in the block, and its version.
     ///
-    /// The type that was asked for last costs nothing; others cost a walk over the list.
+    /// The last type asked for costs nothing; others cost a walk over the list.
     @_lifetime(self: copy self)
     package mutating func entry(
         _ index: Int

@@ -31,7 +31,7 @@ package struct ConsistencyProof: Equatable, Sendable {
         parts(fromSize, size).flatMap(\.nodes)
     }
 
-    /// What the hashes of the path stand for, lowest first.
+    /// The parts of the tree whose hashes make the path, lowest first.
     private static func parts(_ fromSize: UInt64, _ size: UInt64) -> [TreePart] {
         precondition(
             size <= TreeNode.sizeMax && fromSize <= size,
@@ -40,7 +40,7 @@ package struct ConsistencyProof: Equatable, Sendable {
         guard fromSize > 0, fromSize < size else { return [] }
         var parts: [TreePart] = []
         var part = TreePart(leaves: 0..<size)
-        // Whether `part` is the whole smaller tree, whose root needs not be said.
+        // True if `part` is the whole smaller tree, whose root is known.
         var isWhole = true
         while part.leaves.upperBound != fromSize {
             let (left, right) = part.halves
@@ -91,7 +91,7 @@ package struct ConsistencyProof: Equatable, Sendable {
         var (small, large) = (first, first)
         for (level, hash) in path.dropFirst(isPowerOfTwo ? 0 : 1).enumerated() {
             if level < inner, way >> UInt64(level) & 1 == 0 {
-                // What lies on the right is not in the smaller tree.
+                // Nodes on the right are not in the smaller tree.
                 large = hasher.node(large, hash)
             } else {
                 small = hasher.node(hash, small)

@@ -59,7 +59,7 @@ package struct EventHasher: ~Copyable {
         return message.finish()
     }
 
-    /// What stands for a personal part in the row.
+    /// The commitment that represents a personal part in the hash.
     package mutating func commitment(_ personalPart: RawSpan, salt: Salt) -> Hash32 {
         message.start(Salt.size + personalPart.byteCount)
         message.append(salt)
@@ -131,7 +131,7 @@ package enum CanonicalRow {
         1 + 10 + typeName.count + 10 + originSizeMax
     }
 
-    /// What rows of a type start with.
+    /// The first bytes of rows of a type.
     static func typeStart(_ typeName: Span<UInt8>, version: Int) -> [UInt8] {
         var bytes: [UInt8] = [1]
         bytes.append(counted: typeName.raw)

@@ -1,8 +1,8 @@
 package import DiarioCrypto
 
-/// Shows that a leaf stands at an index of the tree: schema/format/proofs.md, section 3.
+/// Proves that a leaf is at an index of the tree: schema/format/proofs.md, section 3.
 ///
-/// May hold anything that came from outside; only `check` says whether it means something.
+/// It may come from outside and hold anything; only `check` makes it a proof.
 package struct InclusionProof: Equatable, Sendable {
     /// The position minus 1.
     package let index: UInt64
@@ -33,7 +33,7 @@ package struct InclusionProof: Equatable, Sendable {
         parts(index: index, size: size).flatMap(\.nodes)
     }
 
-    /// What the hashes of the path stand for, lowest first.
+    /// The parts of the tree whose hashes make the path, lowest first.
     private static func parts(index: UInt64, size: UInt64) -> [TreePart] {
         precondition(size <= TreeNode.sizeMax && index < size, "the leaf is in the tree")
         var parts: [TreePart] = []
@@ -47,14 +47,14 @@ package struct InclusionProof: Equatable, Sendable {
         return parts.reversed()
     }
 
-    /// How many hashes the path has: those that may come from either side, and those behind them,
-    /// which all come from the left because the way is on the right border of the tree.
+    /// The number of hashes in the path: first those from either side, then those from the left
+    /// only, where the path is on the right border of the tree.
     private var pathCounts: (inner: Int, border: Int) {
         let inner = UInt64.bitWidth - (index ^ (size - 1)).leadingZeroBitCount
         return (inner, (index >> UInt64(inner)).nonzeroBitCount)
     }
 
-    /// Checks that `leaf` stands at the index of the tree with this root.
+    /// Checks that `leaf` is at the index of the tree with this root.
     package func check(
         leaf: Hash32,
         root: Hash32,

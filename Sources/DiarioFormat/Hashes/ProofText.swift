@@ -36,9 +36,9 @@ package struct ProofText: Equatable, Sendable {
         }
     }
 
-    /// Checks that all parts of the proof fit one another.
+    /// Checks that all parts of the proof agree.
     ///
-    /// Whether the root is the right one is for the caller to know.
+    /// The caller must know that the root is the right one.
     package func check() throws(ProofFault) {
         var hasher = EventHasher()
         switch claim {
@@ -74,7 +74,7 @@ package struct ProofRow: Equatable, Sendable {
     package let typeName: String
     package let typeVersion: Int
     package let part: PublicPart
-    /// What stands for the personal part, if the event has or had one.
+    /// The commitment of the personal part, if the event has or had one.
     package let commitment: Hash32?
 
     package init(_ bytes: [UInt8]) throws(FormatError) {
@@ -104,7 +104,7 @@ package struct ProofRow: Equatable, Sendable {
             bytes.span,
             start..<end,
             origin: Origin(replica: replica, sequence: sequence),
-            // How long the personal part was is not known here.
+            // The length of the personal part is not known here.
             personalSize: hasPersonal ? 1 : 0
         )
         commitment = Hash32(bytes.span.extracting(end..<bytes.count))

@@ -1,6 +1,6 @@
 package import DiarioCore
 
-/// 16 secret bytes that hide a personal part behind its commitment, or from which such bytes come.
+/// 16 secret bytes that make a commitment unguessable, or from which such bytes are derived.
 package struct Salt: Hashable, Sendable {
     package static let size = 16
 
@@ -86,7 +86,7 @@ package struct SaltNode: Hashable, Sendable {
         self.value = value
     }
 
-    /// Whether the salt of `index` in the group is at or below this node.
+    /// True if the salt of `index` in the group is at or below this node.
     package func covers(_ index: Int) -> Bool {
         0..<Limits.saltGroupCount ~= index && index >> (Self.levelMax - level) == self.index
     }

@@ -15,7 +15,7 @@ struct SaltPaths {
     private var values: [Salt] = []
     private var bases: [SaltNode?] = []
     private var indices: [Int] = []
-    /// The place of the path at hand.
+    /// The place of the current path.
     private var place = 0
 
     /// Goes to an index below `node`; gives the level and the value of the lowest node that the
@@ -42,7 +42,7 @@ struct SaltPaths {
         return (level, values[place * Self.levelCount + level])
     }
 
-    /// Keeps the value at a level of the path at hand.
+    /// Keeps the value at a level of the current path.
     mutating func keep(_ value: Salt, level: Int) {
         values[place * Self.levelCount + level] = value
     }

@@ -11,7 +11,7 @@ package struct Tile: Hashable, Sendable {
     /// A tile of level `l` holds nodes of level 8 * `l`.
     package let level: Int
     package let index: UInt64
-    /// How many hashes; fewer than 256 only at the right border of the tree.
+    /// The number of hashes; fewer than 256 only at the right border of the tree.
     package let width: Int
 
     /// Nil where there can be no such tile.
@@ -48,7 +48,7 @@ package struct Tile: Hashable, Sendable {
         return first..<first + UInt64(width)
     }
 
-    /// How many hashes a level has in a tree of `size` leaves.
+    /// The number of hashes of a level in a tree of `size` leaves.
     package static func hashCount(level: Int, size: UInt64) -> UInt64 {
         size >> UInt64(level * height)
     }
@@ -73,7 +73,7 @@ extension Tile {
 
     /// Reads a name; nil for one that no tile has.
     package init?(path: String) {
-        // What is longer than any name is not looked at.
+        // No name is longer.
         guard path.utf8.count <= 64 else { return nil }
         var parts = path.split(separator: "/", omittingEmptySubsequences: false)[...]
         guard parts.popFirst() == "tile", let level = parts.popFirst().flatMap({ Int($0) }) else {

@@ -84,7 +84,7 @@ struct TreePart: Hashable, Sendable {
         return 1 << UInt64(UInt64.bitWidth - 1 - (count - 1).leadingZeroBitCount)
     }
 
-    /// The parts before and behind the place where the tree is cut.
+    /// The parts to the left and right of the place where the tree is split.
     var halves: (left: TreePart, right: TreePart) {
         let middle = leaves.lowerBound + half
         return (

@@ -7,23 +7,23 @@ package import DiarioSchema
 package struct DraftBatch: Sendable {
     /// Always one.
     ///
-    /// All of a batch is behind one reference, so that handing it from thread to thread
-    /// counts no others. Counting those that all batches share slows the threads down.
+    /// A batch is one reference, so that passing it between threads counts no others. Counting
+    /// references that all batches share slows the threads down.
     private var box: [DraftContents]
 
     package init() { self.init(isContainer: false) }
 
-    /// With `isContainer`, what is gathered are several batches that share a block; who gathers
-    /// them keeps each of them within its limits.
+    /// With `isContainer` it gathers several batches that share a block; the caller keeps each of
+    /// them within its limits.
     package init(isContainer: Bool) { box = [DraftContents(isContainer: isContainer)] }
 
     package var events: [DraftEvent] { box[0].events }
     package var isEmpty: Bool { box[0].isEmpty }
 
-    /// How many events there are.
+    /// The number of events.
     package var count: Int { box[0].events.count }
 
-    /// Whether one of the events has personal fields.
+    /// True if an event has personal fields.
     package var hasPersonal: Bool { box[0].hasPersonal }
 
     /// The flags of one event.
@@ -35,7 +35,7 @@ package struct DraftBatch: Sendable {
     /// The types of the events, each once.
     package var types: [EventType] { box[0].types }
 
-    /// What a block says of each of the types.
+    /// The entries of the types in a block.
     package var entries: [TypeEntry] { box[0].entries }
 
     /// Bytes of the events, with the longest ids where ids are filled in later.

@@ -1,7 +1,7 @@
 import DiarioCore
 import DiarioSchema
 
-/// What a `DraftBatch` holds.
+/// The contents of a `DraftBatch`.
 struct DraftContents: Sendable {
     /// The types of the events, each once; the first one apart, since mostly it is the only one.
     private var firstType: KnownType?
@@ -10,11 +10,11 @@ struct DraftContents: Sendable {
     /// Flags, actors, subjects and payloads, laid out as `DraftEvent` says.
     private(set) var bytes: [UInt8] = []
     private(set) var references: [DraftReference] = []
-    /// Whether one of the events has personal fields.
+    /// True if an event has personal fields.
     private(set) var hasPersonal = false
     /// The types of this batch and of earlier ones; finding one again saves hashing its schema.
     private var known: [KnownType] = []
-    /// Where in `known` each type is.
+    /// The index of each type in `known`.
     private var knownIndices = ObjectIndices<EventType>()
     /// Which number each type has in this batch.
     private var listedIndices = ObjectIndices<KnownType>()
@@ -55,13 +55,13 @@ struct DraftContents: Sendable {
     /// The types of the events, each once.
     var types: [EventType] { (0..<typeCount).map { listed($0).plan.type } }
 
-    /// What a block says of each of the types.
+    /// The entries of the types in a block.
     var entries: [TypeEntry] { (0..<typeCount).map { entry($0) } }
 
-    /// How many types the events have.
+    /// The number of types of the events.
     var typeCount: Int { firstType == nil ? 0 : 1 + otherTypes.count }
 
-    /// What a block says of one of the types.
+    /// The entry of a type in a block.
     func entry(_ index: Int) -> TypeEntry { listed(index).entry }
 
     /// One of the types that the events have.
@@ -242,7 +242,7 @@ struct DraftContents: Sendable {
         return encoder.references
     }
 
-    /// What the fields of `payload` that hold `#n` refer to.
+    /// The ids that the fields of `payload` with `#n` refer to.
     private func resolve(
         _ payload: Payload,
         _ type: EventType
@@ -272,7 +272,7 @@ struct DraftContents: Sendable {
         return resolved
     }
 
-    /// Whether the field marked "new" is absent, or says nothing but the own origin.
+    /// True if the field marked "new" is absent, or is the event's own origin.
     private static func isDerived(
         _ payload: Payload,
         _ plan: PayloadPlan,

@@ -8,7 +8,7 @@ package struct DraftEvent: Equatable, Sendable {
     package internal(set) var flags: RowFlags
     let hasTime: Bool
     let time: Int64
-    /// Where the flags are.
+    /// The offset of the flags.
     let start: Int32
     private var actorStart: Int32 = 0
     private var actorSize: Int32 = 0
@@ -71,7 +71,7 @@ package struct DraftEvent: Equatable, Sendable {
 
 /// A place in a draft where the id that an earlier event of the batch makes is filled in.
 struct DraftReference: Equatable, Sendable {
-    /// Where the text goes, with its length in front.
+    /// The offset of the text, with its length before it.
     var offset: Int32
     /// The index of the event that makes the id, in the batch.
     var target: Int32

@@ -6,17 +6,17 @@ struct PayloadEncoder: ~Escapable {
     private let slots: Span<Slot>
     /// The bytes of the payload's arena.
     private let arena: RawSpan
-    /// What stands for the fields that refer to earlier events of the batch.
+    /// The values of fields that refer to earlier events of the batch.
     private let resolved: Span<ResolvedReference>
     /// The field that is left out because it is derived, or -1.
     private let derivedField: Int
     /// The field whose value is the id that the event brings along, or -1.
     private let givenField: Int
-    /// Where the event starts in the batch; what is written is the end of it.
+    /// The start of the event in the batch; bytes are written at its end.
     private let start: Int
-    /// Where ids have to be filled in later.
+    /// The places of ids that are filled in later.
     private(set) var references: [DraftReference] = []
-    /// Where the id lies that the event brought along.
+    /// The place of the id that the event was given.
     private(set) var given: Range<Int>?
 
     @_lifetime(copy slots, copy arena, copy resolved)
@@ -36,7 +36,7 @@ struct PayloadEncoder: ~Escapable {
         givenField = isDerived ? -1 : plan.newIDField
     }
 
-    /// Whether any of the fields has a value.
+    /// True if one of the fields has a value.
     func hasValue(in fields: Span<PlannedField>) -> Bool {
         for place in fields.indices {
             if case .absent = slots[fields[place].index] { continue }
@@ -164,14 +164,14 @@ struct ResolvedReference {
     var text: [UInt8]
 }
 
-/// What is known of a payload's encoded size before it is encoded.
+/// Bounds of a payload's encoded size, before it is encoded.
 struct PayloadBounds {
     /// The bytes of texts and the like.
     let contentSize: Int
     /// At least the bytes of both parts.
     let sizeMax: Int
 
-    /// `texts` are bytes that stand in for references.
+    /// `texts` are the bytes that replace references.
     init(of payload: Payload, texts: Int) {
         var contentSize = texts
         let slots = payload.slots.span

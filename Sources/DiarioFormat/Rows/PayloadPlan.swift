@@ -1,6 +1,6 @@
 package import DiarioSchema
 
-/// What writing and reading payloads of one type needs to know, laid out to be read fast.
+/// The fields of one type, laid out for fast writing and reading of payloads.
 ///
 /// Made once for a type. Immutable.
 package final class PayloadPlan: Sendable {

@@ -1,6 +1,6 @@
 package import DiarioCore
 
-/// What a row says about itself beside its type, its flags and its payload.
+/// The part of a row's envelope that every row has: all but type, flags, actor and subject.
 package struct RowEnvelope: Equatable, Sendable {
     package var replica: ReplicaID
     /// From 1.
@@ -84,7 +84,7 @@ package struct PublicPart: Equatable, Sendable {
     static let sizeMin = 13
     /// The bytes in front of the flags: at most 2 + 2 + 8 + 10 + 10.
     static let prefixSizeMax = 32
-    /// What comes from the flags on counts towards the size of an event.
+    /// Bytes from the flags on count towards the size of an event.
     static let sizeMax = Limits.eventSizeMax + prefixSizeMax
 
     /// Reads the public part of a row of `block`.

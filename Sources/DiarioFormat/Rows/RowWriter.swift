@@ -1,6 +1,6 @@
 import DiarioCore
 
-/// What a row says in front of its flags.
+/// The part of a row before its flags.
 struct RowPlace {
     var typeIndex: UInt64
     var batchOffset: UInt64

@@ -1,4 +1,4 @@
-// How fields are written: appended to an array of bytes. `ByteReader` reads them again.
+// Writing of fields: appended to an array of bytes. `ByteReader` reads them again.
 
 extension [UInt8] {
     /// An integer of fixed width.
@@ -52,7 +52,7 @@ package enum Varint {
         (UInt64.bitWidth - (value | 1).leadingZeroBitCount + 6) / 7
     }
 
-    /// The unsigned number whose varint stands for `value`.
+    /// The unsigned number whose varint represents `value`.
     package static func zigzag(_ value: Int64) -> UInt64 {
         UInt64(bitPattern: value << 1 ^ value >> 63)
     }

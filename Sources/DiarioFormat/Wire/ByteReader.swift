@@ -5,7 +5,7 @@ package struct ByteReader: ~Escapable {
     let bytes: RawSpan
     /// The end of what may be read; at most the number of bytes.
     package let end: Int
-    /// Where the next field starts.
+    /// The offset of the next field.
     package private(set) var offset: Int
 
     @_lifetime(copy bytes)

@@ -4,7 +4,7 @@ package import DiarioCore
 package enum OriginText {
     /// Bytes of the longest one: 13 characters, a dash, 20 digits.
     package static let sizeMax = 34
-    /// Where the dash is.
+    /// The index of the dash.
     static let lineIndex = 13
 
     /// Bytes of the text of an origin with this sequence.
@@ -41,7 +41,7 @@ package enum OriginText {
         return bytes
     }
 
-    /// Whether `bytes` in `range` are the text of `origin`.
+    /// True if `bytes` in `range` are the text of `origin`.
     package static func matches(_ origin: Origin, _ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool
     {
         guard range.count == size(origin.sequence) else { return false }

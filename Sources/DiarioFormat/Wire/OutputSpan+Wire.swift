@@ -1,15 +1,15 @@
 import DiarioCore
 import DiarioCrypto
 
-// How fields are written where it has to be fast: to room that was reserved once for many of them.
-// Each append checks that there is room; only copies and whole words go through a pointer.
+// Fast writing of fields, into room reserved once for many of them. Each append checks that there
+// is room; only copies and whole words go through a pointer.
 
 extension OutputSpan<UInt8> {
     /// An integer of fixed width.
     @_lifetime(self: copy self)
     mutating func append<Value: WireInteger>(littleEndian value: Value) {
         precondition(freeCapacity >= MemoryLayout<Value>.size, "room was made for the field")
-        // Safe: there is room for the integer behind the bytes that are there.
+        // Safe: there is room for the integer after the initialized bytes.
         unsafe withUnsafeMutableBufferPointer { buffer, count in
             guard let base = buffer.baseAddress else { return }
             unsafe UnsafeMutableRawPointer(base + count).storeBytes(
@@ -39,7 +39,7 @@ extension OutputSpan<UInt8> {
     @_lifetime(self: copy self)
     mutating func append(contentsOf bytes: RawSpan) {
         precondition(freeCapacity >= bytes.byteCount, "room was made for the bytes")
-        // Safe: there is room for the bytes behind those that are there; the source lies elsewhere.
+        // Safe: there is room after the initialized bytes; the source is other memory.
         unsafe withUnsafeMutableBufferPointer { buffer, count in
             unsafe bytes.withUnsafeBytes { source in
                 guard let base = buffer.baseAddress, let start = source.baseAddress else { return }

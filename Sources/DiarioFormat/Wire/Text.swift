@@ -1,6 +1,6 @@
-/// What the format calls text: valid UTF-8 without U+0000.
+/// Text as the format defines it: valid UTF-8 without U+0000.
 package enum Text {
-    /// Whether the bytes of `range`, which must lie in `bytes`, are text.
+    /// True if the bytes of `range`, which must be within `bytes`, are text.
     package static func isValid(_ bytes: RawSpan, _ range: Range<Int>) -> Bool {
         var offset = range.lowerBound
         let end = range.upperBound

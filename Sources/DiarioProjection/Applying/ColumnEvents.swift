@@ -14,7 +14,7 @@ package final class ColumnEvents {
     private let types: [EventType?]
     /// The envelope as statements are bound to it, a row for each wanted event.
     fileprivate let common: ValueTable
-    /// By type index: the block at hand.
+    /// By type index: the current block.
     private var laid: [LaidBlock?]
 
     /// With the types of the segment as the space knows them.
@@ -177,7 +177,7 @@ final class LaidBlock {
         }
     }
 
-    /// Where the value of a parameter lies.
+    /// The column of a parameter's value.
     fileprivate static func place(
         of source: ParameterSource,
         _ block: TypeBlock,

@@ -10,7 +10,7 @@ package enum ApplyError: Error {
     case needsCare
     /// The file itself cannot be changed.
     case file(ProjectionError)
-    /// Where events come from gives none.
+    /// The source of events failed.
     case source(any Error)
 }
 
@@ -140,8 +140,7 @@ extension ModelFile {
         return found
     }
 
-    /// Notes that every canonical event up to `position` has had its effect on the models that
-    /// are furthest behind.
+    /// Notes that all canonical events up to `position` were applied to the models that lag most.
     package func settleLagging(through position: UInt64) {
         let start = applied
         for index in models.indices where models[index].applied == start {

@@ -58,7 +58,7 @@ package final class ModelFile {
         package let fingerprint: String
         /// All canonical events up to this position have had their effect.
         package internal(set) var applied: UInt64
-        /// How many events it has taken since the file was opened.
+        /// The number of events applied since the file was opened.
         package internal(set) var taken: UInt64 = 0
     }
 

@@ -209,7 +209,7 @@ struct ModelCheck {
             )
         }
         if let column = shape.misplacedColumn {
-            // SQLite tells of changed rows without such columns, and counts the rest anew.
+            // SQLite reports changed rows without such columns, and numbers the rest again.
             problem(
                 line,
                 "table-generated",

@@ -401,7 +401,7 @@ extension PackQuery.Kind {
         }
     }
 
-    /// The value that a text stands for; nil if it is none of this kind.
+    /// The value of a text; nil if the text is none of this kind.
     package func value(_ text: String) -> Value? {
         switch self {
         case .integer: Int64(text).map { .integer($0) }

@@ -2,8 +2,7 @@
 package struct SQLWords {
     /// All of them.
     package private(set) var all: Set<String> = []
-    /// Those that stand somewhere without a point beside them: a table that is named so is meant
-    /// without its pack.
+    /// Words without a point beside them: if one is a table, it is named without its pack.
     package private(set) var bare: Set<String> = []
     /// Those in front of a point.
     private var leading: Set<String> = []

@@ -19,10 +19,10 @@ package struct EventLine: Sendable {
     package var at: Timestamp?
     /// True if the event is to be refused should another replica have written to its subject.
     package var ifUnchanged = false
-    /// Whether the line itself said of which version of its type it is.
+    /// True if the line gives the version of its type.
     package var givesVersion = false
 
-    // What only an export tells.
+    // Only exports have these.
     package var origin: Origin?
     package var position: UInt64?
     package var base: UInt64?

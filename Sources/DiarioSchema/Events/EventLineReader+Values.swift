@@ -78,7 +78,7 @@ extension EventLineReader {
         return origin
     }
 
-    /// What 13 characters, a dash and a sequence say.
+    /// An origin: 13 characters, a dash, a sequence.
     private static func origin(_ text: Span<UInt8>) -> Origin? {
         guard text.count > replicaSize, text[replicaSize] == 0x2d,
             let sequence = number(text.extracting(replicaSize + 1..<text.count)), sequence > 0,

@@ -2,15 +2,15 @@ import DiarioCore
 
 /// Reads events from lines of JSON and checks their payloads in the same pass.
 ///
-/// Keep one for many lines: it reuses its memory. The keys of a line may stand in any order; the
-/// order in which `EventLineWriter` writes them is read fastest.
+/// Keep one for many lines: it reuses its memory. Keys may come in any order; that of
+/// `EventLineWriter` is read fastest.
 package struct EventLineReader: Sendable {
-    /// What a line may say beyond the keys that `record` knows.
+    /// Keys and forms that a line may have besides those of `record`.
     package struct Options: OptionSet, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// `"#3"` in a reference stands for the id that the third event of the batch makes.
+        /// `"#3"` in a reference is the id that the third event of the batch makes.
         package static let batchReferences = Options(rawValue: 1)
         /// The keys of an export: `origin`, `position`, `base`, `clock`, `acceptedAt`.
         package static let exportKeys = Options(rawValue: 2)
@@ -36,7 +36,7 @@ package struct EventLineReader: Sendable {
 
     /// Reads `text`, one line without its line feed, into `line`.
     ///
-    /// When this throws, `line` holds nothing of use. The line's number is for the caller to add.
+    /// After an error `line` is undefined. The caller adds the line's number to the error.
     /// A line that gives no version has `version`, or the newest if that is nil.
     package mutating func read(
         _ text: Span<UInt8>,
@@ -51,7 +51,7 @@ package struct EventLineReader: Sendable {
         }
     }
 
-    /// What is known of a line while it is read.
+    /// Keys of the line that were read so far.
     private struct Progress {
         /// One bit for each key that was there.
         var seenKeys: UInt32 = 0
@@ -59,7 +59,7 @@ package struct EventLineReader: Sendable {
         var version: Int?
         var versionOffset = 0
         var subjectOffset = 0
-        /// Where a payload starts whose type was not certain yet.
+        /// The offset of a payload that came before its type.
         var pendingPayload: Int?
     }
 

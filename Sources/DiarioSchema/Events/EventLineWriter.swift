@@ -2,8 +2,8 @@ import DiarioCore
 
 /// Writes events as lines of JSON, as exports have them.
 ///
-/// The keys stand in the order of `EnvelopeKey`; what is absent is left out, the version is not. A
-/// reader with `.exportKeys` gets back what was written.
+/// Keys come in the order of `EnvelopeKey`. Absent ones are left out, but never the version. A
+/// reader with `.exportKeys` gets the same event back.
 package enum EventLineWriter {
     /// Appends `line` without a line feed.
     ///

@@ -9,7 +9,7 @@ package enum Slot: Equatable, Sendable {
     case bytes(start: UInt32, count: UInt32)
 }
 
-/// A field whose text `#3` stands for the id that the third event of the batch makes.
+/// A field with the text `#3`: the id that the third event of the batch makes.
 package struct BatchReference: Equatable, Sendable {
     package let fieldIndex: Int
     /// The number of the event in its batch, counted from 1.
@@ -22,11 +22,11 @@ package struct BatchReference: Equatable, Sendable {
 package struct Payload: Sendable {
     /// One for each field of the type.
     ///
-    /// What a slot says about the arena must lie in the arena.
+    /// Ranges of slots must be within the arena.
     package var slots: [Slot] = []
     /// The bytes of texts, uuids, byte strings and nested values, in any order.
     package var arena: [UInt8] = []
-    /// The fields that still hold `#n`; who records the batch replaces them by `setBytes`.
+    /// The fields that still hold `#n`; recording the batch replaces them by `setBytes`.
     package var references: [BatchReference] = []
 
     package init() {}

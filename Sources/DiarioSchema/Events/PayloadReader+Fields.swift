@@ -24,7 +24,7 @@ extension PayloadReader {
     }
 }
 
-/// Values as JSON writes them, for those who have them from elsewhere.
+/// Writes values that do not come from JSON as JSON.
 package enum JSONText {
     package static func integer(_ value: Int64) -> [UInt8] {
         var text: [UInt8] = []

@@ -96,7 +96,7 @@ extension PayloadReader {
         to output: inout [UInt8]
     ) {
         guard token.isEscaped else {
-            // What needs an escape cannot stand unescaped, so the text is canonical already.
+            // Characters that need an escape were refused unescaped, so the text is canonical.
             cursor.append(token.start - 1..<token.end + 1, to: &output)
             return
         }

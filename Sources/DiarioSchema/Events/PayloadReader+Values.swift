@@ -121,7 +121,7 @@ extension PayloadReader {
         return token
     }
 
-    /// Appends the bytes that a base64 text stands for.
+    /// Appends the bytes of a base64 text.
     @_lifetime(cursor: copy cursor)
     mutating func readBytes(
         _ cursor: inout JSONCursor,

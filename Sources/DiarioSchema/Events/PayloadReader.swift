@@ -16,8 +16,8 @@ package struct PayloadReader: Sendable {
 
     /// Reads all of `text` as a payload of `type`.
     ///
-    /// With `.batchReferences` a reference may be `#3`; see `Payload.references`. When this throws,
-    /// `payload` holds nothing of use.
+    /// With `.batchReferences` a reference may be `#3`; see `Payload.references`. After an error
+    /// `payload` is undefined.
     package mutating func read(
         _ text: Span<UInt8>,
         as type: EventType,
@@ -203,7 +203,7 @@ package struct PayloadReader: Sendable {
         return number
     }
 
-    /// What is wrong where a value of another type starts.
+    /// The fault of a value of the wrong type.
     func mismatch(_ cursor: JSONCursor, node: Int) -> Fault {
         switch cursor.current {
         case 0x6e where cursor.byte(at: cursor.offset + 1) == 0x75:
@@ -214,7 +214,7 @@ package struct PayloadReader: Sendable {
         }
     }
 
-    /// Gives the content of `token` to `body`: where it stands, unless it must be decoded.
+    /// Passes the content of `token` to `body`: in place, unless it must be decoded.
     @inline(__always)
     mutating func withContent<Value>(
         of token: StringToken,

@@ -32,7 +32,7 @@ package enum TextEncodings {
         }
     }
 
-    /// Appends the bytes that `text` stands for; false unless it is what `appendBase64` writes.
+    /// Appends the bytes of `text`; false unless `appendBase64` would write it.
     static func appendBase64Decoded(_ text: Span<UInt8>, to output: inout [UInt8]) -> Bool {
         guard text.count.isMultiple(of: 4) else { return false }
         var index = 0

@@ -73,7 +73,7 @@ package indirect enum JSON: Sendable {
         return members.first { $0.hasKey(key) }
     }
 
-    /// What a person calls a value of this kind.
+    /// The name of this kind in messages.
     package var kindName: String {
         switch self {
         case .null: "null"

@@ -135,7 +135,7 @@ extension JSONCursor {
     }
 }
 
-/// A number as it stands in the text: `mantissa` times ten to the power of `exponent`.
+/// A number as it is in the text: `mantissa` times ten to the power of `exponent`.
 struct Decimal {
     let isNegative: Bool
     let mantissa: UInt64
@@ -146,7 +146,7 @@ struct Decimal {
     let start: Int
     let end: Int
 
-    /// What a number is among the integers.
+    /// A number as an integer, or why it is none.
     enum Integer: Equatable {
         case value(Int64)
         case fraction

@@ -1,4 +1,4 @@
-/// A string as it stands in the text, checked but not yet decoded.
+/// A string in the text, checked but not yet decoded.
 struct StringToken {
     /// The first byte after the opening quote.
     let start: Int
@@ -31,7 +31,7 @@ extension JSONCursor {
         return token
     }
 
-    /// Moves past ASCII that stands for itself, eight bytes at a time while there are eight.
+    /// Moves past ASCII that needs no decoding, eight bytes at a time while there are eight.
     @inline(__always)
     @_lifetime(self: copy self)
     mutating func skipPlainCharacters() {
@@ -161,7 +161,7 @@ extension JSONCursor {
         appendDecoded(token, to: &output)
     }
 
-    /// Appends bytes as they stand.
+    /// Appends bytes without decoding them.
     func append(_ range: Range<Int>, to output: inout [UInt8]) {
         JSONWriter.append(text.extracting(range), to: &output)
     }

@@ -2,11 +2,11 @@ import DiarioCore
 
 /// Reads JSON (RFC 8259) from left to right, strictly, without building anything.
 ///
-/// Besides what the RFC refuses, these are refused too: invalid UTF-8, U+0000, lone surrogates and
-/// more than `Limits.jsonDepthMax` levels. Duplicate keys are for the callers, who know the keys.
+/// It also refuses invalid UTF-8, U+0000, lone surrogates and more than `Limits.jsonDepthMax`
+/// levels. Callers refuse duplicate keys, since they know the keys.
 struct JSONCursor: ~Escapable {
     let text: Span<UInt8>
-    /// Where the next byte is; never negative, since it starts at zero or above and only grows.
+    /// The next byte; never negative, since it starts at zero or above and only grows.
     var offset: Int
 
     @_lifetime(copy text)
@@ -66,7 +66,7 @@ struct JSONCursor: ~Escapable {
         guard take(byte) else { throw unexpected }
     }
 
-    /// What stands in the way: the end of the text or a byte that may not be here.
+    /// The fault here: the end of the text, or a byte that is not allowed.
     var unexpected: Fault {
         Fault(offset < count ? .unexpectedByte : .unexpectedEnd, at: offset)
     }

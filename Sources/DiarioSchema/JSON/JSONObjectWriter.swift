@@ -16,7 +16,7 @@ package struct JSONObjectWriter {
     package mutating func add(_ key: String, _ value: Int) { add(key, .integer(Int64(value))) }
     package mutating func add(_ key: String, _ value: Int64) { add(key, .integer(value)) }
     package mutating func add(_ key: String, _ value: Double) { add(key, .number(value)) }
-    /// What counts events, positions or bytes never needs the 64th bit.
+    /// Counts of events, positions and bytes never need the 64th bit.
     package mutating func add(_ key: String, _ value: UInt64) {
         add(key, .integer(Int64(clamping: value)))
     }

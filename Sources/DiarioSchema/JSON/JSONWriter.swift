@@ -24,7 +24,7 @@ enum JSONWriter {
         appendString(bytes.span, to: &output)
     }
 
-    /// Appends bytes as they stand.
+    /// Appends bytes without escaping them.
     static func append(_ bytes: Span<UInt8>, to output: inout [UInt8]) {
         // Safe: the buffer is copied from inside the closure and not kept.
         unsafe bytes.withUnsafeBufferPointer { unsafe output.append(contentsOf: $0) }

@@ -5,7 +5,7 @@ struct CSVReader {
     /// The line on which the next row starts, counted from 1.
     private(set) var line = 1
 
-    /// Why a row cannot be read; reading cannot go on behind it.
+    /// Why a row cannot be read; nothing after it can be either.
     struct Failure: Error {
         let line: Int
         let message: String

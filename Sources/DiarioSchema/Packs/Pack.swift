@@ -54,7 +54,7 @@ package struct Pack: Sendable {
     }
 }
 
-/// What `pack.json` says.
+/// The content of `pack.json`.
 struct PackManifest {
     var name: String
     var version: Int
@@ -63,7 +63,7 @@ struct PackManifest {
     var needs: [Pack.Need]
 }
 
-/// One file of reference data, each row as the payload that it stands for.
+/// One file of reference data, each row as a payload.
 package struct ReferenceTable: Sendable {
     package let path: String
     package let type: EventType

@@ -18,7 +18,7 @@ package struct PackProblem: Equatable, Sendable {
     package let line: Int?
     /// The stable name of the rule, in kebab case.
     package let rule: String
-    /// What is wrong and what to do.
+    /// What is wrong, and how to correct it.
     package let message: String
 
     package init(file: String, line: Int?, rule: String, message: String) {
@@ -39,7 +39,7 @@ extension PackProblem: CustomStringConvertible {
     }
 }
 
-/// The problems of one file while it is read: no more than help.
+/// The problems of one file while it is read, up to as many as help.
 struct ProblemList {
     private(set) var problems: [PackProblem] = []
     private let file: String

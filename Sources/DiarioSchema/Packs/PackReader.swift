@@ -27,7 +27,7 @@ struct PackReader {
         }.map(\.element)
     }
 
-    /// The pack; of use only if there are no problems.
+    /// The pack; valid only if there are no problems.
     mutating func read() -> Pack? {
         guard checkLimits() else { return nil }
         for (left, right) in zip(files, files.dropFirst()) where left.path == right.path {
@@ -266,7 +266,7 @@ struct PackReader {
     }
 }
 
-/// What the path of a file in a pack says about it.
+/// The kind of a file in a pack, by its path.
 enum PackPath {
     case upcast(name: String, from: Int, to: Int)
     case reference(name: String, version: Int)

@@ -15,7 +15,7 @@ struct ReferenceReader {
         problems.add(line, rule, message)
     }
 
-    /// The rows; of use only if there are no problems.
+    /// The rows; valid only if there are no problems.
     mutating func read(_ bytes: [UInt8]) -> ReferenceTable? {
         var reader = CSVReader(bytes)
         do {
@@ -73,7 +73,7 @@ struct ReferenceReader {
         return columns
     }
 
-    /// Writes the row as the JSON that it stands for, and lets the reader of payloads check that.
+    /// Writes the row as JSON, and lets the reader of payloads check that.
     private mutating func readRow(_ cells: [[UInt8]], columns: [Int], line: Int) -> Payload? {
         var json: [UInt8] = [0x7b]
         for (cell, column) in zip(cells, columns) where !cell.isEmpty {

@@ -97,13 +97,13 @@ package struct TypeCatalog: Sendable {
         types[entry.first..<entry.first + entry.count].first { $0.version == version }
     }
 
-    /// What is known of a type's name.
+    /// The versions of a type.
     struct Entry: Sendable {
         /// The newest version in use.
         let type: EventType
         /// The index of the oldest version in `types`, which the others follow.
         let first: Int
-        /// How many versions there are.
+        /// The number of versions.
         let count: Int
     }
 

@@ -68,7 +68,7 @@ package final class Pattern: Sendable {
         return flags[state] & PatternAutomaton.matchesAtEnd != 0
     }
 
-    /// What `matches` says, found by the program itself: for patterns with a large automaton.
+    /// Matches by running the program; for patterns whose automaton would be large.
     package func simulate(_ text: Span<UInt8>) -> Bool {
         var scratch = PatternSimulation.Scratch(simulation.program)
         var states = simulation.first

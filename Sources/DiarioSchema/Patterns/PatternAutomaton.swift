@@ -1,9 +1,9 @@
 /// A pattern as a deterministic automaton, where that stays small.
 ///
-/// A state is a set of states of the program; state 0 stands before the first scalar, where `^`
-/// holds. A pattern whose automaton would be large is matched by the program itself.
+/// A state is a set of states of the program; state 0 is before the first scalar, where `^` holds.
+/// A pattern whose automaton would be large is matched by the program itself.
 struct PatternAutomaton {
-    // What is known in a state, as bits.
+    // Properties of a state, as bits.
     static let hasMatched: UInt8 = 1
     static let matchesAtEnd: UInt8 = 2
     static let cannotMatch: UInt8 = 4
@@ -56,7 +56,7 @@ struct PatternAutomaton {
     }
 }
 
-/// What the patterns of a pack may take together, so that no pack takes minutes or gigabytes.
+/// A bound on all patterns of a pack together, so that no pack takes minutes or gigabytes.
 package struct PatternBudget {
     /// States of all programs together.
     ///

@@ -18,7 +18,7 @@ struct PatternSimulation {
         later = scratch.found
     }
 
-    /// Finds the states after a scalar of `scalarClass`; a match may also begin behind it.
+    /// Finds the states after a scalar of `scalarClass`; a match may also begin after it.
     func step(_ states: [Int32], scalarClass: Int, using scratch: inout Scratch) {
         scratch.clear()
         for state in later { scratch.add(state) }

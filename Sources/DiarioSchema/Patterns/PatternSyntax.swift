@@ -278,6 +278,6 @@ extension ScalarSet {
 package struct PatternError: Error, Equatable {
     /// The character of the pattern, counted from 1.
     package let position: Int
-    /// What is wrong there and what to write instead.
+    /// What is wrong there, and what to write instead.
     package let message: String
 }

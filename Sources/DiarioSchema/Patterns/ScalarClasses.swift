@@ -2,7 +2,7 @@
 struct ScalarClasses {
     /// The class of each ASCII scalar.
     let asciiClasses: [UInt16]
-    /// Where a new interval starts, ascending, from 0 on.
+    /// The starts of the intervals, ascending, from 0 on.
     private let starts: [UInt32]
     /// The class of each interval.
     private let intervalClasses: [UInt16]

@@ -126,7 +126,7 @@ struct SQLLexer {
         return .number
     }
 
-    /// Reads up to the closing quote; doubled it stands for itself, a bracket apart.
+    /// Reads up to the closing quote; a doubled quote is part of the text, but not a bracket.
     private mutating func readQuoted(
         _ quote: UInt8,
         as kind: SQLToken.Kind

@@ -80,8 +80,8 @@ struct SQLSectionReader {
 
     /// Gives the sections; the first one begins with the file's first comment.
     ///
-    /// Comments for which `isHeading` says so begin a section; others are left out. Unless
-    /// `needsHeading`, statements may stand before any comment.
+    /// A comment for which `isHeading` is true begins a section; others are left out. Unless
+    /// `needsHeading`, statements may come before any comment.
     mutating func read(
         needsHeading: Bool = true,
         isHeading: (String) -> Bool

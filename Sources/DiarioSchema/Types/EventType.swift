@@ -50,7 +50,7 @@ package final class EventType: Sendable {
         )
     }
 
-    /// Whether the schema is not here.
+    /// True if the schema is missing.
     package var isUnknown: Bool { canonicalSchema.isEmpty }
 
     init(_ parts: SchemaParts) {
@@ -135,7 +135,7 @@ package final class EventType: Sendable {
     }
 }
 
-/// What a schema says, before it is a type.
+/// The content of a schema, before it becomes a type.
 struct SchemaParts {
     var name: String
     var version: Int
@@ -148,7 +148,7 @@ struct SchemaParts {
 }
 
 extension EventType {
-    /// What values may be inside a nested field, at any depth.
+    /// The kinds of values inside a nested field, at any depth.
     package func memberKinds(at index: Int) -> Set<Field.Kind> {
         var kinds: Set<Field.Kind> = []
         var open = Array(rules.nodes[index].children.indices)

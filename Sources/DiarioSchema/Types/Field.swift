@@ -17,7 +17,7 @@ package struct Field: Sendable {
     /// The name in UTF-8; fields are in the order of these bytes.
     package let nameBytes: [UInt8]
 
-    /// What a field holds, and so how a payload keeps it.
+    /// The kind of a field's values, which decides how a payload stores them.
     package enum Kind: UInt8, Sendable {
         /// An integer slot.
         case integer
@@ -41,7 +41,7 @@ package struct Field: Sendable {
         case nested
     }
 
-    /// What limits the values of a field; nil or empty where nothing does.
+    /// The bounds of a field's values; nil or empty if there are none.
     package struct Bounds: Sendable {
         package var minimum: Int64?
         package var maximum: Int64?

@@ -5,7 +5,7 @@
 struct SchemaNode: Sendable {
     var kind: Kind
     var isRequired = false
-    /// True if the field refers to a thing, so that `#3` may stand for the id of a new one.
+    /// True if the field refers to a thing, so that `#3` may be the id of a new one.
     var isReference = false
     /// True if the field is the subject of its event.
     var isSubject = false

@@ -201,7 +201,7 @@ extension SchemaReader {
         readForm(items.item, at: child, path: "\(path)[]", isTop: false)
     }
 
-    /// Makes the field that a node of the payload itself stands for.
+    /// Makes the field of a node at the top level of the payload.
     mutating func readField(_ member: JSON.Member, node: SchemaNode, index: Int) -> Field {
         let name = member.key
         var isPersonal = false

@@ -26,7 +26,7 @@ struct SchemaReader {
 
     /// Reads the schema; with `name` one that has no title, whose name is known from elsewhere.
     ///
-    /// The parts are of use only if there are no problems; nil if there is little to go on.
+    /// The parts are valid only if there are no problems; nil if too little could be read.
     mutating func read(_ text: [UInt8], name: String?) -> SchemaParts? {
         let root: JSON.Item
         do {

@@ -1,6 +1,6 @@
 package import DiarioCore
 
-/// What an event of a simulated world says; its number tells it from all others of that world.
+/// The content of an event of a simulated world; its number is unique in that world.
 package struct SimulatedEvent: Hashable, Sendable {
     package enum Kind: Hashable, Sendable, CaseIterable {
         /// A public text and maybe a secret one.

@@ -2,7 +2,7 @@ import DiarioCore
 package import DiarioCrypto
 
 extension ModelSpace {
-    /// What differs between the model and what a log shows; nil if nothing does.
+    /// The first difference between the model and the view of a log; nil if there is none.
     package func difference(_ view: SpaceView) -> String? {
         guard view.released == released else {
             return "released are \(view.released) positions, not \(released)"

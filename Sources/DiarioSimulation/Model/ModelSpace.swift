@@ -8,7 +8,7 @@ package struct ModelEvent: Sendable {
     package var batchIndex: Int
     package var batchCount: Int
     package var isAuthority: Bool
-    /// Nil until it is known who wrote it: an append whose answer got lost says nothing.
+    /// Nil until it is known: an append whose answer got lost gives none.
     package var origin: Origin?
     /// Nil while pending, and while not known.
     package var acceptedAt: Int64?
@@ -16,7 +16,7 @@ package struct ModelEvent: Sendable {
     package var seen: SeenEvent?
 }
 
-/// What is known of one space.
+/// The expected state of one space.
 package struct ModelSpace: Sendable {
     package let isAuthority: Bool
     /// By position, those released included; the first has position 1.

@@ -17,7 +17,7 @@ package enum PlainHashes {
 
     private static func hash(_ bytes: [UInt8]) -> Hash32 { SHA256.hash(bytes.span) }
 
-    /// What stands for the personal part of an event, if `seed` is that of its group.
+    /// The commitment of an event's personal part, if `seed` is that of its group.
     static func commitment(_ personal: [UInt8], seed: Salt, sequence: UInt64) -> [UInt8] {
         var node = number(seed.first) + number(seed.second)
         let index = (sequence - 1) % 1024

@@ -29,7 +29,7 @@ package struct RawLog: Sendable {
         package let size: Int
         /// The frames that verify, up to the length that the next file states.
         package let frames: [FrameHeader]
-        /// Where the last of them ends.
+        /// The end of the last frame.
         package let length: Int
     }
 
@@ -119,7 +119,7 @@ package struct RawLog: Sendable {
         }
     }
 
-    /// Looks behind `start`, where a frame is missing, for whole ones with higher numbers.
+    /// Searches after `start`, where a frame is missing, for whole ones with higher numbers.
     private mutating func noteFrames(
         _ header: LogFileHeader,
         _ bytes: [UInt8],

@@ -18,7 +18,7 @@ package struct SeenEvent: Hashable, Sendable {
     }
 }
 
-/// What stands in front of an event's content.
+/// The part of an event before its content.
 package struct SeenEnvelope: Hashable, Sendable {
     package var replica: ReplicaID
     package var sequence: UInt64

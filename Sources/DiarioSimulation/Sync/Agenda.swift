@@ -1,4 +1,4 @@
-/// What is still to come in a world, in order of time.
+/// The queue of things to come in a world, in order of time.
 struct Agenda<Item> {
     private var entries: [(time: Int64, number: Int, item: Item)] = []
     private var lastNumber = 0

@@ -1,8 +1,8 @@
 import DiarioCore
 
-/// All events that were ever recorded in a world, by their tokens, and who has to have them.
+/// All events ever recorded in a world, by token, and the devices that must have them.
 struct Book {
-    /// What holds of an event, wherever it is.
+    /// What must hold of an event in all of the world.
     enum Fate: Hashable {
         /// It may be there or not: the answer got lost.
         case open
@@ -18,9 +18,9 @@ struct Book {
         let event: SyncEvent
         /// The device that recorded it; nil for the server.
         let device: Int?
-        /// Its batch, and those who record alone have one of their own.
+        /// The batch; each event recorded alone has its own.
         let batch: Int
-        /// Whether its author may not name its actor.
+        /// True if its author may not name this actor.
         let isWrongActor: Bool
         var fate: Fate
         /// True if a disk was copied while the event was perhaps not on it.
@@ -34,7 +34,7 @@ struct Book {
         let base: UInt64
     }
 
-    /// What a device has to have of an event that has no verdict there.
+    /// An event without a verdict on a device, which must have it.
     struct Hold: Hashable {
         enum Certainty: Hashable {
             case synced
@@ -46,13 +46,13 @@ struct Book {
     }
 
     private(set) var entries: [Int64: Entry] = [:]
-    /// What each device holds.
+    /// The pending events of each device, by token.
     var holds: [Int: [Int64: Hold]] = [:]
-    /// What is known to have been recorded under an origin, by whomever.
+    /// All events that any device recorded under an origin.
     private(set) var known: [Origin: [Known]] = [:]
-    /// What pushes brought under an origin before that had a verdict, each once, the latest last.
+    /// The events that were pushed under an origin before it had a verdict, the latest last.
     private var pushed: [Origin: [Known]] = [:]
-    /// How often disks were copied that come from the disk of a device.
+    /// The number of copies made of a device's disk and of its copies.
     private var copyCounts: [Int: Int] = [:]
     /// The device whose disk a device began with.
     private var families: [Int: Int] = [:]
@@ -90,13 +90,13 @@ struct Book {
         }
     }
 
-    /// The event stands under this origin, as somebody has it.
+    /// Some device has this event under this origin.
     mutating func learn(_ origin: Origin, _ what: Known) {
         if known[origin]?.contains(what) != true { known[origin, default: []].append(what) }
     }
 
-    /// Whether an event that was found is the one of its token, but for ids that changed because
-    /// events were recorded again.
+    /// True if an event is the one of its token, apart from ids that changed because events were
+    /// recorded again.
     func isSame(_ event: SyncEvent, as token: Int64) -> Bool {
         guard let entry = entries[token] else { return false }
         var expected = entry.event
@@ -122,7 +122,7 @@ struct Book {
         pushed[origin, default: []].append(what)
     }
 
-    /// Whether a push brought an event under an origin before that had a verdict.
+    /// True if an event was pushed under an origin before it had a verdict.
     func isPushed(_ origin: Origin) -> Bool { pushed[origin] != nil }
 
     /// The batches that were pushed under these origins, the latest last; nil if none was.
@@ -164,7 +164,7 @@ struct Book {
 
     // MARK: Copies
 
-    /// How many places an event may have: each disk that it was on may record it again.
+    /// The number of places an event may have: each disk that had it may record it again.
     func placeCountMax(_ token: Int64) -> Int {
         guard let device = entries[token]?.device else { return 1 }
         return 1 + copyCounts[family(of: device), default: 0]
@@ -187,7 +187,7 @@ struct Book {
         holds[device, default: [:]].filter { $0.value.certainty != .synced }.map(\.key)
     }
 
-    /// What a copy of the disk of a device is sure to have, and what it may have.
+    /// The pending events that a copy of a device's disk must have, and those it may have.
     func copiedHolds(of device: Int) -> [Int64: Hold] {
         holds[device, default: [:]]
     }

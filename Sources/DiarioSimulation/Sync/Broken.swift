@@ -3,7 +3,7 @@ package struct Broken: Error, Sendable {
     package let promise: Promise
     package let what: String
 
-    /// What is promised; a shrunk world breaks the same one as the whole.
+    /// The promises of sync; a shrunk world breaks the same one as the whole.
     package enum Promise: String, Sendable, CaseIterable {
         /// A log opens, and fails only where a disk does.
         case works
@@ -11,13 +11,13 @@ package struct Broken: Error, Sendable {
         case kept
         /// Every event has one place.
         case once
-        /// What was recorded is what is read.
+        /// Events are read as they were recorded.
         case content
         /// Positions are dense and do not change.
         case positions
         /// Sequences of one replica increase with position.
         case sequences
-        /// What is recorded has a later clock than all that was known there.
+        /// A new event has a later clock than all events known on its device.
         case clocks
         /// Verdicts follow the rules, and stay as they are.
         case verdicts

@@ -13,7 +13,7 @@ final class Device {
     let machine: Machine
     /// The actor that its token names; nil if it may name any.
     let actor: String?
-    /// Whether its program has another schema for notes than the space.
+    /// True if its program has another schema for notes than the space.
     let hasOtherSchema: Bool
     var link = Link()
     /// Nil while nobody syncs.
@@ -28,9 +28,9 @@ final class Device {
     var mayBeForbidden = false
     /// True if one of its requests was damaged since it last got a proper answer.
     var mayBeMisread = false
-    /// The space; another one after it was made anew.
+    /// The space; another one after it was rebuilt.
     var space: SpaceID
-    /// What its log was like when it was last looked at.
+    /// The state of its log when last read.
     var seen = Seen()
     /// Ids of things that it made.
     var things: [[UInt8]] = []
@@ -46,7 +46,7 @@ final class Device {
     /// The read models, in memory, and the version of the pack that they are of.
     var models: ModelFile?
     var modelVersion = 0
-    /// What it was like once, to be put back to.
+    /// An earlier state of the disk, to be restored.
     var backup: Backup?
     /// True from when its disk was put back until its log was read.
     var isPutBack = false
@@ -55,7 +55,7 @@ final class Device {
 
     struct Request {
         let number: Int
-        /// What the replica asked for, as it left.
+        /// The request as it was sent.
         let bytes: [UInt8]
     }
 
@@ -96,7 +96,7 @@ final class Device {
 
     var name: String { machine.name }
 
-    /// Who asks: an administrator sends events of others.
+    /// The caller of a request: an administrator sends events of others.
     func caller(of request: [UInt8]) -> Caller {
         if isRevoked { return Caller(rights: [], actor: actor) }
         if case .relay? = try? SyncMessage(request.span) {
@@ -120,7 +120,7 @@ final class Server {
     var hasNewEpoch = false
     /// True from when its disk was put back until its operator says that it goes on.
     var isWaiting = false
-    /// What its disk was like once, and what was shown by then.
+    /// An earlier state of the disk, and the head that was shown by then.
     var backup: (disk: CrashDisk, shownHead: UInt64)?
     /// Sealed files that are to be copied to a new device.
     var listing: Listing?

@@ -1,8 +1,7 @@
 import DiarioCore
 import DiarioCrypto
 
-/// What the authority has said in one epoch, once and for ever: the events at their positions, and
-/// which were refused.
+/// All verdicts of the authority in one epoch: the events at their positions, and those refused.
 struct Ledger {
     struct Entry: Hashable {
         var row: SyncKinds.Row
@@ -20,14 +19,14 @@ struct Ledger {
     var epoch: UInt64 = 0
     private(set) var entries: [Entry] = []
     private(set) var positions: [Origin: UInt64] = [:]
-    /// How many verdicts each event has: more than one only if copies of it were recorded again.
+    /// The number of verdicts of each event: more than one only if copies were recorded again.
     private(set) var placeCounts: [Int64: Int] = [:]
     private(set) var refusals: [ReplicaID: [Refusal]] = [:]
     /// The last sequence of each replica that was seen.
     private(set) var last: [ReplicaID: UInt64] = [:]
     /// Positions at which versions of the pack were adopted.
     private(set) var adoptions: [Int: UInt64] = [:]
-    /// Who wrote about a subject, and where.
+    /// The replicas that wrote about a subject, and the positions.
     private var writers: [[UInt8]: [(replica: ReplicaID, position: UInt64)]] = [:]
     /// Origins of events that were refused, as ids that these may have made, and where that was
     /// said.
@@ -44,12 +43,12 @@ struct Ledger {
         refusals[origin.replica, default: []].first { $0.sequences.contains(origin.sequence) }
     }
 
-    /// Where the verdict of an event stands.
+    /// The position of the verdict of an event.
     func verdict(of origin: Origin) -> UInt64? {
         positions[origin] ?? refusal(of: origin)?.position
     }
 
-    /// Whether an event has a verdict, under whatever origin.
+    /// True if an event has a verdict, under whatever origin.
     func hasVerdict(_ token: Int64) -> Bool { placeCounts[token] != nil }
 
     /// The highest clock of the events up to a position.
@@ -67,7 +66,7 @@ struct Ledger {
         return highest
     }
 
-    /// Adds what stands at the next position; throws if it may not stand there.
+    /// Adds the entry at the next position; throws if it may not be there.
     mutating func add(_ entry: Entry, _ book: Book) throws(Broken) {
         let position = head + 1
         let (row, origin) = (entry.row, entry.row.envelope.origin)
@@ -102,7 +101,7 @@ struct Ledger {
         positions[origin] = position
     }
 
-    /// What an event is about; nil if about nothing.
+    /// The subject of an event; nil if it has none.
     static func subject(_ event: SyncEvent, _ origin: Origin) -> [UInt8]? {
         event.kind == .thing ? Array(origin.text.utf8) : event.subject
     }

@@ -1,6 +1,6 @@
 import DiarioCore
 
-/// How the network between a device and the server is at the moment.
+/// The current state of the network between a device and the server.
 struct Link {
     /// Neither requests nor answers get through.
     var isCut = false
@@ -13,7 +13,7 @@ struct Link {
     /// Milliseconds that a message takes, at most.
     var delayMax: Int64 = 200
 
-    /// How long a copy may be on its way.
+    /// The longest delay of a copy.
     private static let copyDelayMax = 400_000
 
     /// A message on its way: when it arrives, and what has become of it.
@@ -23,7 +23,7 @@ struct Link {
         let isDamaged: Bool
     }
 
-    /// What becomes of a message.
+    /// The deliveries of a message.
     func carry(_ bytes: [UInt8], _ random: inout SeededRandom) -> [Delivery] {
         guard !isCut, !isHit(lossPeriod, &random) else { return [] }
         var deliveries: [Delivery] = []

@@ -15,10 +15,10 @@ final class Machine {
     private(set) var store: LogStore?
     /// As the running program sees it; it tells whether that is alive.
     private var directory: (any LogDirectory)?
-    /// How far its clock is from that of the world, and how fast it goes away from it.
+    /// The distance of its clock from that of the world, and its drift.
     var clockOffset: Int64 = 0
     var driftPerMillion: Int64 = 0
-    /// Whether a planned cut takes the power, or the process alone; nil if none is planned.
+    /// The planned cut: of power, or of the process alone; nil if none is planned.
     private(set) var plannedCut: Cut?
     /// True while syncs or writes may fail, or the disk may be full.
     private(set) var hasFaults = false
@@ -49,7 +49,7 @@ final class Machine {
     /// When this machine's clock starts, so that times look like times.
     private static let start: Int64 = 1_700_000_000_000
 
-    /// What the clock says when it is `time` in the world.
+    /// Sets the clock to its reading at `time` of the world.
     func setClock(_ time: Int64) {
         clock.set(
             milliseconds: Self.start + clockOffset + time + time * driftPerMillion / 1_000_000
@@ -103,7 +103,7 @@ final class Machine {
         mayOweFailures = false
     }
 
-    /// Whether the program died, or the power went, since somebody last asked.
+    /// The cut that happened since the last call, if any.
     func wasCut() -> Cut? {
         guard let directory, let cut = plannedCut else { return nil }
         do throws(StorageError) { _ = try directory.exists(LogPaths.format) } catch {

@@ -1,6 +1,6 @@
 import DiarioCore
 
-/// What an event of a sync world says; its token tells it from all others of that world.
+/// The content of an event of a sync world; its token is unique in that world.
 struct SyncEvent: Hashable, Sendable {
     enum Kind: Int, Hashable, Sendable, CaseIterable {
         case note
@@ -37,6 +37,6 @@ struct SyncEvent: Hashable, Sendable {
     var subject: [UInt8]?
     var ifUnchanged = false
 
-    /// Whether the schema takes the text.
+    /// True if the schema accepts the text.
     var isValid: Bool { text.count <= SyncPacks.textLengthMax }
 }

@@ -46,7 +46,7 @@ package struct SyncKinds: Sendable {
         var kindsByType: [TypeKey: SyncEvent.Kind] = [:]
         for kind in SyncEvent.Kind.allCases {
             guard let type = types[kind]?.type else { continue }
-            // What a schema says does not depend on its name.
+            // The contents of a schema do not depend on its name.
             let key = TypeKey(name: type.nameBytes, schema: Fingerprint.schema(type))
             kindsByType[key] = kind
         }
@@ -108,7 +108,7 @@ package struct SyncKinds: Sendable {
 
     // MARK: Reading
 
-    /// What a row says.
+    /// The content of a row.
     enum Content: Hashable, Sendable {
         case event(SyncEvent)
         case adopted(Hash32)
@@ -129,7 +129,7 @@ package struct SyncKinds: Sendable {
         }
     }
 
-    /// What a row of a block or of a segment says; throws if it is not one of ours.
+    /// The content of a row of a block or a segment; throws if it is not one of ours.
     func read(
         _ row: BlockRow,
         of block: Span<UInt8>,

@@ -1,16 +1,16 @@
 import DiarioCore
 
-/// What is to happen in a sync world: drawn from its seed, and cut down when a promise broke.
+/// The steps of a sync world: drawn from its seed, and shrunk when a promise breaks.
 ///
-/// Each step has chance of its own, so that the others do the same when one is left out.
+/// Each step has its own seed, so that the others do the same when one is left out.
 package struct SyncPlan: Sendable {
     package let seed: UInt64
     package var deviceCount: Int
-    /// What the world has besides what all have.
+    /// The traits of the world.
     package var traits: Traits
     package var steps: [SyncStep]
 
-    /// What a world has or has not.
+    /// Faults and loads that only some worlds have.
     package struct Traits: OptionSet, Hashable, Sendable {
         package let rawValue: Int
         package init(rawValue: Int) { self.rawValue = rawValue }
@@ -88,7 +88,7 @@ package struct SyncStep: Hashable, Sendable {
         case failSyncs, failWrites, failFiles, fillDisk
         case clone, revert, restore, join, relay
 
-        /// How often it happens in worlds with these traits.
+        /// The relative frequency in worlds with these traits.
         func weight(_ traits: SyncPlan.Traits) -> Int {
             func only(_ trait: SyncPlan.Traits, _ weight: Int) -> Int {
                 traits.contains(trait) ? weight : 0

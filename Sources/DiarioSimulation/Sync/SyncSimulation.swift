@@ -1,9 +1,9 @@
-/// What became of a sync world.
+/// The result of running a sync world.
 package struct SyncResult: Sendable {
     package let plan: SyncPlan
     /// The promise that did not hold; nil if all did.
     package let broken: Broken?
-    /// What was done last, or all of it.
+    /// The last lines of the trace, or all.
     package let lines: [String]
     /// Two runs of one plan have the same.
     package let traceHash: UInt64
@@ -14,7 +14,7 @@ package struct SyncResult: Sendable {
 package struct SyncSimulation: Sendable {
     /// Lines that are shown of a world in which something broke.
     private static let lineCount = 40
-    /// How often a world is run while it is made smaller.
+    /// The most runs of a world while it is shrunk.
     private static let attemptCountMax = 400
 
     private let kinds = SyncKinds()

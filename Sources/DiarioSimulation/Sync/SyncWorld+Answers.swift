@@ -4,7 +4,7 @@ import DiarioLog
 import DiarioServer
 import DiarioSync
 
-// Whether answers are what was promised.
+// Checks of answers against the promises.
 
 extension SyncWorld {
     /// Checks the answer of a server that lives; its ledger is up to date.

@@ -198,7 +198,7 @@ extension SyncWorld {
 
     /// Events that a replica of another epoch has with a verdict, which it has to take back.
     ///
-    /// What another device recorded under its id is for that one to bring back.
+    /// Events that another device recorded under its id are brought back by that one.
     private func heldByHistory(_ device: Device) -> [(origin: Origin, token: Int64)] {
         guard let history = histories[device.seen.epoch] else { return [] }
         let common = zip(history.entries, ledger.entries).prefix { $0 == $1 }.count

@@ -5,7 +5,7 @@ import DiarioFormat
 import DiarioLog
 import DiarioSync
 
-// Nothing fails any more: everything has to be settled soon, and equal.
+// The end of a world: nothing fails any more, so everything must be settled soon, and equal.
 
 extension SyncWorld {
     /// Milliseconds within which all is settled once the network heals.
@@ -13,7 +13,7 @@ extension SyncWorld {
     /// The longest wait is a minute, and each of a few rounds may begin with one.
     private static let healingTime: Int64 = 15 * 60_000
     private static let healingCount = 20_000
-    /// How much larger the blocks of these worlds are when they are unpacked, at most.
+    /// The most by which blocks of these worlds grow when they are unpacked.
     private static let expansionMax = 16
 
     /// Ends all faults, and waits until every event has its verdict everywhere.
@@ -24,7 +24,7 @@ extension SyncWorld {
             let machine = device?.machine ?? server.machine
             machine.clearFaults()
             if let cut = machine.plannedCut {
-                // What was planned comes now, so that nothing fails behind this point.
+                // A planned cut comes now, so that nothing fails after this point.
                 machine.takeCut(cut, using: &random)
                 try goDown(device)
             } else if machine.mayOweFailures {
@@ -53,8 +53,8 @@ extension SyncWorld {
         }
     }
 
-    /// Administrators send the events of others that are kept, as long as that helps: one may have
-    /// what another one's come behind.
+    /// Administrators send the kept events of others, as long as that helps: those of one may have
+    /// to come before those of another.
     private func sendKept(until end: Int64) throws {
         var before = Int.max
         while true {
@@ -102,7 +102,7 @@ extension SyncWorld {
         }
     }
 
-    /// What is not settled.
+    /// Everything that is not settled.
     private var rest: String {
         devices.map { device in
             guard let store = device.machine.store else { return "\(device.name) is off" }
@@ -119,8 +119,8 @@ extension SyncWorld {
         // Programs that start again find the same.
         for device in devices { try restart(device) }
         try restart(nil)
-        // Where two disks used one id, a refusal may be of an event of the other one. Nothing
-        // tells, and so its author finds it in the inbox.
+        // Where two disks used one id, a refusal may be of an event of the other disk. Nothing
+        // shows that, so the author finds it in the inbox.
         var mistaken: Set<Int64> = []
         for device in devices {
             for (origin, token) in device.kept where sharedReplicas.contains(origin.replica) {
@@ -167,7 +167,7 @@ extension SyncWorld {
         }
     }
 
-    /// What is in the inbox was refused, and all that was refused is there.
+    /// Everything in the inbox was refused, and everything refused is there.
     private func checkInbox(_ device: Device, _ store: LogStore) throws {
         let inbox = try readInbox(of: device, store)
         // That of an event of others may be lost with a server that was put back.
@@ -193,7 +193,7 @@ extension SyncWorld {
         }
     }
 
-    /// A session holds no more than one answer with what is in its blocks, and a little for each
+    /// A session holds no more than one answer with its unpacked blocks, and a little for each
     /// replica that it speaks for.
     func checkMemory(_ device: Device) throws(Broken) {
         guard let session = device.session else { return }
@@ -208,7 +208,7 @@ extension SyncWorld {
     }
 }
 
-/// How much memory hangs on a value, by what can be seen of it from outside.
+/// The memory that a value reaches, by reflection.
 enum Reach {
     /// Bytes of a value and all values in it; what an object holds is not counted.
     static func size(of value: Any) -> Int {

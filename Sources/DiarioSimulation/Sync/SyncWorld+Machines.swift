@@ -57,7 +57,7 @@ extension SyncWorld {
         return true
     }
 
-    /// What follows when a program ended by itself: somebody starts it again some time.
+    /// A program ended by itself: it is started again some time later.
     func goDown(_ device: Device?) throws(Broken) {
         if let device {
             device.session = nil
@@ -93,7 +93,7 @@ extension SyncWorld {
         if machine.isOn { beginSync(device) }
     }
 
-    /// Looks which space is there: it may have been made anew just before the program ended.
+    /// Finds the space: it may have been rebuilt just before the program ended.
     ///
     /// False if the machine is off now.
     func findSpace(_ device: Device) throws -> Bool {

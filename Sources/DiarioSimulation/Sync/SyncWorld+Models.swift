@@ -8,7 +8,7 @@ import DiarioSchema
 // Read models, kept in memory: a file of them that is lost is only built again.
 
 extension SyncWorld {
-    /// What is in the read models of a space, by their names.
+    /// The digests of the read models of a space, by name.
     private typealias Digests = [String: ModelDigest]
 
     /// Brings the read models of a device up to date; compares them with new ones if asked.
@@ -82,7 +82,7 @@ extension SyncWorld {
                 event.kind == .note || event.kind == .other
                     || event.kind == .newNote && device.modelVersion > 1
             else { continue }
-            // A second time is one too many: where disks were copied, events may stand twice.
+            // The second one is refused: where disks were copied, an event may be there twice.
             if event.token % 5 == 3 || !taken.insert(event.token).inserted {
                 expected.insert(row.envelope.origin)
             }

@@ -4,7 +4,7 @@ import DiarioLog
 import DiarioProjection
 import DiarioSync
 
-// What logs hold, read to be compared.
+// Reading of logs, to compare them.
 
 extension SyncWorld {
     /// The events at some positions, in order.
@@ -47,7 +47,7 @@ extension SyncWorld {
         }
     }
 
-    /// What is pending in a log, in order.
+    /// The pending events of a log, in order.
     func readLane(
         of device: Device,
         _ store: LogStore
@@ -81,7 +81,7 @@ extension SyncWorld {
         return rows
     }
 
-    /// What is in the inbox of a device.
+    /// The events in the inbox of a device.
     func readInbox(of device: Device, _ store: LogStore) throws -> [Origin: Int64] {
         let rows = try attempt("the inbox of \(device.name)") { () throws(LogError) in
             var rows: [SyncKinds.Row] = []
@@ -210,7 +210,7 @@ extension SyncWorld {
             guard server.isPutBack || book[event.token]?.fate != .synced else {
                 throw Broken(.kept, "event \(event.token) of the server is gone")
             }
-            // What a replica has of it is due, and what is still on its way may come to one.
+            // If a replica has it, it is owed; if it is still on its way, it may come to one.
             if !server.isPutBack { book.lose(event.token) }
         }
         if server.isPutBack {
@@ -225,7 +225,7 @@ extension SyncWorld {
     private func note(_ entry: Ledger.Entry) {
         switch entry.row.content {
         case .refused: counts.refusals += 1
-        // What is shown is synced.
+        // Shown events are synced.
         case .event(let event) where book[event.token]?.device == nil:
             book.settleShown(event.token)
         case .event, .adopted: break
@@ -234,7 +234,7 @@ extension SyncWorld {
 
     // MARK: A replica's
 
-    /// What the authority said in the epoch of a device, after a look at which that is.
+    /// The ledger of the device's current epoch.
     private func history(of device: Device, _ store: LogStore) throws -> Ledger {
         let epoch = try attempt("the status of \(device.name)") { () throws(LogError) in
             try store.status(of: device.space).manifest.epoch
@@ -266,7 +266,7 @@ extension SyncWorld {
         return history
     }
 
-    /// Compares what a replica took up since it was last looked at.
+    /// Compares the events that a replica received since it was last read.
     func checkReplica(_ device: Device) throws {
         guard let store = device.machine.store else { return }
         try checkIndex(of: device.machine)
@@ -351,7 +351,7 @@ extension SyncWorld {
             guard let origin = hold.origin, let refusal = history.refusal(of: origin),
                 refusal.position <= head
             else {
-                // What is not synced is not shown, and after a crash may not be there.
+                // Events that are not synced are not shown, and may be missing after a crash.
                 guard hold.certainty == .synced else { continue }
                 throw Broken(.kept, "event \(token) is not on \(device.name) any more")
             }
@@ -413,7 +413,7 @@ extension SyncWorld {
                 )
             }
             device.replicas.insert(origin.replica)
-            // What is on a disk that was just put back was recorded there.
+            // Events on a disk that was just restored were recorded there.
             if device.isPutBack { device.recorded.insert(token) }
             if device.recorded.contains(token) { book.hold(token, device.number, origin) }
         }

@@ -7,7 +7,7 @@ import DiarioSync
 // Events that are recorded, and what is promised of them.
 
 extension SyncWorld {
-    /// What is appended at once, and what the book will say of it.
+    /// The events of one append, with their entries in the book.
     private struct Planned {
         var contents: [Append.Content] = []
         var events: [(event: SyncEvent, batch: Int, isWrongActor: Bool)] = []
@@ -53,7 +53,7 @@ extension SyncWorld {
         tellOfEvents(device)
     }
 
-    /// What was recorded is later than all that the device knew, whatever its own clock says.
+    /// A new event is later than all that the device knew, whatever its own clock says.
     private func checkClock(of origin: Origin, _ device: Device, _ base: UInt64) throws {
         let history = device.seen.epoch == ledger.epoch ? ledger : histories[device.seen.epoch]
         guard let store = device.machine.store,
@@ -72,7 +72,7 @@ extension SyncWorld {
         }
     }
 
-    /// Whoever records tells those who sync.
+    /// Recording wakes the sync.
     private func tellOfEvents(_ device: Device) {
         if case .live = device.session?.machine.state { schedule(device, .news, in: 1) }
     }

@@ -8,7 +8,7 @@ import DiarioSchema
 import DiarioStorage
 import DiarioSync
 
-// What happens to a world, each with chance of its own.
+// The steps of a world, each with its own seed.
 
 extension SyncWorld {
     func perform(_ step: SyncStep) throws {
@@ -107,7 +107,7 @@ extension SyncWorld {
         }
     }
 
-    /// Where a disk fails, the inbox is read whole or not at all.
+    /// If a disk fails, the inbox is read whole or not at all.
     private func checkInboxReading(_ device: Device, _ store: LogStore) throws {
         let whole = try attempt("the inbox of \(device.name)") { () throws(LogError) in
             try store.inbox(of: device.space)

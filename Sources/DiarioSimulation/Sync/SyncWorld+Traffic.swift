@@ -8,9 +8,9 @@ import DiarioSync
 // Requests and answers on their way.
 
 extension SyncWorld {
-    /// How long a device waits for an answer.
+    /// Milliseconds for which a device waits for an answer.
     private static let patience: Int64 = 30_000
-    /// How often it asks for news when nothing else happens.
+    /// Milliseconds after which it asks for news when nothing else happens.
     private static let interval: Int64 = 15_000
 
     // MARK: Device
@@ -149,7 +149,7 @@ extension SyncWorld {
         }
         notePushed(request)
         let answer = authority.answer(request, from: device.caller(of: request))
-        // Who died does not answer, whatever it would have said.
+        // A server that died does not answer.
         guard try !takeCut(of: nil) else { return }
         try readLedger()
         trace.add("\(now) server answers \(number) of \(device.name): \(Self.name(answer))")
@@ -199,7 +199,7 @@ extension SyncWorld {
         return refusal.reason == .unavailable
     }
 
-    /// What a message is, for the trace.
+    /// A message in the words of the trace.
     static func name(_ bytes: [UInt8]) -> String {
         guard let message = try? SyncMessage(bytes.span) else { return "damaged" }
         switch message {

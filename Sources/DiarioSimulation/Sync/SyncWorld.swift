@@ -36,7 +36,7 @@ final class SyncWorld {
     /// Ids that more than one disk uses, and nothing shows it.
     var sharedReplicas: Set<ReplicaID> = []
     var lastRequest = 0
-    /// What happened how often, so that tests can tell that worlds are of use.
+    /// Counts of what happened, so that tests can tell that worlds are useful.
     var counts = SyncCounts()
     /// True once nothing fails any more.
     private(set) var isHealed = false
@@ -215,7 +215,7 @@ final class SyncWorld {
     }
 }
 
-/// What happened in a world how often.
+/// Counts of what happened in a world.
 package struct SyncCounts: Equatable, Sendable {
     package var events = 0
     package var pushes = 0
@@ -230,8 +230,8 @@ package struct SyncCounts: Equatable, Sendable {
     /// Devices that began with sealed files of the server.
     package var joins = 0
     package var restores = 0
-    /// Answers to who sent events of others.
+    /// Answers to relays of events of others.
     package var relays = 0
-    /// Spaces of devices that were made anew.
+    /// Spaces of devices that were rebuilt.
     package var renewals = 0
 }

@@ -1,4 +1,4 @@
-/// What was done in a world, line by line.
+/// The trace of a world, line by line.
 package struct Trace: Sendable {
     /// The last lines; all of them if they are to be shown.
     package private(set) var lines: [String] = []

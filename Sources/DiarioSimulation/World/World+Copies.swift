@@ -3,7 +3,7 @@ import DiarioFormat
 import DiarioLog
 import DiarioStorage
 
-// What happens to copies of the directory: they are cloned, or damaged.
+// Copies of the directory: they are cloned, or damaged.
 
 extension World {
     /// Copies the disk and goes on there as a backup would that is used as well.
@@ -57,7 +57,7 @@ extension World {
         guard !hasFaults, !hasPlannedCut else { return }
         try settle()
         for process in stores.keys.sorted() { try close(process) }
-        // What a dead process left torn is cut here, and not mistaken for the damage to come.
+        // A frame torn by a dead process is cut here, so that it is not taken for the damage below.
         try open(0)
         try close(0)
         let copy = disk.copy()
@@ -75,8 +75,8 @@ extension World {
 
     /// Spoils one bit of the log as a power cut left it, in a copy.
     ///
-    /// A frame with whole ones behind it was never torn, so that is noticed as damage. Of others
-    /// nobody can tell which they are.
+    /// A frame followed by whole ones was never torn, so it is noticed as damage. For the last one
+    /// nothing can tell the two apart.
     func flipAfterCrash(_ copy: CrashDisk) throws {
         let (path, offset) = try drawByte(copy, inLog: true)
         // There may be nothing in the log yet.
@@ -131,7 +131,7 @@ extension World {
                 return (LogPaths.format, 3)
             }
             guard size > 0 else { return (LogPaths.format, 5) }
-            // What is in use is in front.
+            // The used part is at the front.
             let end = random.oneIn(4) ? size : min(size, 12_000)
             return (path, random.below(end))
         } catch {
@@ -160,7 +160,7 @@ extension World {
         try readRest(store)
     }
 
-    /// What damage leaves is what was there.
+    /// Everything that is still readable is unchanged.
     private func readRest(_ store: LogStore) throws {
         for id in settled.ids {
             let view: SpaceView

@@ -257,7 +257,7 @@ extension World {
         let state = current
         guard let id = drawSpace(settled), let space = state.spaces[id], !sealed.contains(id)
         else { return }
-        // What was never read cannot be compared any more, so it stays.
+        // Events that were never read could not be compared later, so they stay.
         let seen = space.canonical.prefix { $0.seen != nil }.count
         guard seen > Int(space.released) else { return }
         let count = random.oneIn(3) ? seen : 1 + random.below(seen)

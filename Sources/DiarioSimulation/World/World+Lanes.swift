@@ -1,6 +1,6 @@
 import DiarioCore
 
-// What happens to the first lane of a world, for scripts that leave nothing to chance.
+// Operations on the first lane of a world, for scripts that leave nothing to chance.
 
 extension World {
     /// Something that is done to a lane.

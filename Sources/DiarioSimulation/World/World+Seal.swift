@@ -24,7 +24,7 @@ extension World {
             try judge(error, of: process, "seal")
             return try settle()
         }
-        // What others wrote was taken up, and synced.
+        // Frames of other processes were replayed, and synced.
         settled = current
         tail = []
         try checkIndex(process)

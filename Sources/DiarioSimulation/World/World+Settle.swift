@@ -148,7 +148,7 @@ extension World {
         return nil
     }
 
-    /// Notes the origins that were seen; none may ever stand for another event.
+    /// Notes the origins that were seen; none may ever be that of another event.
     private func register(_ views: [(SpaceID, SpaceView)]) throws {
         for (id, view) in views {
             for seen in view.events { try register(seen.origin, seen.event.number, in: id) }
@@ -182,7 +182,7 @@ extension World {
         return true
     }
 
-    /// What must hold of a process's memory at any time.
+    /// The invariants of a process's memory.
     func checkIndex(_ process: Int32) throws {
         guard let store = stores[process] else { return }
         if let problem = store.validate().first { throw Violation("index: \(problem)") }

@@ -4,7 +4,7 @@ import DiarioLog
 import DiarioStorage
 
 extension World {
-    /// What can happen, and how often.
+    /// Everything that can happen.
     enum Step: CaseIterable {
         case append, promote, release, seal, refresh, staleRead, check, root, makeSpace, remove
         case keep, reopen, open, kill, cut, crash, failSyncs, failWrites, fillDisk, clearFaults

@@ -23,11 +23,11 @@ package final class World {
     var sealedPromotionCount = 0
     /// The running processes that use the directory.
     var stores: [Int32: LogStore] = [:]
-    /// What certainly holds.
+    /// The state that is certain.
     var settled = ModelState()
     var tail: [Effect] = []
     var lastNumber: Int64 = 0
-    /// Strangers whose rows are taken up with their origins, and their last sequences.
+    /// Foreign replicas whose rows are received with their origins, and their last sequences.
     var strangers: [SpaceID: [ReplicaID: (sequence: UInt64, clock: UInt64)]] = [:]
     /// All origins that were ever seen, with the number of their event.
     var known: [SpaceID: [Origin: Int64]] = [:]
@@ -42,7 +42,7 @@ package final class World {
     /// True if a space may have been made whose id got lost with the answer.
     var mayHaveLostSpaces = false
     var keptPacks: Set<Int> = []
-    /// Spaces that may be gone after a power cut: who made them died, and nothing is in them yet.
+    /// Spaces that may be gone after a power cut: their maker died, and they are still empty.
     var frailSpaces: Set<SpaceID> = []
     /// Spaces that were sealed: positions are not released by hand there.
     var sealed: Set<SpaceID> = []
@@ -131,7 +131,7 @@ package final class World {
         return state
     }
 
-    /// What a process that knows everything sees, if no answer got lost.
+    /// The state that a process sees that knows everything, if no answer got lost.
     var current: ModelState { state(withTail: tail.count) }
 
     /// A running process, drawn by chance.

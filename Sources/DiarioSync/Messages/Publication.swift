@@ -2,7 +2,7 @@ package import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
 
-/// What has become of an attempt to publish a space: schema/format/sync.md, section 10.
+/// The outcome of an attempt to publish a space: schema/format/sync.md, section 10.
 package struct Publication: Equatable, Sendable {
     package enum Outcome: Equatable, Sendable {
         /// So many events are there, and these packs are not.
@@ -24,7 +24,7 @@ package struct Publication: Equatable, Sendable {
 
     package var attempt: AttemptID
     package var outcome: Outcome
-    /// What it means and what to do, in a sentence or two.
+    /// What happened and what to do, in a sentence or two.
     package var message: String
 
     package init(attempt: AttemptID, outcome: Outcome, _ message: String) {

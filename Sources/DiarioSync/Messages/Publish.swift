@@ -12,7 +12,7 @@ package struct Publish: Equatable, Sendable {
     package var standing: Standing
     /// Of its last event.
     package var acceptedAt: Timestamp
-    /// How many events come before those of the blocks.
+    /// The number of events before those of the blocks.
     package var before: UInt64
     /// Blocks with positions.
     package var blocks: [[UInt8]]

@@ -19,7 +19,7 @@ package struct Pull: Equatable, Sendable {
     package var standing: Standing
     package var own: [Own]
     package var countMax: UInt64
-    /// Whether the asking side has the context of its last events.
+    /// True if the asking side has the context of its last events.
     package var hasContext: Bool
 
     package init(

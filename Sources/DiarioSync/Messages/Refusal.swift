@@ -23,7 +23,7 @@ package struct Refusal: Error, Hashable, Sendable {
     }
 
     package var reason: Reason
-    /// What it means depends on the reason.
+    /// Its meaning depends on the reason.
     package var number: UInt64
     /// Of the space as the authority knows it; zero if it knows none.
     package var lineage: Lineage

@@ -2,7 +2,7 @@ package import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
 
-/// What a replica has of a space: which one, and how much of it.
+/// The state of a replica's copy of a space: its lineage, epoch, size and root.
 package struct Standing: Equatable, Sendable {
     package var lineage: Lineage
     package var epoch: UInt64
@@ -59,7 +59,7 @@ extension ByteReader {
         return value
     }
 
-    /// How many entries follow, each of which takes so many bytes at least.
+    /// The number of entries that follow, each of at least so many bytes.
     @_lifetime(self: copy self)
     mutating func nextCount(entrySizeMin: Int, _ part: FormatPart) throws(FormatError) -> Int {
         let start = offset

@@ -2,7 +2,7 @@ import DiarioCore
 import DiarioCrypto
 package import DiarioFormat
 
-// What travels between a replica and its authority: schema/format/sync.md, section 4.
+// Messages between a replica and its authority: schema/format/sync.md, section 4.
 //
 //   offset  size  field
 //        0     4  magic, "dmsg"
@@ -69,8 +69,7 @@ package enum SyncMessage: Equatable, Sendable {
         }
     }
 
-    /// Whether bytes are a message about a space that is published or restored, if they are a
-    /// message.
+    /// True if the bytes, if they are a message at all, publish or restore a space.
     package static func publishes(_ bytes: [UInt8]) -> Bool {
         let kindOffset = 5
         guard bytes.count > kindOffset, let kind = Kind(rawValue: bytes[kindOffset]) else {

@@ -1,10 +1,10 @@
 package import DiarioCore
 import DiarioFormat
 
-/// What the authority says of pushed events, which follow one another.
+/// The authority's answer to a run of pushed events.
 package struct Verdict: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-        /// The first of them stands at this position, and the others behind it.
+        /// The first of them has this position, and the others follow.
         case accepted(firstPosition: UInt64, acceptedAt: Timestamp)
         /// The event at this position says why.
         case refused(position: UInt64)
@@ -70,7 +70,7 @@ extension Verdicts {
 extension Verdict {
     var end: UInt64 { firstSequence + count }
 
-    /// Whether nothing behind it was looked at.
+    /// True if nothing after it was judged.
     package var isEnd: Bool {
         switch kind {
         case .accepted, .refused: false

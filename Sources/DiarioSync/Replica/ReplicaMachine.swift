@@ -1,12 +1,11 @@
 package import DiarioCore
 
-/// What a replica does next, and what an answer means for that: the state table of
-/// schema/format/sync.md, section 7.
+/// The state machine of a replica: schema/format/sync.md, section 7.
 ///
-/// Knows nothing of disks and networks. Whoever drives it asks for the next step, does it, and says
-/// what came of it.
+/// Knows nothing of disks and networks. Its driver asks for the next step, does it, and reports the
+/// result.
 package struct ReplicaMachine: Sendable {
-    /// Where the replica stands.
+    /// The state of the replica.
     package enum State: Hashable, Sendable {
         case pulling
         case pushing
@@ -20,7 +19,7 @@ package struct ReplicaMachine: Sendable {
         case paused(Refusal)
     }
 
-    /// What is to be done.
+    /// A step for the driver.
     package enum Step: Hashable, Sendable {
         case pull
         case push
@@ -48,7 +47,7 @@ package struct ReplicaMachine: Sendable {
 
     package init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    /// What is to be done now, if so many own events have no verdict yet.
+    /// The next step, given the number of own events without a verdict.
     package mutating func next(at now: Timestamp, unsent: Int) -> Step {
         switch state {
         case .backingOff(let until):
@@ -79,7 +78,7 @@ package struct ReplicaMachine: Sendable {
         failure = nil
     }
 
-    /// News were taken up to a position, of so many that the authority has.
+    /// Pulled events were applied up to a position; the authority has `head` events.
     package mutating func pulled(through end: UInt64, of head: UInt64, unsent: Int) {
         guard end >= head else { return state = .pulling }
         state = unsent > 0 ? .pushing : .live
