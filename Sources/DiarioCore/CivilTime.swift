@@ -5,7 +5,7 @@
 
 /// Reads and writes dates as days since 1970 and RFC 3339 times as milliseconds since 1970.
 ///
-/// Reading takes ASCII bytes, allocates nothing and answers nil for what it does not take.
+/// Reading takes ASCII bytes, allocates nothing and returns nil for anything else.
 package enum CivilTime {
     /// A day of the calendar; month and day count from 1.
     package struct Day: Equatable, Sendable {

@@ -28,13 +28,13 @@ public enum Limits {
     public static let frameSizeMax = 4 * 1024 * 1024
     /// Bytes of one file of the write-ahead log.
     ///
-    /// A writer goes on in the next file.
+    /// A writer continues in the next file.
     public static let logFileSizeMax = 16 * 1024 * 1024
     /// Bytes of the write-ahead log up to which nothing is copied forward.
     public static let logQuietSizeMax = 64 * 1024 * 1024
     /// Bytes of appended rows after which a space writes its hash state again.
     public static let stateIntervalSizeMax = 1024 * 1024
-    /// Bytes set aside on disk so that a full one still lets a log be opened and closed.
+    /// Bytes reserved on disk, so that a log can be opened and closed on a full one.
     public static let reserveSizeMax = 1024 * 1024
     /// Files held open at once by one data directory.
     public static let openFileCountMax = 256
@@ -192,7 +192,7 @@ public enum Limits {
     ///
     /// Above: it is not read.
     package static let replySizeMax = 8 * 1024 * 1024
-    /// Bytes of a file that are asked for at once when a space is copied.
+    /// Bytes of a file that are requested at once when a space is copied.
     ///
     /// Above: the rest follows in the next request.
     package static let copiedPartSizeMax = 8 * 1024 * 1024

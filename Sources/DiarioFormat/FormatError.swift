@@ -17,7 +17,7 @@ package enum FormatError: Error, Equatable {
     case beforeFirstRelease
     /// The bytes changed since they were written.
     case checksumMismatch(stored: UInt32, computed: UInt32)
-    /// The body of a block could not be compressed, or does not decompress to what was stated.
+    /// The body of a block could not be compressed, or does not decompress to the stated size.
     case compression(ZstdError)
     /// A draft of this size is above `Limits.eventSizeMax`; nothing was added.
     case eventTooLarge(size: Int)
@@ -29,7 +29,7 @@ package enum FormatError: Error, Equatable {
     case unresolvedReference(number: Int)
     /// The value of the payload's field is of another kind than the field, or may not be there.
     case invalidField(index: Int)
-    /// The time of an event lies outside the years 1 to 9999.
+    /// The time of an event is outside the years 1 to 9999.
     case invalidTime(milliseconds: Int64)
     /// An actor is empty or too long, or not text.
     case invalidActor(size: Int)

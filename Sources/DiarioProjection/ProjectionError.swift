@@ -32,7 +32,7 @@ package struct QueryFault: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// The query itself is wrong, or a parameter of it.
         case invalid
-        /// It reads what it may not, or writes.
+        /// It reads something that is not allowed, or writes.
         case refused
         /// It gave more rows, or took more memory, than it may.
         case limit

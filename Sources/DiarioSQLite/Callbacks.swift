@@ -123,7 +123,7 @@ final class Callbacks {
         )
     }
 
-    /// Makes `handle` ask every `steps` steps of its machine whether it has to stop.
+    /// Makes `handle` call back every `steps` steps of its machine; the answer can stop it.
     func setProgress(of handle: OpaquePointer, steps: Int) {
         guard isOver != nil else { return unsafe sqlite3_progress_handler(handle, 0, nil, nil) }
         // Safe: the context lives as long as the handle.

@@ -8,7 +8,7 @@ import Synchronization
     package enum Mode: Sendable {
         /// The file must be there, and nothing is written to it.
         case readOnly
-        /// As `readOnly`, for a file that nobody changes and beside which nothing can be made.
+        /// As `readOnly`, for a file that does not change, in a folder that cannot be written.
         case immutable
         /// The file must be there.
         case readWrite
@@ -56,9 +56,8 @@ import Synchronization
         }
         unsafe self.handle = handle
         if mode == .readWrite || mode == .create {
-            // Statements take and give back memory for each value that they handle. What is set
-            // aside for that is the connection's own; all else is taken under a lock that all
-            // connections of the process share.
+            // Statements allocate and free memory for each value. These slots are the connection's
+            // own; other memory is under a lock that all connections of the process share.
             _ = unsafe diario_sqlite_set_aside(handle, Self.asideSize, Self.asideCount)
         }
         // A connection that makes, checks or leaves the file has it to itself for a moment.
@@ -229,7 +228,7 @@ import Synchronization
         return result
     }
 
-    /// Lets statements see the tables of another file, under a name of their own.
+    /// Attaches the tables of another file under a name.
     package func attach(_ path: String, as name: String, _ mode: Mode) throws(SQLiteError) {
         let access = mode == .immutable ? "immutable=1" : "mode=ro"
         let statement = try prepare("ATTACH :uri AS :name", isKept: false)
@@ -253,7 +252,7 @@ import Synchronization
         try other.check(end)
     }
 
-    /// Looks at every page of the file, and throws if one is damaged.
+    /// Checks every page of the file, and throws if one is damaged.
     package func checkPages() throws(SQLiteError) {
         guard case .text(let found)? = try value("PRAGMA quick_check(1)"), found != "ok" else {
             return
@@ -267,9 +266,9 @@ import Synchronization
 
     /// Lets each thread of this process count the bytes that its connections take.
     ///
-    /// As it is, the library counts them under a lock that all connections share, which makes two
-    /// threads at work slower than one after the other. To be called by a program, for it changes
-    /// the whole process, and before the first connection; later it does nothing.
+    /// By default the library counts them under a lock that all connections share, which makes two
+    /// threads slower than one. This changes the whole process, so only a program may call it, and
+    /// before its first connection; later it does nothing.
     package static func countMemoryByThread() {
         guard diario_sqlite_count_by_thread() == SQLITE_OK else { return }
         isCountedByThread.store(true, ordering: .relaxed)
@@ -299,21 +298,21 @@ import Synchronization
         _ = unsafe sqlite3_limit(handle, limit.code, Int32(clamping: value))
     }
 
-    /// Asks before each statement is prepared whether it may do what it does; nil asks no more.
+    /// Sets the check of each statement when it is prepared; nil removes it.
     package func setAuthorizer(_ body: ((Access) -> AccessAnswer)?) {
         callbacks.authorize = body
         unsafe callbacks.setAuthorizer(of: handle)
     }
 
-    /// Asks every so many steps whether a statement has to stop; then it fails as interrupted.
+    /// Sets a check every so many steps; if it returns true, the statement fails as interrupted.
     package func setProgress(everySteps steps: Int, _ body: (() -> Bool)?) {
         callbacks.isOver = body
         unsafe callbacks.setProgress(of: handle, steps: steps)
     }
 
-    /// Tells of each row of a plain table before it is changed; nil tells no more.
+    /// Reports each row of a plain table before it is changed; nil ends that.
     ///
-    /// Statements prepared before this may not tell of deletions of all rows at once.
+    /// Statements prepared before this call may not report a deletion of all rows at once.
     package func setChangeHook(_ body: ((borrowing RowChange) -> Void)?) {
         callbacks.willChange = body
         unsafe callbacks.setPreupdateHook(of: handle)

@@ -20,7 +20,7 @@ package struct SQLiteError: Error, Hashable, Sendable {
         case readOnly
         /// The file cannot be opened, read or written.
         case unavailable
-        /// A statement is not SQL as the library understands it, or names what is not there.
+        /// A statement is not valid SQL, or names something that does not exist.
         case invalid
         /// A value, a text or a statement is too large.
         case tooLarge
@@ -65,7 +65,7 @@ package struct SQLiteError: Error, Hashable, Sendable {
         )
     }
 
-    /// The same with what may be the reason that a file cannot be opened, as SQLite names none.
+    /// The same with possible reasons why a file cannot be opened, since SQLite names none.
     var ofOpening: SQLiteError {
         guard code & 0xff == SQLITE_CANTOPEN else { return self }
         if code == Self.linkCode {

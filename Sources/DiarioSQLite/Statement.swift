@@ -4,9 +4,9 @@ import CSQLite
 ///
 /// Made by a `Connection`, used by one thread at a time, and freed when it goes.
 @safe package struct Statement: ~Copyable {
-    // Made by `sqlite3_prepare_v3`, freed by `deinit`, handed to nobody outside.
+    // Made by `sqlite3_prepare_v3`, freed by `deinit`, never passed outside.
     let handle: OpaquePointer
-    /// Keeps what callbacks of the connection need while a statement may still call them.
+    /// Keeps the callbacks of the connection alive while a statement may call them.
     private let callbacks: Callbacks
     let parameters = Parameters()
 
@@ -141,7 +141,7 @@ import CSQLite
         }
     }
 
-    /// Makes it ready to run again; what is bound stays bound.
+    /// Makes it ready to run again; bindings stay.
     package func reset() { _ = unsafe sqlite3_reset(handle) }
 
     /// Runs it to its end, whatever rows it gives, and makes it ready to run again.

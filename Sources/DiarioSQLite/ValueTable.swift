@@ -1,10 +1,10 @@
 import CSQLite
 import Synchronization
 
-/// Columns of values for many rows, laid out so that statements are given them without a copy.
+/// Columns of values for many rows, laid out so that they are bound to statements without a copy.
 ///
-/// A column has values of one kind; rows without one are NULL. The table owns the memory that texts
-/// lie in, and nothing in it changes once a column is set.
+/// A column has values of one kind; rows without one are NULL. The table owns the memory of texts,
+/// and nothing in it changes once a column is set.
 @safe package final class ValueTable {
     fileprivate enum Kind { case none, integers, reals, texts, blobs }
 

@@ -1,7 +1,7 @@
 import DiarioCore
 
 extension SchemaError {
-    /// Says where in `text` a fault lies and what to do about it.
+    /// Locates a fault in `text`, and says how to correct it.
     ///
     /// Here `text` is a payload of `type`, or JSON of no type.
     init(explaining fault: Fault, in text: Span<UInt8>, type: EventType? = nil, line: Int? = nil) {
@@ -22,7 +22,7 @@ extension SchemaError {
         )
     }
 
-    /// Says where in `text`, a line with an event, a fault lies and what to do about it.
+    /// Locates a fault in `text`, a line with an event, and says how to correct it.
     init(explaining fault: Fault, inLine text: Span<UInt8>, catalog: TypeCatalog) {
         let place = FaultPlace(of: Int(fault.offset), in: text)
         let isInPayload = place.steps.first == .key("payload")
@@ -61,7 +61,7 @@ extension SchemaError {
         )
     }
 
-    /// Says what is wrong with the value of one field, which never was JSON.
+    /// Explains the fault of a field's value that does not come from JSON.
     init(_ kind: Kind, value: String, at index: Int, of type: EventType) {
         let path = type.fields[index].name
         self.init(
@@ -76,7 +76,7 @@ extension SchemaError {
         )
     }
 
-    /// Says what is wrong with `text`, the JSON of one nested field.
+    /// Explains a fault in `text`, the JSON of one nested field.
     init(explaining fault: Fault, in text: Span<UInt8>, at index: Int, of type: EventType) {
         let place = FaultPlace(of: Int(fault.offset), in: text)
         var path = type.fields[index].name

@@ -15,8 +15,8 @@ package final class HTTPClient: Sendable {
         package var answerSizeMax: Int
         /// Seconds without a byte of the answer after which the request fails.
         package var stallSeconds = 30
-        /// A connection that was quiet for longer is not used again: servers close theirs, ours
-        /// after 30 seconds, and what is sent at that moment is lost.
+        /// Seconds after which an idle connection is not used again: servers close idle ones, ours
+        /// after 30 seconds, and a request sent at that moment is lost.
         package var idleSeconds = 25
         package var connectMilliseconds = 10_000
         /// A file with certificates to trust in place of the system's.
@@ -70,7 +70,7 @@ package final class HTTPClient: Sendable {
     /// The number of connections made so far.
     package var connectionCount: Int { connectionCounter.withLock { $0 } }
 
-    /// Brings a request and its answer; what went over the wire counts even if there is none.
+    /// Sends a request and returns the answer; traffic counts even without an answer.
     ///
     /// - Throws: ``HTTPFailure`` if there is no answer, `CancellationError` if the task was
     ///   cancelled, which ends the request at once.
@@ -104,9 +104,9 @@ package final class HTTPClient: Sendable {
 package struct HTTPFailure: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case cancelled
-        /// Nobody knows the name of the server.
+        /// The server's name is not known.
         case unresolved
-        /// Nobody takes the connection.
+        /// The connection is not accepted.
         case unreachable
         case insecure
         /// The server's certificate is not one to trust.

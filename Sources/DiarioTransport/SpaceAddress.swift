@@ -110,7 +110,7 @@ package struct SpaceAddress: Hashable, Sendable {
         0x61...0x7a ~= byte || 0x30...0x39 ~= byte
     }
 
-    /// As much of it as a message takes, without what a terminal would obey.
+    /// The address shortened for a message, without control characters.
     private static func shown(_ bytes: [UInt8]) -> String {
         let safe = bytes.prefix(200).map { 0x20...0x7e ~= $0 ? $0 : 0x3f }
         return String(decoding: safe, as: UTF8.self)

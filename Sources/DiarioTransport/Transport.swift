@@ -41,7 +41,7 @@ public struct TransportTraffic: Hashable, Sendable {
     public init() {}
 }
 
-/// Why a carrier brought no answer.
+/// The reason why there is no answer.
 public struct TransportError: Error, Hashable, Sendable {
     /// What failed, in one sentence.
     public let message: String

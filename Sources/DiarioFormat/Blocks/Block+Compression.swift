@@ -1,8 +1,8 @@
 import DiarioCore
 package import DiarioZstd
 
-// Blocks lie in the log as they are and travel compressed: only the body differs, and the three
-// fields of the header that speak of it.
+// Blocks are stored uncompressed in the log and sent compressed: only the body differs, and the
+// three fields of the header about it.
 
 extension Block {
     /// Appends the block with its body compressed; unchanged if that would not make it smaller.

@@ -12,8 +12,8 @@ extension BlockBuilder {
         clock: HybridTime,
         base: UInt64
     ) {
-        // Looked at where they are: whoever appends one event after the other comes by here, and
-        // counting references would take as long as all else.
+        // Not copied: this runs for each append of one event, and counting references would take as
+        // long as all the rest.
         let contents = batch.contents
         let count = contents[0].events.count
         precondition(count > 0, "a batch has at least one event")
@@ -47,7 +47,7 @@ extension BlockBuilder {
         )
     }
 
-    /// Appends one event of a batch, with values of its own for all that a draft leaves open.
+    /// Appends one event of a batch, with its own values for everything that a draft leaves open.
     package mutating func append(
         event index: Int,
         of batch: DraftBatch,
@@ -107,10 +107,10 @@ extension BlockBuilder {
         try copy(row, of: block, typeIndex: index(of: type), erased: erased)
     }
 
-    /// Copies a row of another block, from its flags on, under an envelope of its own.
+    /// Copies a row of another block, from its flags on, under another envelope.
     ///
-    /// An id that is derived is that of the new origin then; others stay what they are. `erased` is
-    /// the commitment that replaces its personal part.
+    /// A derived id is then that of the new origin; others stay as they are. `erased` is the
+    /// commitment that replaces its personal part.
     package mutating func append(
         _ row: BlockRow,
         of block: Span<UInt8>,

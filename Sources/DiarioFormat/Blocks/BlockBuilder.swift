@@ -12,7 +12,7 @@ package struct BlockBuilder: Sendable {
     package internal(set) var types: [TypeEntry] = []
     package internal(set) var saltNodes: [SaltNode] = []
     private var clock: UInt64 = 0
-    /// An upper bound of the bytes in front of the rows.
+    /// An upper bound of the bytes before the rows.
     private var headSize = Self.headSizeMin
     /// For the types of the current batch, their index in `types`.
     var typeIndices: [Int32] = []
@@ -99,7 +99,7 @@ package struct BlockBuilder: Sendable {
 
     /// The index of a type in the block, which lists it from now on.
     ///
-    /// Whoever has rows that may have two schemas asks `agrees` before.
+    /// Callers whose rows may have two schemas check `agrees` first.
     mutating func index(of type: TypeEntry) -> Int32 {
         if let index = types.firstIndex(where: type.isSameType) {
             precondition(

@@ -138,7 +138,7 @@ extension BlockRow {
         return Int(clamping: try reader.nextVarint())
     }
 
-    /// At least what the row adds to a block.
+    /// An upper bound of the bytes that the row adds to a block.
     fileprivate var sizeInBlockMax: Int {
         let personalSize =
             switch personal {

@@ -40,7 +40,7 @@ package struct TypeEntry: Hashable, Sendable {
     var size: Int { Varint.size(UInt64(name.count)) + name.count + Varint.sizeMax + 32 }
 }
 
-/// Everything in front of a block's rows, checked and taken apart.
+/// Everything before a block's rows, checked and parsed.
 package struct BlockHead: Equatable, Sendable {
     package let summary: BlockSummary
     /// In order of position; empty if the events are pending.
@@ -135,7 +135,7 @@ package struct BlockHead: Equatable, Sendable {
     ) throws(FormatError) -> [TypeEntry] {
         var reader = ByteReader(block.raw, range: Int(summary.types.offset)..<block.count)
         var types: [TypeEntry] = []
-        // A few are compared with one another at once.
+        // A few are compared with each other directly.
         var known = summary.types.count > Self.fewTypesCount ? StringTable() : nil
         for _ in 0..<summary.types.count {
             let start = reader.offset

@@ -54,7 +54,7 @@ package struct BlockHeader: Equatable, Sendable {
     /// Bytes of the whole block: this header and the body that follows.
     package var blockSize: Int { Self.size + storedSize }
 
-    /// Reads the header that `bytes` start with; what follows is not looked at.
+    /// Reads the header at the start of `bytes`; later bytes are not checked.
     package static func parse(_ bytes: Span<UInt8>) throws(FormatError) -> BlockHeader {
         var reader = ByteReader(bytes.raw)
         try Magic.block.check(try reader.next(UInt32.self))

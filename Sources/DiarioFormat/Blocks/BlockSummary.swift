@@ -1,9 +1,9 @@
 package import DiarioCore
 
-/// The part of a block in front of its rows, checked but not taken apart: no memory is allocated.
+/// The part of a block before its rows, checked in place: no memory is allocated.
 ///
-/// Every count, size and number there is checked. `BlockHead` checks also what only reading
-/// names and comparing entries can show, `RowCursor` the rows.
+/// Every count, size and number is checked here. `BlockHead` also checks names and compares
+/// entries, `RowCursor` checks the rows.
 package struct BlockSummary: Equatable, Sendable {
     package private(set) var eventCount: Int
     package private(set) var flags: BlockFlags

@@ -6,7 +6,7 @@ import DiarioCore
 /// Every byte may be wrong: no more memory is taken than one exchange needs, and the blocks must be
 /// checked as others are.
 enum ColumnUnpacker {
-    /// Bytes of rows that are made at once, about; and rows, at least and at most.
+    /// About how many bytes of rows are made at a time; and rows, at least and at most.
     private static let pieceSize = 1024 * 1024
     private static let pieceCounts = 16...1024
     /// Bytes of all columns before compression: most take less than they do as rows.

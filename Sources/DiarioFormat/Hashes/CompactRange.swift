@@ -2,7 +2,7 @@ package import DiarioCrypto
 
 /// The roots of the perfect subtrees that the first leaves of a Merkle tree make, largest first.
 ///
-/// All that is needed to go on with the tree: schema/format/rows.md, section 5.
+/// Enough to append to the tree: schema/format/rows.md, section 5.
 package struct CompactRange: Sendable, Equatable {
     /// The number of leaves.
     package private(set) var size: UInt64 = 0
@@ -11,7 +11,7 @@ package struct CompactRange: Sendable, Equatable {
 
     package init() {}
 
-    /// Goes on from what another compact range held.
+    /// Continues from the state of another compact range.
     package init(size: UInt64, nodes: [Hash32]) throws(FormatError) {
         guard nodes.count == size.nonzeroBitCount else { throw .malformed(.compactRange, at: 0) }
         self.size = size

@@ -1,8 +1,8 @@
 package import DiarioCrypto
 
-/// Shows that one tree is the beginning of another: schema/format/proofs.md, section 4.
+/// Proves that one tree is the beginning of another: schema/format/proofs.md, section 4.
 ///
-/// May hold anything that came from outside; only `check` says whether it means something.
+/// It may come from outside and hold anything; only `check` makes it a proof.
 package struct ConsistencyProof: Equatable, Sendable {
     package let fromSize: UInt64
     package let size: UInt64
@@ -26,7 +26,7 @@ package struct ConsistencyProof: Equatable, Sendable {
         return ConsistencyProof(fromSize: fromSize, size: size, path: path)
     }
 
-    /// The nodes that the proof is made of, each once.
+    /// The nodes from which the proof is made, each once.
     package static func nodes(from fromSize: UInt64, to size: UInt64) -> [TreeNode] {
         parts(fromSize, size).flatMap(\.nodes)
     }

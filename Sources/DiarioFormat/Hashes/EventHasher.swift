@@ -29,8 +29,7 @@ package struct EventHasher: ~Copyable {
         return finish(replica, sequence, publicPart, commitment)
     }
 
-    /// The same, with what is the same for all rows of a type put together before:
-    /// `CanonicalRow.typeStart`.
+    /// The same, with the bytes that all rows of a type start with: `CanonicalRow.typeStart`.
     mutating func eventHash(
         typeStart: RawSpan,
         replica: ReplicaID,
@@ -125,8 +124,8 @@ package enum CanonicalRow {
     /// Bytes of replica and sequence, at most.
     static let originSizeMax = 8 + 10
 
-    /// Bytes in front of the public part, at most: a number each for the size of the name and for
-    /// the version.
+    /// The most bytes before the public part: a number each for the size of the name and for the
+    /// version.
     static func startSizeMax(_ typeName: Span<UInt8>) -> Int {
         1 + 10 + typeName.count + 10 + originSizeMax
     }
@@ -139,7 +138,7 @@ package enum CanonicalRow {
         return bytes
     }
 
-    /// Appends what comes in front of the public part.
+    /// Appends the bytes before the public part.
     package static func appendStart(
         to output: inout [UInt8],
         typeName: Span<UInt8>,

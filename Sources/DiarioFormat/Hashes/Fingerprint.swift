@@ -3,13 +3,13 @@ package import DiarioSchema
 
 /// Hashes by which schemas and packs are known: schema/format/rows.md, section 5.
 package enum Fingerprint {
-    /// Decides whether two schemas mean the same.
+    /// Equal for two schemas with the same meaning.
     package static func schema(_ type: EventType) -> Hash32 {
         let canonical = type.canonicalSchema
         return SHA256.hash(canonical.span)
     }
 
-    /// Decides whether two packs are the same one; examples do not count.
+    /// Equal for two packs that are the same; examples do not count.
     package static func pack(_ files: [PackFile]) -> Hash32 {
         var bytes: [UInt8] = []
         let counted = files.filter { !$0.path.utf8.starts(with: "examples/".utf8) }

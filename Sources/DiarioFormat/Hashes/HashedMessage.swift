@@ -3,7 +3,7 @@ import DiarioCrypto
 
 /// A message that is put together piece by piece, in memory that is kept, and hashed in one call.
 struct HashedMessage: ~Copyable {
-    /// All of it may be written; what counts are the first `size` bytes.
+    /// All of it may be written; only the first `size` bytes count.
     private var bytes = [UInt8](repeating: 0, count: 512)
     private var size = 0
 
@@ -71,7 +71,7 @@ struct HashedMessage: ~Copyable {
         size += count
     }
 
-    /// The hash of what was appended.
+    /// The hash of the appended bytes.
     @inline(__always)
     mutating func finish() -> Hash32 { SHA256.hash(padding: &bytes, size: size) }
 

@@ -28,7 +28,7 @@ package struct InclusionProof: Equatable, Sendable {
         return InclusionProof(index: index, size: size, path: path)
     }
 
-    /// The nodes that the proof is made of, each once.
+    /// The nodes from which the proof is made, each once.
     package static func nodes(index: UInt64, size: UInt64) -> [TreeNode] {
         parts(index: index, size: size).flatMap(\.nodes)
     }

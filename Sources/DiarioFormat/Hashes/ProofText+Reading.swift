@@ -33,7 +33,7 @@ package enum ProofTextError: Error, Sendable {
 }
 
 extension ProofText {
-    /// Reads all of `text`, strictly; whether the proof holds is another question.
+    /// Reads all of `text`, strictly; `check` tells if the proof is valid.
     package init(_ text: [UInt8]) throws(ProofTextError) {
         guard text.count <= Self.sizeMax else { throw .tooLarge(size: text.count) }
         let value: JSON
@@ -90,7 +90,7 @@ extension ProofEvent {
     }
 }
 
-/// The members of an object that were not asked for yet.
+/// The members of an object that were not read yet.
 private struct ProofMembers {
     private var rest: [JSON.Member]
 

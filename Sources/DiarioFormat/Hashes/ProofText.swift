@@ -1,9 +1,9 @@
 package import DiarioCore
 package import DiarioCrypto
 
-/// A proof with all that is needed to check it: schema/format/proofs.md, section 5.
+/// A proof with everything needed to check it: schema/format/proofs.md, section 5.
 ///
-/// Reading one checks its form only; `check` says whether it holds.
+/// Reading one checks its form only; `check` tells if it is valid.
 package struct ProofText: Equatable, Sendable {
     static let version: Int64 = 1
     /// Bytes of the longest text that is read.

@@ -1,9 +1,9 @@
 import DiarioCore
 
-/// The nodes on the way to the salts that were asked for last, for some replicas at once.
+/// A cache of the nodes on the paths to the last salts, for some replicas at once.
 ///
-/// Replicas whose events alternate keep a path each, as long as their ids do not fall on the same
-/// place; then the one that comes takes it over.
+/// Replicas whose events alternate keep a path each, unless their ids share a slot; then the newer
+/// one replaces the other.
 struct SaltPaths {
     private static let placeCount = 64
     /// From the seed down to the salt.

@@ -46,7 +46,7 @@ package struct TileBuilder: Sendable {
         return root
     }
 
-    /// Goes on without what it made until now, so that memory stays bounded.
+    /// Continues without the tiles made until now, so that memory stays bounded.
     package mutating func forgetLevels() {
         start = size
         levels = []

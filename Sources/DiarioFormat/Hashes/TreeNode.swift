@@ -1,5 +1,5 @@
-// The tree of schema/format/rows.md, section 5, as schema/format/proofs.md, section 2, sees it:
-// leaves count from 0, and all that a proof names is made of perfect subtrees.
+// The tree of schema/format/rows.md, section 5, in the terms of schema/format/proofs.md, section 2:
+// leaves count from 0, and every part that a proof names is made of perfect subtrees.
 
 package import DiarioCrypto
 
@@ -34,7 +34,7 @@ package struct TreeNode: Hashable, Sendable {
         return TreeNode(level: level + 1, index: index / 2)
     }
 
-    /// The two nodes that it is made of; nil for a leaf.
+    /// Its two halves; nil for a leaf.
     package var children: (left: TreeNode, right: TreeNode)? {
         guard level > 0 else { return nil }
         return (
@@ -48,7 +48,7 @@ package struct TreeNode: Hashable, Sendable {
 struct TreePart: Hashable, Sendable {
     let leaves: Range<UInt64>
 
-    /// The perfect subtrees that it is made of, the largest first.
+    /// Its perfect subtrees, the largest first.
     var nodes: [TreeNode] {
         var start = leaves.lowerBound
         var nodes: [TreeNode] = []
@@ -96,7 +96,7 @@ struct TreePart: Hashable, Sendable {
 
 /// The root of the tree at any size, made from nodes.
 package enum TreeRoot {
-    /// The nodes that the root of the first `size` leaves is made of.
+    /// The nodes from which the root of the first `size` leaves is made.
     package static func nodes(size: UInt64) -> [TreeNode] { part(size).nodes }
 
     /// The root of the first `size` leaves; of none, H("").

@@ -3,8 +3,8 @@ package import DiarioFormat
 import DiarioSQLite
 package import DiarioSchema
 
-/// The events of a segment as the read models of a pack take them: decoded columns, laid out so
-/// that statements are bound to them as they lie.
+/// The events of a segment for the read models of a pack: decoded columns, laid out so that
+/// statements are bound to them without a copy.
 ///
 /// Used by one thread at a time.
 package final class ColumnEvents {
@@ -57,7 +57,7 @@ package final class ColumnEvents {
 /// A place among the events of a window: those before it were taken.
 struct ColumnPlace {
     private let events: ColumnEvents
-    /// By type index; nil for types that nobody takes.
+    /// By type index; nil for types that no model listens to.
     private var blocks: [LaidBlock?]
     private var routesByType: [[Route]]
     private var rows: [Int]

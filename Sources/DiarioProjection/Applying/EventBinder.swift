@@ -2,7 +2,7 @@ package import DiarioCore
 import DiarioSQLite
 import DiarioSchema
 
-/// Binds what is known of an event, read from its row, to parameters of statements.
+/// Binds an event, read from its row, to parameters of statements.
 struct EventBinder {
     /// Made to be used again: a text that SQLite is given.
     private var text: [UInt8] = []

@@ -2,7 +2,7 @@ import DiarioCore
 import DiarioSQLite
 import DiarioSchema
 
-/// An event whose values statements are bound to, wherever they lie.
+/// An event whose values can be bound to statements, from a row or from columns.
 protocol EventValues {
     var type: EventType { get }
     var origin: Origin? { get }

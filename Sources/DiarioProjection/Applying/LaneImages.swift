@@ -1,8 +1,8 @@
 import DiarioSQLite
 
-/// Remembers what rows were before effects of pending events changed them first.
+/// Keeps the before-images of rows: their values before pending events first changed them.
 ///
-/// It is told of every row by SQLite's hook while it is on.
+/// While it is on, SQLite's hook reports every row to it.
 final class LaneImages {
     /// A row of a plain table, by its primary key.
     struct Key: Hashable {
@@ -23,7 +23,7 @@ final class LaneImages {
     /// Bytes of all keys and rows.
     private(set) var size = 0
 
-    /// Which columns of a table a key and an image are made of.
+    /// The columns of a table that make a key and an image.
     private struct Layout {
         let keys: [Int]
         let columns: [Int]

@@ -4,9 +4,9 @@ package import DiarioSchema
 
 /// Why an event was not applied.
 package enum ApplyError: Error {
-    /// A read model cannot take it; what was done since `begin` has to be done again with care.
+    /// A read model cannot take it; everything since `begin` must be repeated with savepoints.
     ///
-    /// With care this comes as often as there are events that take too long.
+    /// With savepoints this is thrown once for each event that takes too long.
     case needsCare
     /// The file itself cannot be changed.
     case file(ProjectionError)
@@ -17,25 +17,25 @@ package enum ApplyError: Error {
 extension ModelFile {
     /// The care with which events are applied.
     package enum Care: Sendable {
-        /// Without savepoints: fast, and at the first event that a read model cannot take it has
-        /// to be done again with care.
+        /// Without savepoints: fast, but repeated with them at the first event that a read model
+        /// cannot take.
         case none
-        /// A savepoint for each event and read model: what one of them cannot take goes to
+        /// A savepoint for each event and read model: an event that a model cannot take goes to
         /// quarantine.
         case eachEvent
     }
 
-    /// Lets all models that have not had the event take it.
+    /// Applies the event to all models that have not had it.
     ///
     /// Canonical events come in order of position. Pending ones are those of the newest section.
     package func apply(_ event: EventLine, _ care: Care) throws(ApplyError) {
         try apply(event, try routes(of: event.type), care)
     }
 
-    /// The same for the events of a window; for at most so many to which models of the pack listen,
-    /// and for fewer if what was done should be kept first.
+    /// The same for the events of a window: for at most so many that models of the pack listen to,
+    /// and for fewer if the changes should be committed first.
     ///
-    /// Gives the event to go on with, and how many there were.
+    /// Gives the event to continue with, and the number applied.
     package func apply(
         _ events: ColumnEvents,
         _ window: ColumnWindow,
@@ -62,9 +62,9 @@ extension ModelFile {
         return (next.map { Int($0) } ?? window.events.upperBound, count)
     }
 
-    /// Lets all models that listen to them take events, without a look at anything but columns.
+    /// Applies events to all models that listen to them, using columns alone.
     ///
-    /// Gives how many it were until what was done should be kept.
+    /// Gives their number, up to the point where the changes should be committed.
     private func applyPlain(
         _ events: ArraySlice<Int32>,
         _ window: ColumnWindow,
@@ -156,10 +156,10 @@ extension ModelFile {
     /// True if all models are at one position.
     package var isEven: Bool { models.allSatisfy { $0.applied == models[0].applied } }
 
-    /// Notes that no model listens to any event up to `position` that it has not had.
+    /// Notes that no model listens to any further event up to `position`.
     ///
-    /// That costs nothing: it is written down with the next change, or when it has become much.
-    /// Until then a process that opens the file looks at these events once more.
+    /// This costs nothing: it is written with the next change, or after many events. Until then a
+    /// process that opens the file reads these events again.
     package func passOver(through position: UInt64) throws(ProjectionError) {
         guard let saved = savedApplied, position - saved < Self.passedOverMax else {
             try begin()
@@ -325,7 +325,7 @@ enum EventFault: Error {
     case sqlite(SQLiteError, file: String, line: Int, bound: StepLimit.Bound?)
     /// The pack knows no such version, or no way from it to its newest one.
     case version
-    /// A required field is empty after an upcast, or holds what it may not.
+    /// A required field is empty after an upcast, or has a value that is not allowed.
     case upcast(String)
     case file(ProjectionError)
 
@@ -343,7 +343,7 @@ enum EventFault: Error {
         }
     }
 
-    /// The rule and what is told of it: schema/format/models.md, section 4.
+    /// The rule and its message: schema/format/models.md, section 4.
     var reason: (rule: String, message: String) {
         switch self {
         case .version:

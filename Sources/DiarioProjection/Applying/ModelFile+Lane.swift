@@ -2,12 +2,12 @@ package import DiarioCore
 import DiarioSQLite
 import DiarioSchema
 
-// Effects of pending events: applied in sections, and taken back by what their rows were before.
+// Effects of pending events: applied in sections, and undone by before-images.
 
 extension ModelFile {
     /// Opens a section for pending events of a replica, from this one on.
     ///
-    /// The newest section is gone on with if they follow its own.
+    /// The newest section is continued if they follow its events.
     package func beginLane(of replica: ReplicaID, at sequence: UInt64) throws(ProjectionError) {
         if let last = sections.last, !last.isClosed, last.replica == replica,
             last.last + 1 == sequence
@@ -36,20 +36,20 @@ extension ModelFile {
         sections[sections.count - 1] = section
     }
 
-    /// Ends the lane for now: what follows is no effect of pending events.
+    /// Ends the lane for now: changes after this are no effects of pending events.
     package func endLane() throws(ProjectionError) {
         try saveImages()
         images.end(connection)
         if let last = sections.last, last.last < last.first { sections.removeLast() }
     }
 
-    /// Lets nothing be added to the newest section, so that it can become canonical whole.
+    /// Closes the newest section, so that it can become canonical as a whole.
     package func closeSection() {
         guard !sections.isEmpty else { return }
         sections[sections.count - 1].isClosed = true
     }
 
-    /// Writes down what rows were before, for the newest section.
+    /// Writes the before-images of the newest section.
     func saveImages() throws(ProjectionError) {
         guard !images.order.isEmpty, let section = sections.last else { return }
         // A key and a row, each as large as a value may be, are more than one.
@@ -111,7 +111,7 @@ extension ModelFile {
         try run("PRAGMA defer_foreign_keys = ON")
         connection.setLimit(.length, to: 4 * Limits.sqlValueSizeMax)
         defer { connection.setLimit(.length, to: Limits.sqlValueSizeMax) }
-        // Of each row the oldest section knows what it was before all of them.
+        // The oldest section that touched a row has its value before all of them.
         let touched = try rows(
             "SELECT name, key, row, min(section) FROM diario_before GROUP BY name, key"
         )
@@ -124,8 +124,8 @@ extension ModelFile {
             try delete(own.compactMap { $0[1].blob?.values() }, from: shape)
             try insert(own.compactMap { $0[2].blob?.values() }, into: shape)
         }
-        // What follows in the transaction is held to each key event by event, as elsewhere. To
-        // switch it off forgets what was broken until then.
+        // For the rest of the transaction foreign keys are checked after each event, as elsewhere.
+        // Switching this off forgets violations until then.
         guard connection.keepsForeignKeys else {
             throw .damaged(path: path, what: "what pending events did cannot be taken back")
         }

@@ -36,8 +36,7 @@ extension ModelFile {
         )
     }
 
-    /// The sections of pending events of which one was ended by a limit, which depends on what had
-    /// been done before.
+    /// The sections of pending events in which a limit ended one: that depends on earlier work.
     package func endedSections() throws(ProjectionError) -> Set<Int64> {
         let found = try rows(
             "SELECT DISTINCT section FROM diario_quarantine "

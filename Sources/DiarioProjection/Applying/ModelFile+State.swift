@@ -69,7 +69,7 @@ extension ModelFile {
         }
     }
 
-    /// Makes what is missing, and drops what is there of other read models.
+    /// Makes missing tables, and drops those of other read models.
     private func makeModels() throws(ProjectionError) {
         var known: [String: String] = [:]
         for row in try rows("SELECT name, fingerprint FROM diario_model") {
@@ -127,7 +127,7 @@ extension ModelFile {
             "SELECT name, kind FROM diario_table WHERE model = ? ORDER BY kind DESC",
             [.text(model)]
         )
-        // Triggers go first: those of a plain table would feed a virtual one that is gone.
+        // Triggers first: those of a plain table would feed a virtual one that was dropped.
         for row in tables where row[1] == .text("table") {
             for trigger in try rows(
                 "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?",
@@ -165,7 +165,7 @@ extension ModelFile {
 
     // MARK: Reading and writing the state
 
-    /// Reads what the file says of itself, and checks that it is what was expected.
+    /// Reads the state in the file, and checks that it is the expected one.
     func readState(of space: SpaceID, _ mode: Mode) throws(ProjectionError) {
         var state: [String: Value] = [:]
         for row in try rows("SELECT name, value FROM diario_state") {

@@ -27,7 +27,7 @@ extension ModelFile {
                         try prepared.statement.bind(fields[index], at: offset + 1)
                     } else {
                         var source = ParameterSource(name, event.type)
-                        // A field that is gone has no value.
+                        // A field that was removed has no value.
                         if version != event.type.version, case .field = source {
                             source = .nothing
                         }

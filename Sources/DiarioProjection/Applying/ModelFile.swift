@@ -2,10 +2,10 @@ package import DiarioCore
 import DiarioSQLite
 import DiarioSchema
 
-/// One generation of a pack's read models: an SQLite file, and what changes it.
+/// One generation of a pack's read models: an SQLite file with its writer.
 ///
 /// Used by one thread at a time. Changes are made between `begin` and `commit`, so that a reader
-/// sees what was before or what is after.
+/// sees all of them or none.
 package final class ModelFile {
     package let plan: PackPlan
     package let path: String
@@ -36,7 +36,7 @@ package final class ModelFile {
     /// Which models take the events of a type, by the type's identity; for pending events, others.
     var routes: [ObjectIdentifier: TypeRoutes] = [:]
     var laneRoutes: [ObjectIdentifier: TypeRoutes] = [:]
-    /// Types of which events were applied since somebody asked which tables changed.
+    /// Types of which events were applied since changed tables were last asked for.
     var touched: [ObjectIdentifier: EventType] = [:]
     var lastTouched: EventType?
     /// Tables that were changed in another way.
@@ -104,9 +104,9 @@ package final class ModelFile {
     /// The position at which all models are.
     package var applied: UInt64 { models.map { $0.applied }.min() ?? 0 }
 
-    /// Makes a new generation that holds what another one holds, to be built on from there.
+    /// Makes a new generation as a copy of another one, to continue from there.
     ///
-    /// Damage is copied as it is, so that the copy is looked through.
+    /// Damage would be copied too, so the copy is checked.
     package static func copy(_ path: String, to new: String) throws(ProjectionError) {
         do throws(SQLiteError) {
             let source = try Connection(path: path, .readOnly)
@@ -141,7 +141,7 @@ package final class ModelFile {
         spills = isWanted
     }
 
-    /// Begins to count what events cost together; nil if they may cost what they need.
+    /// Sets the step budget of the next events together; nil means unlimited.
     package func allow(_ allowance: StepAllowance?) { stepLimit.allow(allowance) }
 
     /// True once events have taken all steps that they may since `allow`, and no ended event is
@@ -152,7 +152,7 @@ package final class ModelFile {
     /// transactions, each of which would be done again.
     package var shouldCommit: Bool { hasSetEndedAside || isSpent }
 
-    /// Makes all changes since `begin` seen at once.
+    /// Commits all changes since `begin`.
     package func commit() throws(ProjectionError) {
         do throws(ProjectionError) {
             try saveImages()

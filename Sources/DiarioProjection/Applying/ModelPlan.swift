@@ -24,7 +24,7 @@ package struct ModelPlan: Sendable {
         let usesPlace: Bool
     }
 
-    /// A statement, and what its parameters are bound to.
+    /// A statement, and the sources of its parameters.
     package struct StatementPlan: Sendable {
         package let statement: SQLStatement
         let file: String

@@ -47,7 +47,7 @@ extension PackPlan {
 }
 
 extension EnvelopePart {
-    /// Nil for what is always read.
+    /// Nil for parameters that are always read.
     fileprivate init?(_ parameter: EnvelopeParameter) {
         switch parameter {
         case .position, .replica, .sequence, .origin, .type, .version: return nil

@@ -19,9 +19,9 @@ package struct StepAllowance: Sendable {
     )
 }
 
-/// Counts what events cost, so that none can take for ever, and many not without a word.
+/// Counts the steps of events, so that none runs for ever, and many do not run unnoticed.
 ///
-/// Between `begin` and `end` it counts; what the engine does for itself is not looked at.
+/// It counts between `begin` and `end`; steps of the engine itself do not count.
 final class StepLimit {
     /// Instructions of SQLite between two looks.
     static let interval = 1000
@@ -37,9 +37,9 @@ final class StepLimit {
         case steps, images
     }
 
-    /// When the event was looked at first.
+    /// The time of the first check of the event.
     private var start: ContinuousClock.Instant?
-    /// The size of the before-images when the event was looked at first.
+    /// The size of the before-images at the first check of the event.
     private var imageStart: Int?
     /// Steps that are left for all events together; nil if there is no bound.
     private var rest: Int?
@@ -74,7 +74,7 @@ final class StepLimit {
 
     func end() { count = nil }
 
-    /// `imageSize` is what is kept of rows as they were.
+    /// `imageSize` is the size of all before-images.
     func isOver(imageSize: Int) -> Bool {
         guard let known = count else { return false }
         count = known + Self.interval

@@ -9,7 +9,7 @@ import DiarioSchema
 enum EnvelopeColumnPlace: Int, CaseIterable {
     case position, sequence, replica, at, clock, accepted, base, actor, subject, stamp
 
-    /// Nil for what is the same for all events of a type.
+    /// Nil for values that are the same for all events of a type.
     init?(_ parameter: EnvelopeParameter) {
         switch parameter {
         case .position: self = .position

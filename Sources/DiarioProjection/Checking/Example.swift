@@ -25,7 +25,7 @@ struct Example {
         return examples
     }
 
-    /// The same as it is once what is personal in it was erased.
+    /// The same after its personal fields were erased.
     var withoutPersonalFields: Example {
         var copy = self
         for (index, field) in line.type.fields.enumerated() where field.isPersonal {
@@ -44,7 +44,7 @@ struct Example {
         PackProblem(file: file, line: number, rule: rule, message: message)
     }
 
-    /// Gives lines what recording would give them.
+    /// Fills in lines as recording would.
     private struct Recorder {
         let replica: ReplicaID
         private var sequence: UInt64 = 0

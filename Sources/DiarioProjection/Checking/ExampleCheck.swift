@@ -1,11 +1,11 @@
 import DiarioCore
 package import DiarioSchema
 
-/// Finds by trial what is wrong with the SQL of a pack: its read models take the examples in all
-/// the ways in which they may take events, and what they hold must be the same each time.
+/// Checks the SQL of a pack by trial: the examples are applied in every way in which events may
+/// arrive, and the tables must be the same each time.
 ///
-/// SQLite accepts statements that fail for every event, as where a text meets a column of integers,
-/// or that give other rows on another device; only events show that.
+/// SQLite accepts statements that fail for every event, such as a text in a column of integers, or
+/// that give other rows on another device; only events show that.
 package enum ExampleCheck {
     /// The pack and its examples must have no other problem.
     package static func problems(of pack: Pack) -> [PackProblem] {
@@ -108,7 +108,7 @@ package enum ExampleCheck {
         return found
     }
 
-    /// Events that read models cannot take once what is personal in them was erased.
+    /// Events that read models cannot take after their personal fields were erased.
     private static func personalProblems(
         _ plan: PackPlan,
         _ whole: Trial,
@@ -179,8 +179,8 @@ private struct OneByOne {
         }
     }
 
-    /// Upcasts that make of an example what the newer schema refuses, and read models that take no
-    /// example of a type.
+    /// Upcasts whose result the newer schema refuses, and read models that take no example of a
+    /// type.
     func problems() throws(ProjectionError) -> [PackProblem] {
         let quarantined = try trial.file.quarantined()
         var problems = found

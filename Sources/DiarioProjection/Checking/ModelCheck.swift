@@ -1,7 +1,7 @@
 import DiarioSQLite
 import DiarioSchema
 
-/// Tries a read model of a pack on an empty database, and gathers what is wrong with it.
+/// Tries a read model of a pack on an empty database, and collects its problems.
 struct ModelCheck {
     private let model: ReadModel
     private let watch: Watch
@@ -83,7 +83,7 @@ struct ModelCheck {
         guard checkWords(statement) else { return }
         watch.begin(.definition)
         do throws(SQLiteError) {
-            // Looked at before it is carried out.
+            // Checked before it runs.
             _ = try connection.prepare(statement.text, isKept: false)
             watch.begin(.ourOwn)
             let last = try connection.value("SELECT coalesce(max(rowid), 0) FROM sqlite_schema")
@@ -217,7 +217,7 @@ struct ModelCheck {
                     + "write it after all others, or end it with STORED"
             )
         }
-        // SQLite asks nobody which functions a default calls; as an expression it does.
+        // SQLite asks the authorizer about functions in an expression, but not in a default.
         for column in shape.columns {
             guard let fallback = column.fallback else { continue }
             watch.begin(.upcast)
@@ -232,7 +232,7 @@ struct ModelCheck {
         }
     }
 
-    /// Triggers are looked at by SQLite only where something needs them.
+    /// SQLite compiles triggers only where a statement needs them.
     private mutating func compile(_ shapes: [TableShape], _ connection: borrowing Connection) {
         for shape in shapes where !shape.isVirtual {
             let columns = shape.columns.filter { !$0.isGenerated }.map { $0.name.quotedName }

@@ -4,10 +4,10 @@ package import DiarioSchema
 
 /// Tries all SQL of a pack on an empty database in memory.
 package enum PackCheck {
-    /// All that is wrong with it, by file and line; what `Pack` itself finds is not repeated.
+    /// All problems of a pack by file and line, apart from those that `Pack` itself finds.
     ///
-    /// Of a pack `inUse` only what keeps its read models from being built: it was taken when less
-    /// was asked of its queries.
+    /// For a pack `inUse` only those that prevent building its read models: it was adopted when
+    /// queries had fewer rules.
     package static func problems(of pack: Pack, inUse: Bool = false) -> [PackProblem] {
         var problems = needProblems(of: pack)
         guard count(pack) <= Limits.sqlStatementCountMax else {
@@ -78,7 +78,7 @@ package enum PackCheck {
             isWhole = isWhole && check.problems.isEmpty
             problems += check.problems
         }
-        // Without its tables a query has faults that are none of its own.
+        // Without its tables a query would have faults that are not its own.
         if isWhole {
             for query in pack.sql.queries {
                 let found = problem(query.statement, query.file, .query, connection, watch)

@@ -64,8 +64,8 @@ struct Trial {
         }
     }
 
-    /// Lets the pending events have the next positions, as they are or, where that makes a
-    /// difference, by applying them again.
+    /// Gives the pending events the next positions, in place or, where that makes a difference, by
+    /// applying them again.
     mutating func promote(_ examples: [Example]) throws(ProjectionError) {
         guard !examples.contains(where: { file.usesPlace($0.line.type.nameBytes) }) else {
             try undo()

@@ -1,10 +1,10 @@
 import DiarioSQLite
 import DiarioSchema
 
-/// Takes the effects of examples back, as those of pending events are, and looks whether indexes
-/// for text and places are as before.
+/// Undoes the effects of examples, as of pending events, and checks that indexes for text and
+/// places are as before.
 ///
-/// Rows of plain tables are put back by the engine; what indexes them, by triggers of the pack.
+/// The engine restores rows of plain tables; triggers of the pack have to restore the indexes.
 struct UndoCheck {
     private(set) var trial: Trial
     private let indexes: [Index]
@@ -19,7 +19,7 @@ struct UndoCheck {
         let words: String?
     }
 
-    /// Examples of a type that are looked at.
+    /// The most examples of a type that are tried.
     private static let countMax = 16
 
     init(_ trial: Trial) throws(ProjectionError) {
@@ -45,7 +45,7 @@ struct UndoCheck {
         self.indexes = indexes
     }
 
-    /// Lets the read models take an example, takes it back, and lets them take it for good.
+    /// Applies an example, undoes it, and applies it for good.
     mutating func take(_ example: Example) throws(ProjectionError) {
         // After one that could not be taken back nothing else can be told.
         guard !told.contains("") else { return }
@@ -83,7 +83,7 @@ struct UndoCheck {
 
     /// The rows of an index, and one more if they are not those of its table.
     ///
-    /// Without the numbers of rows: a row that is put back may have another one.
+    /// Without the numbers of rows: a restored row may have another one.
     private func contents(of index: Index) throws(ProjectionError) -> [[Value]] {
         let name = index.name.quotedName
         let file = trial.file

@@ -24,7 +24,7 @@ package final class ModelReader {
         /// The pack's name, by which SQL knows its tables.
         package let pack: String
         package let path: String
-        /// True if nothing can be made beside the file, and nobody changes it.
+        /// True if the file does not change, in a folder that cannot be written.
         package let isImmutable: Bool
 
         package init(pack: String, path: String, isImmutable: Bool) {
@@ -37,7 +37,7 @@ package final class ModelReader {
     /// The bounds of an answer.
     package struct Bounds {
         package var rowCountMax = Limits.queryRowCountMax
-        /// Asked now and then: whether the time is over.
+        /// Called from time to time; true once the time is over.
         package var isOver: () -> Bool = { false }
         /// The advice after too many rows, and after too long a time.
         package var rowRemedy = "ask for fewer with LIMIT"
@@ -97,7 +97,7 @@ package final class ModelReader {
         }
     }
 
-    /// One after the other, for fewer can be attached at once than there may be.
+    /// One after the other: fewer can be attached at once than there may be.
     private static func list(
         _ source: Source,
         in connection: borrowing Connection
@@ -146,8 +146,8 @@ package final class ModelReader {
     ) throws(ProjectionError) -> ModelAnswer {
         (isOver, isTooLarge, timeRemedy) = (false, false, bounds.timeRemedy)
         connection.setAuthorizer { [watch] in watch.answer($0) }
-        // Some functions gather all values of a query in one text and look at its size at the end.
-        // A few hundred rows lie between two looks, each as large as a value may be.
+        // Some functions collect all values of a query in one text and check its size at the end.
+        // Between two checks there are a few hundred rows, each as large as a value may be.
         connection.setProgress(everySteps: 1000) { [unowned self] in
             isTooLarge = isTooLarge || Connection.memoryUsed > memoryMax
             isOver = isOver || bounds.isOver()
@@ -163,8 +163,8 @@ package final class ModelReader {
         return answer
     }
 
-    /// Refuses a table that several packs have and that is named without one: which of them is
-    /// meant must not depend on what else was adopted.
+    /// Refuses a table that several packs have and that is named without its pack: its meaning
+    /// must not depend on other adopted packs.
     private func checkNames(_ sql: String) throws(ProjectionError) {
         guard packs.count > 1, !watch.currentTables.isEmpty else { return }
         let words = SQLWords(sql)
@@ -251,8 +251,8 @@ package final class ModelReader {
         }
     }
 
-    /// The message, and what to do about a name that SQLite does not know, a pattern that is too
-    /// long, words that are no expression, or an end that comes too early.
+    /// The message with a remedy, for an unknown name, a pattern that is too long, words that are
+    /// no expression, or an early end.
     private func explained(_ message: String) -> String {
         let noTable = "no such table: "
         if message.hasPrefix(noTable) {
@@ -324,7 +324,7 @@ package final class ModelAnswer {
 
     /// The next row; nil after the last one.
     package func next() throws(ProjectionError) -> [Value]? {
-        // The memory of one row counts: the next may be asked for by another thread.
+        // Memory counts from one row to the next: another thread may ask for that.
         reader.memoryMax = Connection.memoryUsed + Limits.queryMemorySizeMax
         do throws(SQLiteError) {
             guard try statement.step() else { return nil }

@@ -4,7 +4,7 @@ package struct SQLWords {
     package private(set) var all: Set<String> = []
     /// Words without a point beside them: if one is a table, it is named without its pack.
     package private(set) var bare: Set<String> = []
-    /// Those in front of a point.
+    /// Those before a point.
     private var leading: Set<String> = []
     /// Those after a point, with the words before it.
     package private(set) var owners: [String: Set<String>] = [:]
@@ -39,8 +39,8 @@ package struct SQLWords {
         }
     }
 
-    /// Those that may be tables of any pack: bare ones, and those in front of a column that are
-    /// nowhere named with a pack.
+    /// Words that may be tables of any pack: bare ones, and those before a column that are never
+    /// named with a pack.
     package var tables: Set<String> { bare.union(leading.filter { owners[$0] == nil }) }
 
     private static func hasPoint(_ rest: ArraySlice<UInt8>) -> Bool {

@@ -27,8 +27,8 @@ package struct TableDifference: Hashable, Sendable {
 }
 
 extension ModelFile {
-    /// Attaches the generation at `path`, or none, as it is now: what others change in it later is
-    /// not seen by `differences`.
+    /// Attaches the generation at `path`, or none, in its current state: `differences` does not see
+    /// later changes.
     package func attachOther(_ path: String?) throws(ProjectionError) {
         do throws(SQLiteError) {
             connection.setLimit(.attachedCount, to: 1)
@@ -95,8 +95,8 @@ extension ModelFile {
         return Int(clamping: count)
     }
 
-    /// Compares an index with one of the same name by what it finds, whatever numbers its rows
-    /// have: a row that was put back may have another one.
+    /// Compares an index with one of the same name by its results, whatever numbers its rows have:
+    /// a restored row may have another one.
     private func indexDifference(
         _ shape: TableShape,
         _ columns: [String]

@@ -1,7 +1,7 @@
 /// The functions that read models and upcasts may call: all builds of SQLite give the same.
 ///
-/// Left out are time and chance, sums of fractions, texts of fractions, texts in an order that
-/// nobody gave, and functions that another build does otherwise.
+/// Left out are time and chance, sums of fractions, texts of fractions, texts joined in undefined
+/// order, and functions that differ between builds.
 package enum AllowList {
     package static let functions: Set<String> = [
         "abs", "sign", "coalesce", "ifnull", "iif", "nullif", "typeof",

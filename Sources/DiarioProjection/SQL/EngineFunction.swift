@@ -3,8 +3,8 @@ package import DiarioSQLite
 
 /// A function that SQL of packs can call besides those of SQLite.
 ///
-/// A pack that calls one names it in `needs` of its `pack.json`. What a version of a function gives
-/// never changes.
+/// A pack that calls one names it in `needs` of its `pack.json`. The results of a version of a
+/// function never change.
 package enum EngineFunction: String, CaseIterable, Sendable {
     /// `day_of(ms, offset)`: the day on which an instant falls, `offset` minutes east of UTC.
     case dayOf = "day_of"

@@ -10,7 +10,7 @@ enum PackConnection {
         return connection
     }
 
-    /// Sets what holds for all of them: functions, bounds, and how tables behave.
+    /// Sets functions, limits and pragmas of every connection to a pack's tables.
     static func prepare(_ connection: borrowing Connection) throws(SQLiteError) {
         for function in EngineFunction.allCases {
             try connection.addFunction(
@@ -18,7 +18,7 @@ enum PackConnection {
                 argumentCount: function.argumentCount
             ) { (arguments) throws(FunctionError) in try function(arguments) }
         }
-        // A pack comes from others: what it asks for has bounds that no honest one comes near.
+        // A pack may come from others, so it has limits, which no honest one comes near.
         connection.setLimit(.length, to: Limits.sqlValueSizeMax)
         connection.setLimit(.statementLength, to: Limits.sqlStatementSizeMax)
         connection.setLimit(.columnCount, to: Limits.sqlColumnCountMax)
@@ -29,7 +29,7 @@ enum PackConnection {
         connection.setLimit(.attachedCount, to: 0)
         connection.setLimit(.triggerDepth, to: 8)
         connection.setLimit(.workerThreads, to: 0)
-        // Triggers that feed an index of texts are the pack's own, and looked at as it is.
+        // Triggers that feed an index of texts are the pack's own, and checked as it is.
         try connection.execute("PRAGMA trusted_schema = ON")
         // With it off, INSERT OR REPLACE was seen to damage an index of texts.
         try connection.execute("PRAGMA recursive_triggers = ON; PRAGMA foreign_keys = ON")

@@ -19,7 +19,7 @@ struct TableShape: Equatable {
     /// True if `CREATE VIRTUAL TABLE` made it.
     let isVirtual: Bool
 
-    /// A column that is generated when it is read, in front of others that are kept.
+    /// A column that is generated when it is read, before others that are stored.
     var misplacedColumn: Column? {
         let kept = columns.lastIndex { !$0.isVirtual } ?? 0
         return columns[..<kept].first { $0.isVirtual }

@@ -51,7 +51,7 @@ final class Watch {
     /// True while a virtual table is made, which writes to tables of its own.
     private var makesVirtualTable = false
 
-    /// Goes on to the next read model.
+    /// Continues with the next read model.
     func beginModel() {
         begin(.ourOwn)
         (tables, virtualTables, views, triggerTables) = ([], [], [], [:])
@@ -216,7 +216,7 @@ final class Watch {
         case .query: return ("sql-statement", "a query may only read; SELECT what it answers")
         case .upcast: return ("sql-statement", "an upcast may only read; SELECT what it answers")
         case .ourOwn, .definition:
-            // SQLite's own list of tables, and what a virtual table keeps beside itself.
+            // SQLite's own list of tables, and the shadow tables of a virtual one.
             return nil
         case .change:
             let trigger = access.source.flatMap { triggerTables[$0] == nil ? nil : $0 }
@@ -240,7 +240,7 @@ final class Watch {
             if let owner = otherTables[table] {
                 return ("sql-table", "\(table) belongs to the read model \(owner)")
             }
-            // The own tables of a virtual one; SQLite lets no statement write there.
+            // The shadow tables of a virtual one; SQLite lets no statement write there.
             if virtualTables.contains(where: { table.hasPrefix($0 + "_") }) { return nil }
             return ("sql-table", "\(table) is no table of this read model")
         }

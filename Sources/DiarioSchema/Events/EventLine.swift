@@ -17,7 +17,7 @@ package struct EventLine: Sendable {
     /// A part of `arena`.
     package var batch: Range<Int>?
     package var at: Timestamp?
-    /// True if the event is to be refused should another replica have written to its subject.
+    /// True if the event must be refused when another replica has written to its subject.
     package var ifUnchanged = false
     /// True if the line gives the version of its type.
     package var givesVersion = false

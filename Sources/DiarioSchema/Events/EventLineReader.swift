@@ -14,7 +14,7 @@ package struct EventLineReader: Sendable {
         package static let batchReferences = Options(rawValue: 1)
         /// The keys of an export: `origin`, `position`, `base`, `clock`, `acceptedAt`.
         package static let exportKeys = Options(rawValue: 2)
-        /// `origin` and `base`, from whoever draws sequences of his own.
+        /// `origin` and `base`, from clients that number their own events.
         package static let originKeys = Options(rawValue: 4)
     }
 
@@ -225,7 +225,7 @@ package struct EventLineReader: Sendable {
         }
     }
 
-    /// Reads the payload at once if its type is certain, else only moves past it.
+    /// Reads the payload if its type is known, and otherwise skips it.
     @inline(__always)
     @_lifetime(cursor: copy cursor)
     private mutating func readPayload(
@@ -241,7 +241,7 @@ package struct EventLineReader: Sendable {
         try payloadReader.readFields(&cursor, of: type, options: options, into: &line.payload)
     }
 
-    /// The type of the payload, unless what is still to come may decide otherwise.
+    /// The type of the payload, unless later keys may change it.
     @inline(__always)
     private func certainType(_ progress: Progress) -> EventType? {
         guard let known = progress.known else { return nil }

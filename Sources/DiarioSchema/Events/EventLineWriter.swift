@@ -7,7 +7,7 @@ import DiarioCore
 package enum EventLineWriter {
     /// Appends `line` without a line feed.
     ///
-    /// Its times must lie in the calendar.
+    /// Its times must be in the years 1 to 9999.
     package static func append(_ line: EventLine, to output: inout [UInt8]) {
         let arena = line.arena.span
         output.append(contentsOf: "{\"type\":\"".utf8)

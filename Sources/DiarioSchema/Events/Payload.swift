@@ -43,7 +43,7 @@ package struct Payload: Sendable {
         if !references.isEmpty { references.removeAll(keepingCapacity: true) }
     }
 
-    /// Gives the field `index` a copy of `bytes`; what it held before stays unused in the arena.
+    /// Sets the field `index` to a copy of `bytes`; the old value stays unused in the arena.
     package mutating func setBytes(_ bytes: Span<UInt8>, at index: Int) {
         let start = arena.count
         JSONWriter.append(bytes, to: &arena)

@@ -11,7 +11,7 @@ package struct PayloadBuilder: Sendable {
 
     package init() {}
 
-    /// A builder that holds what was read from the log.
+    /// A builder with a payload that was read from the log.
     package init(_ payload: Payload, of type: EventType) {
         self.type = type
         self.payload = payload
@@ -91,7 +91,7 @@ package struct PayloadBuilder: Sendable {
         payload.setPart(from: start, at: index)
     }
 
-    /// Lets a field refer to the thing that an earlier event of the batch makes, counted from 1.
+    /// Sets a field to the id that an earlier event of the batch makes, counted from 1.
     package mutating func setReference(_ number: Int, at index: Int) throws(SchemaError) {
         guard node(index, .string).isReference else {
             throw SchemaError(.invalidReference, value: "#\(number)", at: index, of: type)
@@ -123,7 +123,7 @@ package struct PayloadBuilder: Sendable {
         payload.setBytes(bytes.span, at: index)
     }
 
-    /// Sets a nested field to what `text` says in JSON, checked and brought into canonical form.
+    /// Sets a nested field to the JSON `text`, checked and in canonical form.
     package mutating func setJSON(_ text: String, at index: Int) throws(SchemaError) {
         precondition(
             type.rules.nodes[index].kind == .object || type.rules.nodes[index].kind == .array,

@@ -1,6 +1,6 @@
 import DiarioCore
 
-// One function for each form of value, shared by the fields of a payload and by what is nested.
+// One function for each form of value, for the fields of a payload and for nested values.
 extension PayloadReader {
     @inline(__always)
     @_lifetime(cursor: copy cursor)
@@ -150,7 +150,7 @@ extension PayloadReader {
         try checkLength(token, rules, node: node)
         let pattern = rules.nodes[node].pattern
         if pattern >= 0 {
-            // A pattern may take thousands of steps for each byte, so only what fits is matched.
+            // A pattern may take thousands of steps a byte, so only a text that fits is matched.
             matchedSize += arena.count - start
             guard matchedSize <= Limits.eventSizeMax else {
                 throw Fault(.beyondEvent, at: token.start - 1, node: node)

@@ -5,7 +5,7 @@ import DiarioCore
 /// Keep one and use it again: its scratch memory then stops growing. Field names are first looked
 /// for where the schema's own order and the byte order of names expect them.
 package struct PayloadReader: Sendable {
-    /// The decoded content of a string with escapes, for as long as it is looked at.
+    /// The decoded content of a string with escapes, valid until the next one.
     var scratch: [UInt8] = []
     /// The members of the nested objects that are open, the innermost last.
     var pieces: [MemberPiece] = []

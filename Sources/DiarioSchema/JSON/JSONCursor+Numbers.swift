@@ -123,7 +123,7 @@ extension JSONCursor {
         return slowDouble(decimal)
     }
 
-    /// Lets the standard library convert the text, which it does exactly and in no locale.
+    /// Converts the text with the standard library, which is exact and uses no locale.
     @inline(never)
     private func slowDouble(_ decimal: Decimal) -> Double? {
         var text: [UInt8] = []

@@ -56,7 +56,7 @@ extension JSONCursor {
         }
     }
 
-    /// Goes on with a string that holds more than plain ASCII.
+    /// Continues a string with more than plain ASCII.
     @inline(never)
     @_lifetime(self: copy self)
     private mutating func readRestOfString(from start: Int) throws(Fault) -> StringToken {

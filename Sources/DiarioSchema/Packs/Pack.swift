@@ -22,7 +22,7 @@ package struct Pack: Sendable {
 
     /// Reads a pack from its files; throws everything that is wrong with it.
     ///
-    /// Examples are left out here: they are no part of what a space adopts. See `checkExamples`.
+    /// Examples are ignored here, since a space does not adopt them. See `checkExamples`.
     package init(files: [PackFile]) throws(PackError) {
         var reader = PackReader(files)
         let pack = reader.read()

@@ -14,7 +14,7 @@ package struct PackFile: Equatable, Sendable {
 package struct PackProblem: Equatable, Sendable {
     /// The file as `PackFile.path` has it.
     package let file: String
-    /// Counted from 1; nil where the whole file or its name is meant.
+    /// Counted from 1; nil for the whole file or its name.
     package let line: Int?
     /// The stable name of the rule, in kebab case.
     package let rule: String

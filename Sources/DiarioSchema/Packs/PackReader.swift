@@ -10,7 +10,7 @@ struct PackReader {
     static let examplesFolder = "examples/"
     private static let manifestPath = "pack.json"
     private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
-    /// Problems after which no further file is read: they are enough to go on with.
+    /// The number of problems after which no further file is read.
     private static let problemCountMax = 1000
 
     init(_ files: [PackFile]) {

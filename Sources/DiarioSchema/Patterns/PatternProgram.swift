@@ -6,9 +6,9 @@ struct PatternProgram {
         /// Takes a scalar of the set with this index.
         case set(Int, next: Int)
         case split(Int, Int)
-        /// Goes on only before the first scalar.
+        /// Continues only before the first scalar.
         case start(next: Int)
-        /// Goes on only after the last scalar.
+        /// Continues only after the last scalar.
         case end(next: Int)
         case match
     }
@@ -49,7 +49,7 @@ struct PatternProgram {
         return min(ceiling, weight)
     }
 
-    /// Adds the states of `node` in front of the state `next`; returns the first of them.
+    /// Adds the states of `node` before the state `next`; returns the first of them.
     private mutating func emit(_ node: PatternNode, next: Int) -> Int {
         switch node {
         case .empty: return next

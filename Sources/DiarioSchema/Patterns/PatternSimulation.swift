@@ -49,7 +49,7 @@ struct PatternSimulation {
     struct Scratch {
         /// Each state once, in the order of finding.
         ///
-        /// Only what can take a scalar, match or wait for the end: the rest has been followed.
+        /// Only states that take a scalar, match, or wait for the end: others were followed.
         var found: [Int32] = []
         private(set) var hasMatched = false
         /// The round in which a state was last seen.

@@ -1,4 +1,4 @@
-/// The names that SQL of a pack may use for what is known of an event beside its payload.
+/// The names of an event's envelope in SQL of a pack.
 package enum EnvelopeParameter: String, CaseIterable, Sendable {
     case position = "_position"
     case replica = "_replica"

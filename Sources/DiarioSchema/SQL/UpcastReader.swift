@@ -8,7 +8,7 @@ struct UpcastReader {
         problems = ProblemList(file: file.path)
     }
 
-    /// Of use only if there are no problems; `to` is looked at when it is prepared.
+    /// Valid only if there are no problems; `to` is checked when it is prepared.
     mutating func read(from: EventType, to: EventType) -> Upcast? {
         var reader = SQLSectionReader(file.bytes, file: file.path)
         let sections = reader.read(needsHeading: false) { _ in false }

@@ -1,6 +1,6 @@
 import DiarioCore
 
-/// One version of an event type: what its payloads may hold.
+/// One version of an event type: the rules of its payloads.
 ///
 /// Immutable, made from a schema.
 package final class EventType: Sendable {

@@ -1,4 +1,4 @@
-/// One field of an event type's payload: what it holds and what is known about it.
+/// One field of an event type's payload, with its rules and annotations.
 package struct Field: Sendable {
     package let name: String
     package let kind: Kind

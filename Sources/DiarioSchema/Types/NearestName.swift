@@ -2,7 +2,7 @@
 enum NearestName {
     /// The one of `names` that differs from `name` in the fewest letters, if these are few.
     ///
-    /// Only the first 256 names are looked at, and no name of more than 128 bytes: this bounds the
+    /// Only the first 256 names are compared, and no name of more than 128 bytes: this bounds the
     /// time.
     static func find(_ name: String, in names: [String]) -> String? {
         guard name.utf8.count <= 128 else { return nil }

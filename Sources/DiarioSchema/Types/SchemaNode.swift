@@ -1,7 +1,7 @@
 /// The rules for one value of a payload, in a form that is read without counting references.
 ///
-/// The nodes of a type lie in one array: first those of its fields, in byte order of the names,
-/// then those of nested values. What has no fixed size (names, enum values) lies in arrays beside.
+/// The nodes of a type are in one array: first those of its fields, in byte order of the names,
+/// then those of nested values. Names and enum values, of no fixed size, are in separate arrays.
 struct SchemaNode: Sendable {
     var kind: Kind
     var isRequired = false

@@ -5,7 +5,7 @@ extension SchemaReader {
     private static let exactIntegerMax: Int64 = 1 << 53 - 1
     /// No text or list is longer, so a higher bound says nothing more.
     private static let lengthCeiling = Int64(Int32.max)
-    /// The length of the longest origin is 34; the rest is for what is to come.
+    /// The longest origin has 34 characters; the rest is for later forms.
     private static let newIDLengthMin = 40
     /// Origins as a writer would fill them in: the shortest and the longest.
     private static let sampleOrigins = ["0000000000001-1", "fzzzzzzzzzzzz-18446744073709551615"]

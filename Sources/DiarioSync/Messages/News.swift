@@ -2,7 +2,7 @@ import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
 
-/// The answer to a pull: what follows the size that it named.
+/// The answer to a pull: the events after the size that it named.
 package struct News: Equatable, Sendable {
     package enum Piece: Equatable, Sendable {
         /// A block with positions.

@@ -4,8 +4,7 @@ import DiarioFormat
 
 // Publishing a space, and restoring one: schema/format/sync.md, sections 10 and 11.
 
-/// Brings a part of a space that is to get its authority elsewhere, or back, and asks what is
-/// missing.
+/// Sends a part of a space that is published or restored, and asks what is missing.
 package struct Publish: Equatable, Sendable {
     package var attempt: AttemptID
     /// Of the whole space.
@@ -49,8 +48,8 @@ package struct Abandon: Equatable, Sendable {
 extension AttemptID {
     /// The attempt to restore a space from what a replica has of it.
     ///
-    /// With a name, as the authority keeps it: whoever may restore one space must not reach what is
-    /// kept of another one.
+    /// With a name, the attempt as the authority stores it: a caller that may restore one space
+    /// must not reach the stored parts of another one.
     package init(restoring standing: Standing, under name: String = "") {
         var bytes = Array("diario restore".utf8) + Array(name.utf8) + [0]
         standing.write(into: &bytes)

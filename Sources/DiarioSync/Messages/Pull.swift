@@ -1,7 +1,7 @@
 package import DiarioCore
 import DiarioFormat
 
-/// Asks for what follows the head of a replica.
+/// Asks for the events after the head of a replica.
 package struct Pull: Equatable, Sendable {
     /// Events of a replica that the asking side has, as pending.
     package struct Own: Hashable, Sendable {

@@ -15,7 +15,7 @@ package struct Push: Equatable, Sendable {
     }
 }
 
-/// Events of another replica, which the authority lost: whoever has them sends them on.
+/// Events of another replica that the authority lost, sent by a replica that kept them.
 package struct Relay: Equatable, Sendable {
     package var push: Push
     /// A pack that they need and that the space does not use.

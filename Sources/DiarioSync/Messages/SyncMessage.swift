@@ -13,7 +13,7 @@ package import DiarioFormat
 //       12     4  CRC32C of bytes 0 to 12 and of the body
 //       16        body
 
-/// One message of sync, taken apart and checked; what its blocks hold is not.
+/// One message of sync, parsed and checked, but not the blocks in it.
 package enum SyncMessage: Equatable, Sendable {
     case push(Push)
     case verdicts(Verdicts)

@@ -1,6 +1,6 @@
 import DiarioCore
 
-/// Looks for the largest size at which two logs are the same, by asking about a few at a time.
+/// Searches the largest size at which two logs are the same, asking about a few sizes at a time.
 package struct CommonSearch: Equatable, Sendable {
     /// Up to here they are the same.
     package private(set) var low: UInt64 = 0
@@ -32,7 +32,7 @@ package struct CommonSearch: Equatable, Sendable {
 
     /// Takes the answer: the largest of the sizes with the same root, 0 if there is none.
     ///
-    /// False if that is no answer to what was asked.
+    /// False if it cannot be an answer to the question.
     package mutating func take(_ size: UInt64, head: UInt64) -> Bool {
         guard size == 0 || asked.contains(size) else { return false }
         low = max(low, size)

@@ -15,7 +15,7 @@ package struct ReplicaMachine: Sendable {
         case live
         /// Until a time.
         case backingOff(until: Timestamp)
-        /// Until somebody says to go on.
+        /// Until `goOn` is called.
         case paused(Refusal)
     }
 
@@ -37,7 +37,7 @@ package struct ReplicaMachine: Sendable {
     private var random: SeededRandom
     /// Failures since something last worked.
     private var failureCount = 0
-    /// Milliseconds that the last wait was meant to take.
+    /// The planned milliseconds of the last wait.
     private var lastWait: Int64 = 0
 
     private static let delayMin: Int64 = 500
@@ -51,7 +51,7 @@ package struct ReplicaMachine: Sendable {
     package mutating func next(at now: Timestamp, unsent: Int) -> Step {
         switch state {
         case .backingOff(let until):
-            // A clock that was set back would make the wait longer than it was meant to be.
+            // A clock that was set back would make the wait longer than planned.
             let rest = until.milliseconds - now.milliseconds
             guard rest <= 0 || rest > lastWait else { return .wait(until: until) }
             state = .pulling
@@ -103,7 +103,7 @@ package struct ReplicaMachine: Sendable {
         if case .live = state { state = .pulling }
     }
 
-    /// The network is there again, or a person says so: what waits need not wait any longer.
+    /// Ends a wait or a pause: the network is back, or a person asked for it.
     package mutating func goOn() {
         switch state {
         case .backingOff, .paused: state = .pulling
@@ -111,7 +111,7 @@ package struct ReplicaMachine: Sendable {
         }
     }
 
-    /// The carrier failed, or what it brought cannot be read.
+    /// The carrier failed, or its answer cannot be read.
     package mutating func failed(_ what: String, at now: Timestamp, secondsMin: UInt64 = 0) {
         failure = what
         let delay = min(Self.delayMin << Int64(min(failureCount, 16)), Self.delayMax)
