@@ -70,7 +70,7 @@ package struct CrashScript: Sendable {
 
     /// Cuts at every `stride`-th operation from `first` on until the script ends without a cut.
     ///
-    /// Gives the count of cuts; throws with what broke, and where.
+    /// Gives the number of cuts; the error names the broken promise and the cut.
     package func run(
         _ moment: CrashDisk.CutMoment,
         _ end: End,

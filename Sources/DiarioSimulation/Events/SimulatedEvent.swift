@@ -38,7 +38,7 @@ package struct SimulatedEvent: Hashable, Sendable {
 }
 
 extension SimulatedEvent {
-    /// A random event that only `isAuthority` lets be of the pack `engine`.
+    /// A random event; of the pack `engine` only if `isAuthority`.
     package static func draw(
         number: Int64,
         isAuthority: Bool,
@@ -48,7 +48,7 @@ extension SimulatedEvent {
     ) -> SimulatedEvent {
         if isAuthority, random.oneIn(4) { return SimulatedEvent(kind: .adoption, number: number) }
         var event = SimulatedEvent(kind: random.oneIn(3) ? .item : .note, number: number)
-        // Mostly short, since what is long hides what is many.
+        // Mostly short, since a few long texts leave no room for many events.
         let size = random.oneIn(8) ? random.below(textSizeMax) : random.below(40)
         event.text = letters(size, using: &random)
         if event.kind == .note, random.oneIn(2) {

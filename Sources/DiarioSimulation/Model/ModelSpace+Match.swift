@@ -27,7 +27,7 @@ extension ModelSpace {
         return nil
     }
 
-    /// Takes over what a log shows that agrees with the model.
+    /// Learns origins and times from the view of a log that agrees with the model.
     package mutating func learn(_ view: SpaceView) {
         for (index, seen) in view.canonical.enumerated() {
             canonical[Int(released) + index].learn(seen)

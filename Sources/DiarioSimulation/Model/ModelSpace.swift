@@ -2,7 +2,7 @@ package import DiarioCore
 package import DiarioFormat
 import DiarioLog
 
-/// An event as the model has it: what was submitted, and what the log has shown of it since.
+/// An event of the model: as submitted, with what the log has shown of it since.
 package struct ModelEvent: Sendable {
     package var event: SimulatedEvent
     package var batchIndex: Int
@@ -30,7 +30,7 @@ package struct ModelSpace: Sendable {
     package var events: [ModelEvent] { canonical + pending }
 }
 
-/// A change of the log, as it was asked for.
+/// A requested change of the log.
 package enum Effect: Sendable {
     case make(SpaceID, isAuthority: Bool)
     case append(SpaceID, [ModelEvent])

@@ -9,9 +9,9 @@ package struct SeedKey: Hashable, Sendable {
     package var group: UInt64
 }
 
-/// The write-ahead log as it lies on the disk, read a second time in the plainest way.
+/// The write-ahead log on the disk, read by a second, plain reader.
 ///
-/// Knows nothing of torn frames or damage: what does not verify ends a file.
+/// Knows nothing of torn frames or damage: a frame that does not verify ends a file.
 package struct RawLog: Sendable {
     /// A record, and where its content starts in its file.
     package struct Entry: Sendable {

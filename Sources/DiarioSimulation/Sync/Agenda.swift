@@ -6,7 +6,7 @@ struct Agenda<Item> {
     var count: Int { entries.count }
     var nextTime: Int64? { entries.first?.time }
 
-    /// Adds what is to come at a time; what is to come at the same time comes in order of adding.
+    /// Adds an item at a time; items of one time come in the order in which they were added.
     mutating func add(_ item: Item, at time: Int64) {
         lastNumber += 1
         let index = entries.lastIndex { $0.time <= time }.map { $0 + 1 } ?? 0

@@ -10,7 +10,7 @@ struct Book {
         case synced
         /// It was not there when its machine came back, and may never appear.
         case lost
-        /// The disks that had it were put back; it may be anywhere or nowhere.
+        /// The disks that had it were restored; it may be anywhere or nowhere.
         case abandoned
     }
 

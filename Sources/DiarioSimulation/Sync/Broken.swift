@@ -23,7 +23,7 @@ package struct Broken: Error, Sendable {
         case verdicts
         /// Every request that reached a live server is answered.
         case answered
-        /// Nobody pauses without a reason.
+        /// No replica pauses without a reason.
         case running
         /// Once the network heals, all is settled.
         case settled

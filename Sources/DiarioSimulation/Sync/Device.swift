@@ -16,9 +16,9 @@ final class Device {
     /// True if its program has another schema for notes than the space.
     let hasOtherSchema: Bool
     var link = Link()
-    /// Nil while nobody syncs.
+    /// Nil while it does not sync.
     var session: ReplicaSession?
-    /// The request that is on its way, and whether it was damaged there.
+    /// The request in transit, if any.
     var request: Request?
     /// Counts the times at which it is woken: only the last one holds.
     var wakeNumber = 0
@@ -67,10 +67,10 @@ final class Device {
         var compared: UInt64 = 0
     }
 
-    /// A copy of the disk, and what has to be on it.
+    /// A copy of the disk, with the events that must be on it.
     struct Backup {
         let disk: CrashDisk
-        /// True if nothing shows that the disk was put back.
+        /// True if nothing shows that the disk was restored.
         let isSnapshot: Bool
         let holds: [Int64: Book.Hold]
         let kept: [Origin: Int64]
@@ -118,7 +118,7 @@ final class Server {
     var isPutBack = false
     /// True from when that was until its epoch was read after it went on.
     var hasNewEpoch = false
-    /// True from when its disk was put back until its operator says that it goes on.
+    /// True from the restore of its disk until its operator resumes it.
     var isWaiting = false
     /// An earlier state of the disk, and the head that was shown by then.
     var backup: (disk: CrashDisk, shownHead: UInt64)?

@@ -156,8 +156,9 @@ struct Ledger {
         }
     }
 
-    /// The rule that an event breaks, if it is judged just before a position; those that the server
-    /// recorded itself are not, unless somebody sent them back.
+    /// The rule that an event breaks, judged just before a position.
+    ///
+    /// Events that the server recorded itself are judged only if a replica sent them back.
     private func objection(
         to known: Book.Known,
         _ entry: Book.Entry,
@@ -220,7 +221,7 @@ struct Ledger {
             }
         }
         for known in broken ?? latest { try place(known.token, at: position, book) }
-        // Nobody can tell any more what they would have made.
+        // The things that they would have made are unknown from now on.
         for origin in origins { refusedIDs[Array(origin.text.utf8)] = position }
         guard broken != nil else {
             throw Broken(

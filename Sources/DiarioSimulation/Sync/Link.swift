@@ -16,7 +16,7 @@ struct Link {
     /// The longest delay of a copy.
     private static let copyDelayMax = 400_000
 
-    /// A message on its way: when it arrives, and what has become of it.
+    /// A message in transit: its time of arrival, and its bytes as they arrive.
     struct Delivery {
         let delay: Int64
         let bytes: [UInt8]

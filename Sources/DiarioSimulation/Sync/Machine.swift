@@ -13,7 +13,7 @@ final class Machine {
     private let kinds: SyncKinds
     /// Nil while the computer or its program is off.
     private(set) var store: LogStore?
-    /// As the running program sees it; it tells whether that is alive.
+    /// The directory as the running program sees it; nil if none runs.
     private var directory: (any LogDirectory)?
     /// The distance of its clock from that of the world, and its drift.
     var clockOffset: Int64 = 0
@@ -63,7 +63,7 @@ final class Machine {
     /// Makes an empty directory.
     func create() throws(LogError) { try LogStore.create(in: disk) }
 
-    /// Starts the program; nil if the disk did not let it.
+    /// Starts the program; nil if the disk failed.
     @discardableResult
     func start() throws(LogError) -> LogStore {
         let directory = disk.process(0)
@@ -158,7 +158,7 @@ final class Machine {
         disk.failWrites(every: period)
     }
 
-    /// Lets every so many of these operations fail.
+    /// Makes every `period`-th of these operations fail.
     func fail(_ operations: Set<StorageError.Operation>, every period: Int) {
         hasFaults = true
         mayOweFailures = true

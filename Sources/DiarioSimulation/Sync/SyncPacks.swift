@@ -7,7 +7,7 @@ import DiarioSchema
 enum SyncPacks {
     static let versionMax = 3
 
-    /// The longest text of a note; what is longer is refused.
+    /// The longest text of a note; longer ones are refused.
     static let textLengthMax = 60
 
     private static let note = schema(

@@ -23,15 +23,15 @@ package struct SyncPlan: Sendable {
         package static let badDisks = Traits(rawValue: 4)
         /// Clocks drift and jump.
         package static let wildClocks = Traits(rawValue: 8)
-        /// Events that are to be refused.
+        /// Events that must be refused.
         package static let refusals = Traits(rawValue: 16)
         /// Read models are kept up and compared.
         package static let models = Traits(rawValue: 32)
         /// One request moves few events.
         package static let smallExchanges = Traits(rawValue: 64)
-        /// Disks of devices are copied, and both go on, or are put back to what they were.
+        /// Disks of devices are copied, and both go on, or are restored.
         package static let clones = Traits(rawValue: 128)
-        /// The disk of the server is put back to what it was.
+        /// The disk of the server is restored.
         package static let restores = Traits(rawValue: 256)
         /// Some batches have up to 1,000 events.
         package static let longBatches = Traits(rawValue: 512)

@@ -57,7 +57,7 @@ extension SyncWorld {
         }
     }
 
-    /// The epoch of whoever asks; nil if the request does not say it.
+    /// The epoch of the asking replica; nil if the request does not have it.
     private static func epoch(_ request: [UInt8]) -> UInt64? {
         switch try? SyncMessage(request.span) {
         case .push(let push): push.standing.epoch
@@ -151,7 +151,7 @@ extension SyncWorld {
         }
     }
 
-    /// Pushes what is pending on a device without its first batch, as a clumsy program could.
+    /// Pushes the lane of a device without its first batch, as a faulty program could.
     func pushWithGap(_ device: Device) throws {
         guard let store = device.machine.store, let authority = server.authority,
             !device.machine.hasFaults, device.machine.plannedCut == nil, !device.isRevoked,
@@ -190,7 +190,7 @@ extension SyncWorld {
         server.shownHead = ledger.head
     }
 
-    /// Checks that somebody pauses with a reason.
+    /// Checks that a device pauses with a reason.
     func checkPause(_ device: Device, _ refusal: Refusal) throws(Broken) {
         let isFair =
             switch refusal.reason {

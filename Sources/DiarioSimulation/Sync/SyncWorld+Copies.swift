@@ -19,14 +19,14 @@ import DiarioSync
 extension SyncWorld {
     /// The most devices that a world may come to have.
     static let deviceCountMax = 10
-    /// Milliseconds after which the operator of a restored server says that it goes on, at most.
+    /// The most milliseconds after which the operator resumes a restored server.
     private static let resumeTimeMax = 120_000
 
     // MARK: Devices
 
     /// Copies the disk of a device to a new one, and both go on.
     ///
-    /// The copy is noticed by its files, or nothing shows that there are two.
+    /// The files show that it is a copy, or nothing does.
     func clone(_ device: Device, _ draw: inout SeededRandom) throws {
         guard devices.count < Self.deviceCountMax else { return }
         let number = devices.count
@@ -66,7 +66,7 @@ extension SyncWorld {
         if isSnapshot { try noteShared(copy) }
     }
 
-    /// Puts a device back to a copy that was made of it before, or makes such a copy.
+    /// Restores a device from an earlier copy of its disk, or makes such a copy.
     func revert(_ device: Device, _ draw: inout SeededRandom) throws {
         guard let backup = device.backup else {
             let isSnapshot = draw.oneIn(2)
@@ -117,10 +117,10 @@ extension SyncWorld {
 
     // MARK: The server
 
-    /// Puts the server back to a copy that was made of it before, or makes such a copy.
+    /// Restores the server from an earlier copy of its disk, or makes such a copy.
     func restore(_ draw: inout SeededRandom) throws {
         guard let backup = server.backup else {
-            // Before others know of it, nothing has to show that it was put back.
+            // Before others know of the space, nothing has to show that the server was restored.
             guard try isServed() else { return }
             server.backup = (server.machine.disk.copy(), server.shownHead)
             trace.add("\(now) server is backed up at \(server.shownHead)")
@@ -146,7 +146,7 @@ extension SyncWorld {
         }
     }
 
-    /// The operator of a restored server says that it goes on.
+    /// The operator resumes a restored server.
     func resume() throws {
         guard server.isWaiting else { return }
         guard let store = server.machine.store else { return resumeLater() }
@@ -174,10 +174,10 @@ extension SyncWorld {
 
     // MARK: What may be lost
 
-    /// Gives up events that no disk is sure to have any more, and that the authority does not have.
+    /// Abandons events that no disk certainly has any more, and that the authority does not have.
     ///
-    /// Those are what was acknowledged to a device, and not sent before its disk was put back; or
-    /// sent to a server that was put back as well, before another device heard of it.
+    /// These are events acknowledged to a device and not sent before its disk was restored, or sent
+    /// only to a server that was restored as well, before another device got them.
     func abandonUnsecured() {
         var secured: Set<Int64> = []
         for device in devices {
@@ -237,8 +237,8 @@ extension SyncWorld {
         }
     }
 
-    /// A device took over the epoch of the authority: what it recorded, and what the authority does
-    /// not have any more, is pending again.
+    /// A device adopted the epoch of the authority: events that it recorded and that the authority
+    /// does not have any more are pending again.
     func takeBack(_ device: Device) {
         for (origin, token) in heldByHistory(device) {
             device.kept[origin] = nil

@@ -72,8 +72,8 @@ extension SyncWorld {
         }
     }
 
-    /// Events that cannot be sent: the server lacks earlier ones of their replicas, which nobody
-    /// has any more, or has others under their origins.
+    /// Events that cannot be sent: the server lacks earlier ones of their replicas that no disk has
+    /// any more, or has others under their origins.
     private func stuck() throws -> Set<Int64> {
         var stuck: Set<Int64> = []
         for device in devices {
@@ -156,7 +156,7 @@ extension SyncWorld {
         guard let serverStore = server.machine.store, server.machine.plannedCut == nil else {
             return
         }
-        // Before it knows of a new epoch, it may have what the authority has not.
+        // Before it knows of a new epoch, it may have events that the authority lost.
         guard device.seen.epoch == ledger.epoch else { return }
         let head = store.standing(of: device.space).head
         let (own, other) = try attempt("a root") { () throws(LogError) in
@@ -170,7 +170,7 @@ extension SyncWorld {
     /// Everything in the inbox was refused, and everything refused is there.
     private func checkInbox(_ device: Device, _ store: LogStore) throws {
         let inbox = try readInbox(of: device, store)
-        // That of an event of others may be lost with a server that was put back.
+        // The verdict of an event of others may be lost with a restored server.
         for (origin, token) in inbox
         where ledger.refusal(of: origin) == nil && device.replicas.contains(origin.replica) {
             throw Broken(.once, "event \(token) is in an inbox, and nobody refused it")
@@ -210,7 +210,7 @@ extension SyncWorld {
 
 /// The memory that a value reaches, by reflection.
 enum Reach {
-    /// Bytes of a value and all values in it; what an object holds is not counted.
+    /// Bytes of a value and all values in it, without the contents of objects.
     static func size(of value: Any) -> Int {
         if let bytes = value as? [UInt8] { return bytes.count }
         let mirror = Mirror(reflecting: value)

@@ -7,11 +7,11 @@ import DiarioServer
 import DiarioStorage
 import DiarioSync
 
-// Devices that begin with the sealed files of the server as they lie, as `diario clone` does.
+// Devices that begin with a copy of the server's sealed files, as by `diario clone`.
 
 extension SyncWorld {
-    /// Lists the sealed files of the server, or copies those that were listed before to a new
-    /// device: what is sealed and merged in between changes them.
+    /// Lists the sealed files of the server, or copies those listed before to a new device: sealing
+    /// and merging change them in between.
     func join(_ device: Device, _ draw: inout SeededRandom) throws {
         guard devices.count < Self.deviceCountMax, server.machine.isOn, !server.isWaiting else {
             return
@@ -104,7 +104,7 @@ extension SyncWorld {
         return files
     }
 
-    /// Fetches what is in no segment; false if the server cannot answer now.
+    /// Fetches the events that are in no segment; false if the server cannot answer now.
     private func pullRest(
         _ machine: Machine,
         _ store: LogStore,

@@ -9,7 +9,7 @@ import DiarioSync
 // Programs that start, end and fail.
 
 extension SyncWorld {
-    /// Does what must not fail here, nor is made to; a failure breaks a promise.
+    /// Does something that must not fail, with all faults off; a failure breaks a promise.
     func attempt<Result>(
         _ what: String,
         _ body: () throws(LogError) -> Result
@@ -23,7 +23,7 @@ extension SyncWorld {
         }
     }
 
-    /// Decides whether a log may fail so; afterwards the machine may be off.
+    /// Throws unless the log may fail in this way; afterwards the machine may be off.
     func judge(_ error: LogError, of device: Device?, _ what: String) throws(Broken) {
         let machine = device?.machine ?? server.machine
         trace.add("\(now) \(machine.name) \(what): \(error)")

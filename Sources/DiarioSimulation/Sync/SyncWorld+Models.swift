@@ -21,15 +21,15 @@ extension SyncWorld {
         try compareWithNew(device, digests)
     }
 
-    /// Shows what came or was recorded, as most programs do at once.
+    /// Updates the read models with new events, as most programs do immediately.
     ///
-    /// So effects of pending events are there when others come that go before them.
+    /// So effects of pending events are there when other events come before them.
     func followLog(_ device: Device) throws {
         guard plan.traits.contains(.models), !random.oneIn(3) else { return }
         try updateModels(device, compares: false)
     }
 
-    /// All replicas have the same in their read models, which is what new ones would have.
+    /// All replicas have the same read models, and a rebuild gives them too.
     func checkModelsAtEnd() throws {
         var first: Digests?
         for device in devices {
@@ -64,7 +64,7 @@ extension SyncWorld {
         }
     }
 
-    /// Compares what is in one read model, and what could not be taken, with the events themselves.
+    /// Compares one read model and its quarantine with the events themselves.
     private func checkQuarantine(
         _ device: Device,
         _ store: LogStore,

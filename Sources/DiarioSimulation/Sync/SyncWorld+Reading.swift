@@ -141,7 +141,7 @@ extension SyncWorld {
 
     // MARK: The server's
 
-    /// Adds what the authority wrote since to the ledger, and checks it.
+    /// Adds new events of the authority to the ledger, and checks them.
     func readLedger() throws {
         guard let store = server.machine.store else { return }
         try readEpoch(store)
@@ -177,7 +177,7 @@ extension SyncWorld {
         }
     }
 
-    /// The server came back: what anybody may know of must be as it was.
+    /// The server came back: everything that a device may know must be as it was.
     func readLedgerAgain() throws {
         guard let store = server.machine.store else { return }
         let head = store.standing(of: space).head
@@ -246,7 +246,7 @@ extension SyncWorld {
             device.seen.compared = 0
         }
         if device.seen.epoch != epoch {
-            // A renewal that was cut goes on, also when the next epoch has begun meanwhile.
+            // A renewal that was cut continues, even if the next epoch has begun meanwhile.
             guard epoch == ledger.epoch || histories[epoch] != nil, device.seen.epoch < epoch
             else {
                 throw Broken(
@@ -301,7 +301,7 @@ extension SyncWorld {
         try checkKept(device)
     }
 
-    /// Looks for each event of others that a device has to keep since the server lost it.
+    /// Checks each event of others that a device must keep since the server lost it.
     private func checkOthers(
         _ device: Device,
         _ store: LogStore,
@@ -330,8 +330,8 @@ extension SyncWorld {
         }
     }
 
-    /// Looks for each event of a device that has no verdict there: it is in the lane, or where its
-    /// verdict says.
+    /// Checks each event of a device without a verdict there: it is in the lane, or has the place
+    /// of its verdict.
     func checkKept(_ device: Device) throws {
         guard let store = device.machine.store else { return }
         let history = try history(of: device, store)
@@ -369,7 +369,7 @@ extension SyncWorld {
         }
     }
 
-    /// Checks what is pending on a device, learns the origins of it, and gives its tokens.
+    /// Checks the lane of a device, learns its origins, and gives its tokens.
     @discardableResult
     private func checkLane(
         _ device: Device,
@@ -429,8 +429,8 @@ extension SyncWorld {
             .sorted(by: { $0.key < $1.key }) where !pending.contains(token)
         {
             guard hold.certainty == .unknown,
-                // An earlier disk may have sent it; else what was sent is still there. Under its
-                // origin another device may have sent something else.
+                // An earlier disk may have sent it; else a sent event is still there. Under its
+                // origin another device may have sent another event.
                 device.isPutBack || !history.hasVerdict(token)
                     || hold.origin.flatMap({ history.verdict(of: $0) }) == nil
             else { continue }

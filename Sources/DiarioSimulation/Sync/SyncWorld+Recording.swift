@@ -4,7 +4,7 @@ import DiarioFormat
 import DiarioLog
 import DiarioSync
 
-// Events that are recorded, and what is promised of them.
+// Recording of events, with the promises that follow.
 
 extension SyncWorld {
     /// The events of one append, with their entries in the book.
@@ -171,7 +171,7 @@ extension SyncWorld {
         planned.contents.append(isSingle ? .singles(drafts) : .batches(drafts))
     }
 
-    /// An event of a device, or of the server; whether its actor may not be named there.
+    /// An event of a device, or of the server, and true if its actor is not allowed.
     private func drawEvent(
         _ device: Device?,
         _ base: UInt64,
@@ -211,7 +211,7 @@ extension SyncWorld {
         return (event, isWrongActor)
     }
 
-    /// Mostly what the space knows as far as the device does.
+    /// Mostly a type that the space has adopted as far as the device knows.
     private func drawKind(
         _ device: Device?,
         _ hasFlaws: Bool,
@@ -224,7 +224,7 @@ extension SyncWorld {
             kind != .other && (isAhead || (kind.packVersion ?? .max) <= max(version, 1))
         }
         let kind = kinds[draw.below(kinds.count)]
-        // Whoever has another schema has it always.
+        // A device with another schema always uses it.
         return kind == .note && device?.hasOtherSchema == true ? .other : kind
     }
 

@@ -85,7 +85,7 @@ extension SyncWorld {
                     + "\(report.sealedPending) pending"
             )
         } catch .noSchema {
-            // An event of a type that nobody knows stays where it is.
+            // An event of an unknown type stays where it is.
             trace.add("\(now) \(machine.name) seals not")
         } catch {
             return try judge(error, of: device, "seal")
@@ -94,7 +94,7 @@ extension SyncWorld {
         try checkIndex(of: machine)
     }
 
-    /// Looks at everything that runs.
+    /// Checks everything that runs.
     private func check() throws {
         for device in devices {
             guard let store = device.machine.store else { continue }

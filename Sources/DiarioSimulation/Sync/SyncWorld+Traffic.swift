@@ -26,7 +26,7 @@ extension SyncWorld {
         try drive(device)
     }
 
-    /// Lets a session do its next step.
+    /// Makes a session do its next step.
     func drive(_ device: Device) throws {
         guard device.machine.isOn, device.session != nil, device.request == nil else { return }
         device.machine.setClock(now)
@@ -54,7 +54,7 @@ extension SyncWorld {
         }
     }
 
-    /// A log failed under a session, so that one ends, and somebody begins another.
+    /// A log failed under a session: it ends, and another one begins later.
     private func endSync(_ device: Device, _ error: LogError) throws {
         try judge(error, of: device, "sync")
         guard device.machine.isOn, try findSpace(device) else { return }
@@ -163,7 +163,7 @@ extension SyncWorld {
                 at: now + delivery.delay
             )
         }
-        // Whoever runs it sees that its disk fails.
+        // Its operator sees that the disk fails.
         if server.machine.hasFaults || server.machine.mayOweFailures, random.oneIn(4),
             Self.isUnavailable(answer)
         {
@@ -172,7 +172,7 @@ extension SyncWorld {
         }
     }
 
-    /// Remembers what a push brings that has no verdict yet: a refusal names origins alone.
+    /// Notes pushed events without a verdict, since a refusal names only origins.
     func notePushed(_ request: [UInt8]) {
         let push: Push
         switch try? SyncMessage(request.span) {

@@ -55,7 +55,7 @@ final class SyncWorld {
         case mend(device: Int?)
         /// A token gives rights again.
         case allow(device: Int)
-        /// The operator of the server says that it goes on.
+        /// The operator resumes the server.
         case resume
     }
 
@@ -65,7 +65,7 @@ final class SyncWorld {
         case time
         /// There may be news.
         case news
-        /// Somebody says to go on.
+        /// A person ends a pause.
         case person
     }
 
@@ -118,7 +118,7 @@ final class SyncWorld {
         sizes.segmentCount = 4 << random.below(3)
         sizes.mergedCount = sizes.segmentCount * (1 + random.below(4))
         sizes.retirementMilliseconds = 1000
-        // Not drawn: the worlds of known seeds stay what they are.
+        // Not random, so that the worlds of known seeds stay the same.
         sizes.columnsCountMin = 2 * sizes.segmentCount
         sizes.contextCountMin = 3
         if plan.traits.contains(.smallExchanges) {
@@ -163,7 +163,7 @@ final class SyncWorld {
         trace.add("\(devices.count) devices, traits \(plan.traits.rawValue)")
     }
 
-    /// Lets all come that is to come until a time, and makes it that time.
+    /// Handles everything due until a time, and advances to it.
     func advance(to time: Int64) throws {
         while let (next, event) = agenda.next(until: time) {
             now = max(now, next)
@@ -172,7 +172,7 @@ final class SyncWorld {
         now = max(now, time)
     }
 
-    /// Lets the next thing come; false if there is none until a time.
+    /// Handles the next thing; false if there is none until a time.
     func advanceOnce(until time: Int64) throws -> Bool {
         guard let (next, event) = agenda.next(until: time) else { return false }
         now = max(now, next)

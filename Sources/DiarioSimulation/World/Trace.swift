@@ -1,6 +1,6 @@
 /// The trace of a world, line by line.
 package struct Trace: Sendable {
-    /// The last lines; all of them if they are to be shown.
+    /// The last lines, or all if requested.
     package private(set) var lines: [String] = []
     package private(set) var count = 0
     /// Of all lines: two runs that did the same have the same.

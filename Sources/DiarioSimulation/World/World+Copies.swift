@@ -6,7 +6,7 @@ import DiarioStorage
 // Copies of the directory: they are cloned, or damaged.
 
 extension World {
-    /// Copies the disk and goes on there as a backup would that is used as well.
+    /// Copies the disk and runs a world on the copy, as if a backup were used as well.
     func clone() throws {
         guard !hasFaults else { return }
         let copy = disk.copy()
@@ -168,7 +168,7 @@ extension World {
                 switch error {
                 // The plain reader of this simulator does not find the seeds of such a log.
                 case .corrupt, .format: continue
-                // On a copy of what is durable alone it may be missing.
+                // On a copy of only the durable bytes it may be missing.
                 case .unknownSpace where frailSpaces.contains(id): continue
                 default: throw Violation("damage gives \(error)")
                 }

@@ -301,7 +301,7 @@ extension World {
     }
 
     func remove(_ process: Int32) throws {
-        // The manifest goes at once, whatever is written and not synced.
+        // The manifest goes immediately, whatever is written and not synced.
         guard tail.isEmpty else { return }
         let store = try store(process)
         guard settled.spaces.count > 1, let id = drawSpace(settled) else { return }

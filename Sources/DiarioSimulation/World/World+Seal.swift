@@ -2,15 +2,15 @@ import DiarioCore
 import DiarioLog
 import DiarioStorage
 
-// Sealing, which changes where events lie and nothing of what is shown.
+// Sealing, which moves events and changes nothing that readers see.
 
 extension World {
-    /// Seals a space, or one that is drawn: all of it, or what fills runs.
+    /// Seals a chosen or random space: all of it, or only full runs.
     func seal(_ process: Int32, _ chosen: SpaceID? = nil) throws {
         guard let id = chosen ?? drawSpace(settled) else { return }
         let store = try store(process)
         let all = random.oneIn(3)
-        // Also if it fails: nobody may say any more which positions are released.
+        // Also if it fails: it is not known any more which positions are released.
         sealed.insert(id)
         do throws(LogError) {
             let report = try store.seal(id, all: all)
@@ -33,7 +33,7 @@ extension World {
 
     /// Files of segments are those that the manifest names, and no others.
     private func checkFiles(of id: SpaceID, in store: LogStore) throws {
-        // A planned cut may come here, and what cannot be removed stays.
+        // A planned cut may come here, and files that cannot be removed stay.
         guard !hasPlannedCut, !hasFaults else { return }
         let manifest = try attempt("status") { () throws(LogError) in
             try store.status(of: id).manifest

@@ -3,7 +3,7 @@ import DiarioFormat
 import DiarioLog
 import DiarioStorage
 
-// Finding out what the log holds, and whether it may.
+// Comparing the log with all states that it may have.
 
 extension World {
     /// A name that says the same in each run.
@@ -15,7 +15,7 @@ extension World {
         }
     }
 
-    /// Decides whether an error may be; goes on after the end of a process, or of the power.
+    /// Throws unless an error is allowed; continues after the end of a process or a power cut.
     func judge(_ error: LogError, of process: Int32, _ what: String) throws {
         switch error {
         case .storage(.cut) where hasPlannedCut:
@@ -61,9 +61,9 @@ extension World {
         return store
     }
 
-    /// Compares what a process sees with each state in which the log may be.
+    /// Compares the view of a process with each state that the log may have.
     ///
-    /// The process must know all that is there.
+    /// The process must have read all of the log.
     func resolve(_ process: Int32) throws {
         let store = try store(process)
         guard try adoptSpaces(store, of: process) else { return }
@@ -84,7 +84,7 @@ extension World {
         throw Violation(what)
     }
 
-    /// Lets go of events that are not in the log: their origins may be given again.
+    /// Forgets events that are not in the log: their origins may be given again.
     private func forget(_ lost: ArraySlice<Effect>) {
         trace.add("lost \(lost.count) of the tail")
         for case .append(let id, let events) in lost {
@@ -92,10 +92,10 @@ extension World {
         }
     }
 
-    /// Takes up spaces that were made while the answer got lost.
+    /// Adopts spaces that were made although the answer got lost.
     ///
-    /// False if the power was cut: tidying up, of which nobody is told, can be the last thing that
-    /// happens before.
+    /// False if the power was cut: clearing up, which is not reported, can be the last thing
+    /// before it.
     private func adoptSpaces(_ store: LogStore, of process: Int32) throws -> Bool {
         let manifests: [Manifest]
         do throws(LogError) { manifests = try store.manifests() } catch {
@@ -219,9 +219,9 @@ extension World {
         }
     }
 
-    /// Takes up what others wrote, without the lock.
+    /// Replays frames of other processes, without the lock.
     func refresh(_ process: Int32) throws {
-        // A sync that fails without the lock cannot be mended, only reported.
+        // A sync that fails without the lock can only be reported.
         guard !hasFaults else { return }
         let store = try store(process)
         do throws(LogError) {
@@ -235,7 +235,7 @@ extension World {
         try resolve(process)
     }
 
-    /// Reads what a process knows, which may be old, but never wrong.
+    /// Reads the state that a process knows, which may be old, but never wrong.
     func readStale(_ process: Int32) throws {
         let store = try store(process)
         var positions: [SpaceID: [Origin: UInt64]] = [:]

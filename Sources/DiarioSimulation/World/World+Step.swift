@@ -35,7 +35,7 @@ extension World {
         return .append
     }
 
-    /// Lets something happen, drawn by chance.
+    /// Does one random step.
     func step() throws {
         if stores.isEmpty { return try open(Int32(random.below(3))) }
         try perform(drawStep())
@@ -202,7 +202,7 @@ extension World {
         if let copy { try flipAfterCrash(copy) }
     }
 
-    /// A crash tears frames at most; it never damages what was acknowledged.
+    /// A crash may tear frames; it never damages acknowledged ones.
     private func checkReport(_ process: Int32) throws {
         let report = try store(process).report
         if let fault = report.fault { throw Violation("false damage: \(fault.message)") }

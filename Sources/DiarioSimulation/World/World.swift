@@ -3,11 +3,12 @@ import DiarioFormat
 import DiarioLog
 package import DiarioStorage
 
-/// One data directory with all that can happen to it, drawn from one seed.
+/// One data directory with every fault drawn from one seed: processes write to it on a disk that
+/// tears, loses and refuses, and of which bits flip.
 ///
-/// A model remembers what was asked for and what was answered. The state that the log may be in is
-/// known but for a tail of changes: those that were only written, which a power cut may take, and
-/// those whose answer got lost. Of the tail always the first so many are there.
+/// A model remembers requests and answers. The state of the log is known but for a tail of changes:
+/// those written and not synced, which a power cut may take, and those whose answer got lost. Some
+/// prefix of the tail is always there.
 package final class World {
     package let seed: UInt64
     package internal(set) var trace: Trace
@@ -86,7 +87,7 @@ package final class World {
         try makeSpace(0)
     }
 
-    /// A world that goes on in a copy of another one's directory.
+    /// A world that continues in a copy of another one's directory.
     init(copyOf original: World, on disk: CrashDisk) {
         seed = original.seed
         kinds = original.kinds
@@ -98,7 +99,7 @@ package final class World {
         clock.set(milliseconds: original.clock.now.milliseconds)
         self.disk = disk
         settled = original.settled
-        // Only what is durable was copied.
+        // Only durable bytes were copied.
         tail = original.tail
         lastNumber = original.lastNumber
         strangers = original.strangers
@@ -152,7 +153,7 @@ package final class World {
         return ids[random.below(ids.count)]
     }
 
-    /// Does what must not fail here, nor is made to; a failure breaks a promise.
+    /// Does something that must not fail, with all faults off; a failure breaks a promise.
     func attempt<Result>(
         _ what: String,
         _ body: () throws(LogError) -> Result
