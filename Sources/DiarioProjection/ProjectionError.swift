@@ -17,9 +17,9 @@ package enum ProjectionError: Error, Hashable, Sendable {
         switch self {
         case .file(let path, let error):
             "\(path): \(error.message)"
-                + (error.kind == .damaged ? ". Build it anew: diario rebuild" : "")
+                + (error.kind == .damaged ? ". Rebuild it: diario rebuild" : "")
         case .damaged(let path, let what):
-            "\(path): \(what). Build it anew: diario rebuild"
+            "\(path): \(what). Rebuild it: diario rebuild"
         case .pack(let name, let file, let line, let message):
             "the pack \(name) cannot be used: \(file), line \(line): \(message)"
         case .query(let fault): fault.message

@@ -76,7 +76,7 @@ extension ReadModels {
         var newer = space
         try newer.refresh()
         guard newer.id == spaceID else {
-            throw DiarioError(.busy, "An import made the space anew just now. Do it again.")
+            throw DiarioError(.busy, "An import has just replaced the space. Do it again.")
         }
         space = newer
     }

@@ -277,7 +277,7 @@ package final class ReadModels {
         guard try summary.history == space.history() else {
             note(
                 "The log is not what it was (events were lost, or another epoch began), so the "
-                    + "read models of \(name) are built anew."
+                    + "read models of \(name) are rebuilt."
             )
             return nil
         }
@@ -311,7 +311,7 @@ package final class ReadModels {
         do throws(ProjectionError) {
             return try ModelSummary(path: path, isImmutable: place.isReadOnly)
         } catch .file(_, let error) where error.kind == .damaged || error.kind == .invalid {
-            note("\(path) is damaged (\(error.message)) and is built anew")
+            note("\(path) is damaged (\(error.message)) and is rebuilt")
             return nil
         } catch {
             throw DiarioError(error)

@@ -350,7 +350,7 @@ enum EventFault: Error {
             (
                 "version",
                 "the pack of these read models has no such version of the type; adopt one that "
-                    + "has it, or build them anew if that was done: diario rebuild"
+                    + "has it, or rebuild them if that was done: diario rebuild"
             )
         case .upcast(let message): ("upcast", message)
         case .file(let error): ("file", error.message)

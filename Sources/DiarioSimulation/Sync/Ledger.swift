@@ -74,7 +74,7 @@ struct Ledger {
         guard origin.sequence == expected else {
             throw Broken(
                 .sequences,
-                "\(origin.text) stands at position \(position), and \(expected) comes next"
+                "\(origin.text) is at position \(position), and \(expected) comes next"
             )
         }
         if let before = entries.last, before.acceptedAt > entry.acceptedAt {
@@ -119,13 +119,13 @@ struct Ledger {
     ) throws(Broken) {
         let origin = row.envelope.origin
         guard let entry = book[event.token], book.isSame(event, as: event.token) else {
-            throw Broken(.content, "nobody recorded what stands at position \(position)")
+            throw Broken(.content, "no device recorded the event at position \(position)")
         }
         try place(event.token, at: position, book)
         guard entry.fate != .lost else {
             throw Broken(
                 .content,
-                "event \(event.token), which its device lost, stands at \(position) as "
+                "event \(event.token), which its device lost, is at \(position) as "
                     + origin.text
             )
         }
@@ -139,7 +139,7 @@ struct Ledger {
         ) {
             throw Broken(
                 .verdicts,
-                "event \(event.token) stands at \(position) against the rule \(rule)"
+                "event \(event.token) is at \(position) against the rule \(rule)"
             )
         }
     }

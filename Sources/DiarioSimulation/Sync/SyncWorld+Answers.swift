@@ -127,7 +127,7 @@ extension SyncWorld {
                 else {
                     throw Broken(
                         .verdicts,
-                        "\(origin.text) is said to stand at \(position + index)"
+                        "\(origin.text) is said to be at \(position + index)"
                     )
                 }
             case .refused(let position):

@@ -58,7 +58,7 @@ extension SyncWorld {
             let names = digests.keys.sorted().filter { digests[$0] != new[$0] }
             throw Broken(
                 .equal,
-                "updated read models of \(device.name) are not what is built anew: "
+                "updated read models of \(device.name) are not those of a rebuild: "
                     + names.joined(separator: ", ")
             )
         }

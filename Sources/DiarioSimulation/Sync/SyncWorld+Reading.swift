@@ -241,7 +241,7 @@ extension SyncWorld {
         }
         if device.seen.space != device.space {
             counts.renewals += 1
-            trace.add("\(now) \(device.name) is made anew in epoch \(epoch)")
+            trace.add("\(now) \(device.name) is rebuilt in epoch \(epoch)")
             device.models = nil
             device.seen.compared = 0
         }

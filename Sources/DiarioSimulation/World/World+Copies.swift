@@ -103,7 +103,7 @@ extension World {
         }
         defer { copy.kill(0) }
         if let broken, store.report.fault == nil {
-            throw Violation("whole frames behind a damaged one in file \(broken) are let go of")
+            throw Violation("whole frames behind a damaged one in file \(broken) are dropped")
         }
         try readRest(store)
     }
