@@ -99,14 +99,14 @@ extension Diary {
         LiveQuery(diary: self, question: .sql(query, parameters.mapValues { Value($0) }))
     }
 
-    /// Builds the read models of all packs anew from the log, beside those that are read meanwhile.
+    /// Rebuilds the read models of all packs from the log, beside the live ones.
     ///
-    /// Other calls go on while this one waits: threads of its own build. When the task is
-    /// cancelled or the diary closed, it ends with the transaction that it is in, and what is read
-    /// stays as it was; the next call goes on from there.
+    /// Other calls still work meanwhile: the build has its own threads. When the task is cancelled
+    /// or the diary closed, it ends after its current transaction, and the live read models stay;
+    /// the next call continues from there.
     ///
-    /// - Parameter progress: Told how many of how many events, of all packs together, were applied;
-    ///   on one thread after another.
+    /// - Parameter progress: Called with the number of applied events and of all, for all packs
+    ///   together; on one thread after another.
     /// - Throws: `CancellationError` when the task is cancelled; ``DiarioError`` if the diary is
     ///   closed, if the disk refuses, or if nothing may be written.
     public func rebuild(
@@ -137,14 +137,14 @@ extension Diary {
 
     /// Reads what other processes recorded; throws if the diary was closed.
     ///
-    /// If one of them made the space anew, the diary goes on with that.
+    /// If one of them replaced the space, the diary continues with the new one.
     func refresh() throws(DiarioError) {
         _ = try shared.update { (space) throws(DiarioError) in try space.refresh() }
     }
 
     func models() throws(DiarioError) -> ReadModels {
         let space = space
-        // Those of a space that was made anew are others.
+        // A replaced space has other read models.
         if let readModels, readModels.spaceID == space.id {
             readModels.space = space
             return readModels
@@ -204,10 +204,9 @@ extension Diary {
         return try models.ask(question)
     }
 
-    /// Whether one of these tables may have changed since somebody asked last.
+    /// True if one of these tables may have changed since `last`.
     ///
-    /// All that changed until then is noted for everybody who asks. `now` is to be given back as
-    /// `last` the next time.
+    /// Changes until then are noted for all callers. Pass `now` as `last` the next time.
     func hasChanged(
         _ tables: Set<String>,
         readBy question: Question,

@@ -22,7 +22,7 @@ public actor Diary {
     nonisolated let changes = ChangeSignal()
     /// Asked when it is about to be closed: queries end then.
     nonisolated let closing = BuildStop()
-    /// Where its sync stands.
+    /// The state of its sync.
     nonisolated let syncing = SyncWatch()
     /// The sync in the background, if it is connected.
     var connection: Task<Void, Never>?

@@ -8,8 +8,8 @@ import Synchronization
 public struct EventBatch: Sendable {
     /// Always one.
     ///
-    /// All of a batch is behind one reference, so that handing it on to another thread
-    /// counts no others. Threads that count the same references all the time slow each other down.
+    /// A batch is one reference, so that passing it to another thread counts no others. Threads
+    /// that count the same references slow each other down.
     private var contents: [Contents]
 
     struct Contents: Sendable {
@@ -35,7 +35,7 @@ public struct EventBatch: Sendable {
 
     /// The number of events.
     public var count: Int { contents[0].draft.events.count }
-    /// Whether no event was added yet.
+    /// True if no event was added yet.
     public var isEmpty: Bool { contents[0].draft.isEmpty }
 
     /// The batch as the log takes it.
@@ -112,7 +112,7 @@ public struct EventBatch: Sendable {
         return ThingID(event: count, ofBatch: contents[0].number)
     }
 
-    /// What is known of an event beside its type and its payload.
+    /// The parts of an event besides its type and payload.
     struct Envelope {
         let at: Timestamp?
         let actor: String?
@@ -179,7 +179,7 @@ extension EventBatch.Contents {
         try append(fields.builder.payload, type)
     }
 
-    /// The type that a Swift type stands for; looked for once in each batch.
+    /// The event type of a Swift type; searched once in each batch.
     private mutating func type<Event: TypedEvent>(
         of event: Event.Type
     ) throws(DiarioError) -> EventType {

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Reads the events of a diary piece by piece.
 final class EventPages: Sendable {
-    /// What is read.
+    /// The kind of a read.
     enum Request: Sendable {
         case stored(EventFilter, EventOrder)
         /// The position is one of this history, if that is known.
@@ -19,7 +19,7 @@ final class EventPages: Sendable {
     /// Events that were read together.
     struct Page: Sendable {
         var events: [RecordedEvent] = []
-        /// Whether there is no more for now.
+        /// True if there is no more for now.
         var isAtEnd = false
     }
 
@@ -28,7 +28,7 @@ final class EventPages: Sendable {
         /// The space that is read, and its history.
         var space: SpaceID?
         var lineage: Lineage?
-        /// Whether something was read of it.
+        /// True if something of it was read.
         var hasBegun = false
         /// True once all stored events were read.
         var isDone = false
@@ -54,7 +54,7 @@ final class EventPages: Sendable {
     func next(in shared: SharedSpace) throws(DiarioError) -> Page {
         try state.withLock { (state) throws(DiarioError) in
             do throws(DiarioError) { return try next(&state, in: shared) } catch {
-                // What took its place is read from here on, unless a part would come twice.
+                // The space that replaced it is read from here on, unless a part would come twice.
                 let isRenewed = (try? Self.refreshed(shared))?.id ?? state.space != state.space
                 guard isRenewed, request.isFollowing || !state.hasBegun else { throw error }
                 state.reader = nil

@@ -17,7 +17,7 @@ public struct EventSequence: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let diary: Diary
         private let pages: EventPages
-        /// What was read ahead, the next event last.
+        /// Events read ahead, the next one last.
         private var events: [RecordedEvent] = []
 
         /// Others may record too, and only the log tells of that.
@@ -69,17 +69,17 @@ extension Diary {
         EventSequence(diary: self, request: .stored(filter, order))
     }
 
-    /// The events behind a position, and then those to come, as they get their positions: each
-    /// once, in order, without end.
+    /// The events after a position, and then new ones as they get their positions: each once, in
+    /// order, without end.
     ///
-    /// An event that is pending comes when it has a position. Who notes the position of the last
-    /// event that was dealt with goes on from there another time. If another process imports into
-    /// this diary while it is empty, which makes it anew, all events of the import come.
+    /// A pending event comes when it has a position. To continue another time, keep the position
+    /// of the last event that was handled. If another process imports into this diary while it is
+    /// empty, which replaces its space, all events of the import come.
     ///
     /// - Parameters:
-    ///   - position: Where to begin: 0 for the first event, nil for those to come.
-    ///   - filter: Which events are wanted.
-    /// - Returns: The events, each time it is iterated over from there on.
+    ///   - position: The position after which to begin: 0 for all events, nil for new ones only.
+    ///   - filter: Selects the events.
+    /// - Returns: The events; each iteration begins there.
     public nonisolated func follow(
         after position: UInt64? = nil,
         _ filter: EventFilter = EventFilter()

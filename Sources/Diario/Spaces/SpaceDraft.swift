@@ -10,7 +10,7 @@ struct SpaceDraft {
     /// Held while the space is made, so that nobody takes its folder for a remain.
     private let lock: any DirectoryLock
 
-    /// Where the space is made.
+    /// The folder in which the space is made.
     var path: String { folder + "/" + name }
 
     private static let prefix = LogPaths.directoryName + ".new-"

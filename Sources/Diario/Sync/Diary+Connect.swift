@@ -5,15 +5,15 @@ public import DiarioTransport
 extension Diary {
     /// Syncs with a server in the background from now on, until ``disconnect()`` or ``close()``.
     ///
-    /// Returns at once. What is recorded is sent within a moment, and what others record comes as
-    /// soon as the server has it; without a network it is tried again, at most a minute apart.
-    /// ``syncStatus`` says where it stands. If the server refuses for good, as when the token was
+    /// Returns immediately. New events are sent within a moment, and events of others come as soon
+    /// as the server has them; without a network it tries again, at most a minute apart.
+    /// ``syncStatus`` gives its state. If the server refuses for good, as when the token was
     /// revoked, the status stays ``SyncStatus/Phase-swift.enum/paused`` with the reason, until this
-    /// is called again. A diary that is connected lives until it is closed or disconnected.
+    /// is called again. A connected diary lives until it is closed or disconnected.
     ///
     /// - Parameters:
-    ///   - address: Where the space is, as `https://example.org/v1/spaces/home`.
-    ///   - token: What the server's `diario token create` printed.
+    ///   - address: The address of the space, as `https://example.org/v1/spaces/home`.
+    ///   - token: The output of `diario token create` on the server.
     ///   - certificates: A file with certificates to trust in place of the system's, in PEM.
     /// - Throws: ``DiarioError`` if the address or the token cannot be right, or if the diary is
     ///   connected already or was closed.
@@ -32,7 +32,7 @@ extension Diary {
         connection = Task { [self] in
             while !Task.isCancelled {
                 let id = space.id
-                // What is wrong is in the status.
+                // The error is in the status.
                 do { try await keepSynced(with: transport) } catch {
                     if isRenewed(since: id) { continue }
                     noteEnd(of: error)
@@ -43,9 +43,9 @@ extension Diary {
         }
     }
 
-    /// Ends the sync in the background; when this returns, nothing of it goes on.
+    /// Ends the sync in the background; when this returns, it has stopped.
     ///
-    /// What was not sent stays pending. Does nothing if the diary is not connected.
+    /// Events that were not sent stay pending. Does nothing if the diary is not connected.
     public func disconnect() async {
         let ended = connection
         connection = nil
@@ -69,7 +69,7 @@ extension Diary {
     /// So long it is waited after the disk was full, or while somebody syncs or publishes by hand.
     private static let retryInterval = Duration.seconds(2)
 
-    /// Whether another process put another space in the place of this one.
+    /// True if another process replaced this space.
     private func isRenewed(since id: SpaceID) -> Bool {
         try? refresh()
         return space.id != id

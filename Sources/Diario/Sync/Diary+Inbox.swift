@@ -7,12 +7,12 @@ extension Diary {
     /// - Throws: ``DiarioError`` if the disk refuses, or a file of the inbox is damaged.
     public func inbox() throws -> [InboxBatch] { try space.inbox() }
 
-    /// What others recorded about the subjects of a batch while its author did not know it: behind
-    /// its base, and before it was refused.
+    /// Concurrent events of others about the subjects of a batch: after its base, and before its
+    /// refusal.
     ///
     /// - Parameters:
     ///   - batch: A batch of the inbox.
-    ///   - limit: How many events at most, the last ones.
+    ///   - limit: The most events, of which the last ones are returned.
     /// - Returns: The events in order of position.
     /// - Throws: ``DiarioError`` if the disk refuses, or the log is damaged.
     public func concurrentEvents(

@@ -57,7 +57,7 @@ extension Diary {
         }
     }
 
-    /// What the server lacks still counts as what lags behind.
+    /// The lag is the number of events that the server still lacks.
     private static func status(_ session: PublishSession) -> SyncStatus {
         var status = SyncStatus()
         status.phase = .pushing

@@ -6,16 +6,16 @@ public import DiarioTransport
 extension Diary {
     /// Syncs with the authority until there is nothing more to exchange.
     ///
-    /// Events that others recorded are fetched and those recorded here are sent. When this returns,
-    /// all that it reports is on disk. When it throws, what was exchanged before is kept, nothing
-    /// recorded here is lost, and the same call may be made again.
+    /// Fetches events of others and sends those recorded here. When this returns, everything that
+    /// it reports is on disk. When it throws, earlier progress is kept, nothing recorded here is
+    /// lost, and the call can be repeated.
     ///
-    /// With `rejoining`, the diary first goes back to what the authority has as well: own events
-    /// behind that wait to be sent again, and those of others are kept. It is what remains after
-    /// ``DiarioError/Kind-swift.enum/diverged``, and nothing is lost by it.
+    /// With `rejoining`, the diary first goes back to the part of the history that the authority
+    /// has too: own events after that are pending again, and those of others are kept. This is the
+    /// remedy for ``DiarioError/Kind-swift.enum/diverged``, and loses nothing.
     ///
-    /// A server that was restored from an older backup and waits gets back what it lacks, if the
-    /// token has the right admin.
+    /// A server that was restored from an older backup and waits gets the events that it lacks, if
+    /// the token has the right admin.
     ///
     /// - Throws: ``DiarioError`` if the authority cannot be reached or refuses, or the disk fails.
     @discardableResult
@@ -38,7 +38,7 @@ extension Diary {
         try await sync(with: transport) { $0.relay() }
     }
 
-    /// How many events of others are kept here, since the server lost them.
+    /// The number of events of others that are kept here, since the server lost them.
     ///
     /// - Throws: ``DiarioError`` if the disk fails.
     public func keptCount() throws -> Int {
@@ -148,7 +148,7 @@ extension Diary {
                 }
                 session.heardOfNews()
             case .wait(let until):
-                // What stands in the way is said by the next answer.
+                // If this fails, the next answer gives the reason.
                 if session.serverWaits, (try? await giveBack(with: transport)) == true {
                     session.goOn()
                     continue
@@ -162,7 +162,7 @@ extension Diary {
 
     /// So long a rest takes at the most if whoever carries the messages tells of news.
     private static let restMax = Duration.seconds(300)
-    /// How often it is looked whether other programs recorded something.
+    /// The interval of checks for events that other programs recorded.
     private static let lookInterval = Duration.milliseconds(500)
 
     /// Until something is recorded, or there are news.
@@ -193,9 +193,9 @@ extension Diary {
         }
     }
 
-    /// Where the sync stands: now, and each time it changes.
+    /// The state of the sync: now, and each time it changes.
     ///
-    /// Keeps the newest only: who looks rarely sees what is, not what was.
+    /// Only the newest state is kept for a slow reader.
     public nonisolated var syncStatus: AsyncStream<SyncStatus> { syncing.statuses() }
 
     // MARK: One session at a time
@@ -250,7 +250,7 @@ extension Diary {
         let isRenewed = session.space != before
         guard isRenewed || space.store.standing(of: before).head != head else { return }
         try shared.update { (space) throws(DiarioError) in
-            // It was made anew, and so are its read models; else packs may have been adopted.
+            // It was replaced, and so are its read models; otherwise packs may have been adopted.
             if isRenewed {
                 try space.move(to: session.space)
             } else {

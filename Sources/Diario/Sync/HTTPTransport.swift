@@ -18,12 +18,12 @@ public struct HTTPTransport: Transport {
     private let certificates: String?
     private let client = HTTPClient()
     private let counter = Counter()
-    /// Who asks, for people who look at the server.
+    /// The asking replica, shown by the server to people.
     package var replica: ReplicaID?
-    /// So long an answer may stand still.
+    /// Seconds without a byte of the answer after which the request fails.
     package var stallSeconds = 30
 
-    /// What went over the wire, which copies of a transport share.
+    /// The traffic, shared by copies of a transport.
     private final class Counter: Sendable {
         let traffic = Mutex(TransportTraffic())
     }
@@ -83,7 +83,7 @@ public struct HTTPTransport: Transport {
     /// So long a server is asked to wait for news.
     private static let waitSeconds = 50
 
-    /// What is at a path below that of the space; a refusal is thrown.
+    /// Gets a path below that of the space; throws a refusal.
     package func get(
         _ path: String,
         accept: String = "application/json",

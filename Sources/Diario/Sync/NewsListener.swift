@@ -9,9 +9,9 @@ final class NewsListener: Sendable {
     private let known = ChangeSignal()
 
     private struct State: Sendable {
-        /// How many events the authority has, as far as the sync knows; nil before its first rest.
+        /// The authority's head as far as the sync knows; nil before its first rest.
         var head: UInt64?
-        /// How many it has by what was heard; more than it can have if that is not known.
+        /// Its head as last heard; more than it can have if that is not known.
         var heard: UInt64 = 0
     }
 
@@ -27,7 +27,7 @@ final class NewsListener: Sendable {
         known.raise()
     }
 
-    /// Whether something was heard that the sync does not know yet; says so once.
+    /// True if news were heard that the sync does not know yet; once for each.
     func takeNews() -> Bool {
         state.withLock { state in
             defer { state.heard = 0 }

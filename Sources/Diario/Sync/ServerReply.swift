@@ -3,12 +3,12 @@ package import DiarioSchema
 package import DiarioSync
 package import DiarioTransport
 
-/// What a server, or something on the way to it, answered: schema/format/http.md, section 6.
+/// The answer of a server, or of something in between: schema/format/http.md, section 6.
 package struct ServerReply: Sendable {
     package let status: Int
     package let headers: [String: String]
     package let body: [UInt8]
-    /// Where it came from, for people.
+    /// The server that it came from, for people.
     package let server: String
 
     static let messageType = "application/vnd.diario.message"
@@ -33,10 +33,10 @@ package struct ServerReply: Sendable {
         return try? JSON.parse(body).value
     }
 
-    /// Why the server does nothing about the request.
+    /// The reason why the server refuses the request.
     ///
-    /// - Throws: `TransportError` if this is no answer of a Diario server: then it may be another
-    ///   one the next time, as behind the login page of a hotel.
+    /// - Throws: `TransportError` if this is no answer of a Diario server, but for example of the
+    ///   login page of a hotel: then the next one may be.
     package func refusal() throws(TransportError) -> Refusal {
         let problem = mediaType == Self.problemType ? json : nil
         let words = ["detail", "remedy"].compactMap { problem?.member($0)?.item.value.text }

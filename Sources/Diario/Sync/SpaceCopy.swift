@@ -12,7 +12,7 @@ import DiarioTransport
 /// All is done in a folder `.diario.clone`, which becomes `.diario` at the end. What a copy that
 /// was broken off left there, the next one goes on with.
 package struct SpaceCopy: Sendable {
-    /// How far it has come.
+    /// The progress of a copy.
     package enum Progress: Sendable {
         case bytes(done: UInt64, of: UInt64)
         case events(done: UInt64, of: UInt64)
@@ -20,7 +20,7 @@ package struct SpaceCopy: Sendable {
 
     package static let temporaryName = LogPaths.directoryName + ".clone"
     private static let lockName = "copying"
-    /// How often a server may put segments together while they are copied.
+    /// How often a server may merge segments while they are copied.
     private static let attemptCountMax = 8
 
     private let store: LogStore
@@ -129,7 +129,7 @@ package struct SpaceCopy: Sendable {
         for attempt in 0..<Self.attemptCountMax {
             if attempt > 0 { listing = try await Self.listing(from: transport) }
             let space = try staged(for: listing)
-            // What was taken over is whole; the rest comes by a sync.
+            // The copied part is whole; the rest comes by a sync.
             if store.standing(of: space).head == 0 {
                 guard try await copyFiles(of: listing, to: space) else { continue }
                 try takeOver(listing, in: space)
@@ -148,7 +148,7 @@ package struct SpaceCopy: Sendable {
     private func staged(for listing: SegmentListing) throws(DiarioError) -> SpaceID {
         try logging { () throws(LogError) in
             for manifest in try store.manifests() {
-                // What a lane was taken over into and did not end begins again.
+                // A copy that was interrupted while it received a lane begins again.
                 let isUnused = store.standing(of: manifest.space).pending.isEmpty
                 if isUnused, manifest.lineage == listing.lineage, manifest.epoch == listing.epoch {
                     return manifest.space

@@ -1,8 +1,8 @@
 public import DiarioCore
 
-/// Where the sync of a diary stands.
+/// The state of the sync of a diary.
 public struct SyncStatus: Hashable, Sendable {
-    /// What the sync is about.
+    /// The phase of a sync.
     @nonexhaustive
     public enum Phase: Hashable, Sendable {
         /// No sync is under way.
@@ -28,7 +28,7 @@ public struct SyncStatus: Hashable, Sendable {
     public var head: UInt64 = 0
     /// Events that the authority had more than this diary when it last answered.
     public var lag: UInt64 = 0
-    /// What went wrong last, in a sentence; nil once something worked.
+    /// The last error, in a sentence; nil after a success.
     public var lastError: String?
     /// When it is tried again, if it has to wait.
     public var nextTry: Timestamp?
@@ -36,7 +36,7 @@ public struct SyncStatus: Hashable, Sendable {
     public init() {}
 }
 
-/// What one sync moved.
+/// The result of one sync.
 public struct SyncReport: Hashable, Sendable {
     /// Own events that the authority gave an answer about.
     public var pushed: UInt64 = 0
@@ -67,6 +67,6 @@ public struct SyncReport: Hashable, Sendable {
     /// inbox.
     public var relayed: UInt64 = 0
     public var relayRejected: UInt64 = 0
-    /// Whether the server waited and got the events back that it lacked.
+    /// True if the server waited and got the events that it lacked.
     public var hasRestored = false
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Says where a sync stands to all who want to know, and that there is one at a time.
+/// Publishes the state of the sync, and allows one sync at a time.
 final class SyncWatch: Sendable {
     private struct State: Sendable {
         var isSyncing = false

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A thread that does its work each time it is called; made at the first call.
 final class CalledThread: Sendable {
-    /// What the thread is about, for those who wait for its end.
+    /// The state of the thread, for callers that wait for its end.
     private final class Course: Sendable {
         private struct State: Sendable {
             var isBusy = false

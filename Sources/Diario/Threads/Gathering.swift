@@ -1,8 +1,8 @@
 import DiarioLog
 
-/// Appends of several callers that are to be committed together, and who commits them.
+/// Group commit above the log: appends of several callers, and the one that commits them.
 struct Gathering: Sendable {
-    /// Appends that wait, in order, and who is told of each.
+    /// Waiting appends, in order, with their callers.
     struct Waiting: Sendable {
         var appends: [Append] = []
         var completions: [Completion] = []
