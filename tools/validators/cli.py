@@ -64,7 +64,7 @@ def check_words(checks, diario):
 
 
 def check_shells(checks, diario, folder):
-    """What a shell offers after some words."""
+    """The completions of a shell after some words."""
     (folder / "bin").mkdir()
     (folder / "bin" / "diario").symlink_to(diario.program)
     environment = diario.environment | {"PATH": f"{folder}/bin:{os.environ['PATH']}"}

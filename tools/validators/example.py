@@ -21,7 +21,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "Tests/ExampleApp"
 PACKS = EXAMPLE / "Sources/Garden/Packs"
-# What the example prints; its origin is another one each time.
+# The output of the example; its origin differs each time.
 ROW = r"\[Basil, 150\]\n"
 COMES = r'150 ml on [0-9a-z]{13}-2\n'
 
@@ -74,7 +74,7 @@ def make(tool, packs, folder):
 
 
 def look_at_source(tool):
-    """What is made is always the same, and formatted as our own code is."""
+    """The generated code is always the same, and formatted as ours is."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         packs = folder / "Packs"

@@ -203,7 +203,7 @@ class Faults:
         return origins, code, message
 
     def counts(self, template, lines):
-        """How many calls of each kind a run without faults makes."""
+        """The number of calls of each kind in a run without faults."""
         space = self.copy(template)
         path = self.folder / "counts"
         origins, code, message = self.record(space, lines, self.environment(counts=path))

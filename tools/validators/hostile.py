@@ -24,7 +24,7 @@ SEED = 20_261_122
 ROUNDS = 12
 REPLICAS = 3
 MEMORY_GROWTH_MAX = 192 * 1024 * 1024
-# What one message may unpack to, and as much again.
+# Twice the size to which one message may unpack.
 BOMB_GROWTH_MAX = 64 * 1024 * 1024
 
 

@@ -79,7 +79,7 @@ def check(program, folder):
     seen = 0
     for number in range(ROUNDS):
         acknowledged += one_round(diario, space, number, chance)
-        # What a reader without the lock sees, before a writer has cut anything.
+        # The view of a reader without the lock, before a writer has cut anything.
         found = diario.origins(space)
         missing = [origin for origin in acknowledged if found.get(origin) != 1]
         require(not missing, f"seed {SEED}, round {number}: acknowledged and not there once: "

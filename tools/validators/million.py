@@ -21,7 +21,7 @@ from diario_program import Diario, Failed, main, require
 
 EVENTS = 1_000_000
 MEMORY_MAX = 256_000_000
-# What an export adds to the lines of a workload.
+# Keys that an export adds to the lines of a workload.
 ADDED = {"position", "version", "subject", "base", "clock", "acceptedAt", "batch"}
 
 
@@ -107,7 +107,7 @@ def digest(path):
 
 
 def is_same(line, event):
-    """Whether an event is what a line says; an id that was left out is the origin."""
+    """True if an event is that of a line; an id that was left out is the origin."""
     wanted, payload = line.pop("payload", {}), event.pop("payload")
     if any(event.get(name) != line[name] for name in line) or event.keys() - line.keys() - ADDED:
         return False

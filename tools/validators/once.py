@@ -36,7 +36,7 @@ def examples():
 
 
 def commands(language, code):
-    """What runs a program; nothing if this machine cannot."""
+    """The command that runs a program; none if this machine lacks it."""
     if language == "js":
         node = shutil.which("node")
         return [node, "--input-type=module", "--eval", code] if node else None

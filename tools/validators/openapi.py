@@ -23,7 +23,7 @@ SEED = 20_261_122
 EXAMPLES = 40
 # Messages of replicas are made by replicas alone. A token that is revoked would end the run.
 LEFT_OUT = ("exchange", "revokeToken")
-# What waits for news is checked elsewhere: here nobody would record any.
+# Waiting for news is checked elsewhere: here none would come.
 WAITING = {"/v1/spaces/{space}/events": ("live",), "/v1/spaces/{space}/head": ("after", "wait")}
 # Whether an event or a parameter is right is said by packs, which the document cannot know.
 BY_PACKS = ("recordEvents", "answerQuery")

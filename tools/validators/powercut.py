@@ -107,7 +107,7 @@ def one_round(diario, volume, space, number, chance):
             break
         origins.append(line.decode().strip())
     problem = volume.cut()
-    # What is printed from now on was synced before, or is a lie.
+    # Everything printed from now on must have been synced before.
     watch = threading.Timer(30, process.kill)
     watch.start()
     if problem is not None:

@@ -55,7 +55,7 @@ def compare(program, space, what):
 
 
 def sealed_count(space):
-    """How many positions the manifest's segments hold."""
+    """The number of positions in the manifest's segments."""
     path = next(pathlib.Path(space).glob(".diario/spaces/*/manifest"))
     return sum(listed.count for listed in directory.Manifest(path.read_bytes()).segments)
 

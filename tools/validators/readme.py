@@ -39,7 +39,7 @@ def main():
         (programs / "diario").symlink_to(program)
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-        # A server that a failure leaves behind must not stay.
+        # A server must not survive a failure.
         script = "set -eux\ntrap 'kill $! 2>/dev/null || true; wait' EXIT\n" + "".join(blocks)
         script = script.replace("127.0.0.1:8080", f"127.0.0.1:{port}")
         environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"}

@@ -62,7 +62,7 @@ def curl(authority, url, token):
 
 
 def check_trusted(checks, diario, server, authority, folder):
-    """Whoever is told of the authority gets in, and remembers it."""
+    """A client that is given the authority connects, and remembers it."""
     token = server.token()
     environment = {"DIARIO_TOKEN": token}
     replica = str(folder / "replica")

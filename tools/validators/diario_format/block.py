@@ -202,7 +202,7 @@ def parse_event(block, replica, sequence, reader):
     block.type_indexes.append(type_index)
 
 
-# What a block promises beyond its layout
+# Rules of a block beyond its layout
 
 def check_block(block, may_continue):
     if block.highest_clock != max(event.clock for event in block.events):
@@ -220,7 +220,7 @@ def check_block(block, may_continue):
 
 
 def check_batches(events, may_continue):
-    """L3: a batch stands in one block, its events next to each other and in order.
+    """B1: a batch is in one block, its events next to each other and in order.
 
     A block that `may_continue` may begin with the rest of a batch.
     """

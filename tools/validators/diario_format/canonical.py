@@ -46,7 +46,7 @@ def unique_members(pairs):
 
 
 def whole_number(value):
-    """The integer that a JSON value stands for: 7, 7.0, 7e0, or "7"."""
+    """The integer of a JSON value: 7, 7.0, 7e0, or "7"."""
     if isinstance(value, bool):
         raise FormatError("a boolean where an integer belongs")
     if isinstance(value, int):

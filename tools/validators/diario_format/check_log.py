@@ -188,7 +188,7 @@ def check_private(listed, segment):
 
 
 def run(folder, packs, export, only_space):
-    """What to print on standard output, the notes, and the problems.
+    """The standard output, the notes, and the problems.
 
     `packs` are known beside those that the directory holds.
     """

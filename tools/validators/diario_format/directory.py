@@ -54,7 +54,7 @@ class Manifest:
 
 
 class ListedSegment:
-    """What a manifest says of a segment; of a private one `first` is a sequence."""
+    """A segment in a manifest; `first` of a private one is a sequence."""
 
     def __init__(self, reader, is_private=False):
         self.first = reader.u64()
@@ -124,7 +124,7 @@ class Space:
 
 
 class Directory:
-    """What `.diario` holds beside the log; `problems` collects what is wrong."""
+    """The contents of `.diario` beside the log; `problems` collects faults."""
 
     def __init__(self, folder, problems):
         self.folder = os.path.join(folder, ".diario")

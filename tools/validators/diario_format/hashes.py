@@ -32,7 +32,7 @@ def salt_child(node, bit):
 
 
 def salt_below(node, level, index):
-    """The salt of `index`, from the node at `level` that stands above it."""
+    """The salt of `index`, from the node at `level` above it."""
     for depth in range(level, SALT_DEPTH):
         node = salt_child(node, index >> (SALT_DEPTH - 1 - depth) & 1)
     return node

@@ -1,4 +1,4 @@
-"""What a replica notes of its imports (`sync.md`, section 12)."""
+"""The notes of a replica about its imports (`sync.md`, section 12)."""
 
 from .primitives import BLOCK_COUNT_MAX, SEQUENCE_MAX, FormatError, id_text, origin_text
 from .small_files import small_file

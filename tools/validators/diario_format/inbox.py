@@ -12,7 +12,7 @@ NAME = re.compile(r"([0-9a-z]{13})-([0-9a-f]{16})\.(dbox|dnew)")
 
 
 class Refusal:
-    """What an `engine.event.rejected` at a position says: so many events are not pending."""
+    """An `engine.event.rejected` at a position: so many events are not pending."""
 
     def __init__(self, payload):
         self.replica = parse_id(payload["replica"])
@@ -44,7 +44,7 @@ class InboxEntry:
 
 
 class InboxNote:
-    """Where a batch of the inbox is recorded again."""
+    """The note of a batch of the inbox that is recorded again."""
 
     def __init__(self, data):
         _, reader = small_file(data, b"dnew")

@@ -218,7 +218,7 @@ class Ledger:
         segment = self.sealed[-1][1]
         return segment.first_position + segment.count - 1
 
-    # What holds at the end
+    # Checks at the end
 
     @property
     def released(self):
@@ -290,7 +290,7 @@ class Ledger:
             self.types.pop(key, None)
 
     def check_promotions(self):
-        """F6: no promotion stands before a pending event."""
+        """F6: no promotion comes before a pending event."""
         first_pending = {}
         for replica, sequence in self.pending():
             first_pending.setdefault(replica, sequence)

@@ -316,7 +316,7 @@ def level_counts(size):
 
 
 def check_tiles(folder, leaves):
-    """What is wrong with the tiles in a folder: texts; `leaves` are those of the whole log."""
+    """The problems of the tiles in a folder, as texts; `leaves` are those of the whole log."""
     mark = read_mark(folder)
     if mark.size > len(leaves):
         return [f"tiles of {mark.size} positions, of which the log has {len(leaves)}"]

@@ -77,7 +77,7 @@ def text_within(value, size_max, what):
 
 
 def encode_numbers(event, writer):
-    """What stands before the flags."""
+    """The part of a row before its flags."""
     writer.varint(event.batch_index)
     writer.varint(event.batch_count)
     writer.u64(event.clock)

@@ -1,4 +1,4 @@
-"""What sections 3 to 5 need of packs: their types, the kinds of fields, fingerprints."""
+"""Packs as sections 3 to 5 need them: types, kinds of fields, fingerprints."""
 
 import os
 

@@ -40,7 +40,7 @@ class Envelope:
         return BlockReader(file.block_bytes(entry), entry.expanded_size, self.replicas)
 
     def read_block(self, kind, read, file=None):
-        """What `read` makes of the one block of a kind."""
+        """The one block of a kind, read by `read`."""
         file = file or self.file
         entry = file.only(kind)
         if entry is None:
@@ -212,7 +212,7 @@ class Envelope:
         for row, subject in zip(rows, subjects):
             self.events[row].subject = field_text(subject)
 
-    # What holds between the columns
+    # Rules between the columns
 
     def check_runs(self):
         for number, entry in enumerate(self.file.replicas):
@@ -224,7 +224,7 @@ class Envelope:
                 raise FormatError(f"the runs of replica {number} are not its sequences")
 
     def check_batches(self):
-        """What B1 of `blocks.md` says, but for batches that go on outside."""
+        """B1 of `blocks.md`, except for batches that continue outside."""
         before = None
         for event in self.events:
             goes_on = before is not None and before.batch_index + 1 < before.batch_count

@@ -33,7 +33,7 @@ def times_of(reader, what):
 
 
 class BlockEntry:
-    """What an index says of a block, and where the block lies."""
+    """The entry of a block in an index, with the place of the block."""
 
     def __init__(self, reader):
         self.kind = reader.u8()
@@ -99,7 +99,7 @@ def count_of(reader, maximum, size_min, minimum=0):
 
 
 class ColumnFile:
-    """What a segment and a sidecar have in common; `data` is the whole file."""
+    """The common part of a segment and a sidecar; `data` is the whole file."""
 
     MAGIC = b""
 

@@ -179,7 +179,7 @@ class Segment(Envelope):
     def leaf(self, index):
         return leaf_of(event_hash(self.events[index]), self.accepted_times[index])
 
-    # What holds between the parts
+    # Rules between the parts
 
     # Filters
 

@@ -52,7 +52,7 @@ class Comparison:
         self.differences.append(f"{self.file_name} {where}: not refused")
 
     def guarded(self, where, action, *arguments):
-        """What cannot be computed at all is a difference too."""
+        """A value that cannot be computed is a difference too."""
         try:
             action(*arguments)
         except FormatError as error:

@@ -51,7 +51,7 @@ class FileHeader:
 
 
 class Frame:
-    """A frame that is valid where it stands, whatever its number."""
+    """A frame that is valid at its place, whatever its number."""
 
     def __init__(self, file_name, data, offset, generation):
         head = data[offset : offset + FRAME_HEADER_SIZE]
@@ -242,7 +242,7 @@ class Log:
             self.notes.append(f"{file.name} offset {end}: a torn frame, to be cut")
 
     def synced_mark(self):
-        """What `wal/synced` says; None if it does not verify."""
+        """The mark in `wal/synced`; None if it does not verify."""
         path = os.path.join(self.folder, "synced")
         if not os.path.isfile(path):
             return None

@@ -33,7 +33,7 @@ def content_size(frame):
 
 
 def frame_length(frame):
-    """Where the frame ends, found by stepping over its blocks."""
+    """The end of the frame, found by stepping over its blocks."""
     descriptor = frame[4]
     single_segment = descriptor >> 5 & 1
     at = 5 + (0 if single_segment else 1) + (0, 1, 2, 4)[descriptor & 3]

@@ -98,7 +98,7 @@ class Pack:
 
 
 class Event:
-    """What statements may be bound to: fields by name, and the envelope."""
+    """The parameters of statements: fields by name, and the envelope."""
 
     def __init__(self, line, schema):
         self.type = line["type"]

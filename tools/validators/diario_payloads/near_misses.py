@@ -6,7 +6,7 @@ import re
 
 
 class Raw(str):
-    """A piece of JSON text that is written as it stands."""
+    """A piece of JSON text that is written unchanged."""
 
 
 ALPHABET = "abcxyzABC019 _-.,:/'\u00e8\u20ac\u00fc\n\t\"\\"

@@ -12,11 +12,11 @@ RUN_SECONDS_MAX = 60
 
 
 class Failed(Exception):
-    """What was found wrong."""
+    """The failed checks."""
 
 
 class Result:
-    """What one run of the program gave."""
+    """The result of one run of the program."""
 
     def __init__(self, words, code, out, err):
         self.words = words

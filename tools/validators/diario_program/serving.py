@@ -111,7 +111,7 @@ class Server:
 
 
 class Answer:
-    """What came back."""
+    """An answer."""
 
     def __init__(self, status, headers, body):
         self.status = status
