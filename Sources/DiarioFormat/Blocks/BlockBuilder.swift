@@ -242,7 +242,7 @@ package struct BlockBuilder: Sendable {
         var rest = eventCount
         var last = times[0].acceptedAt
         for time in times {
-            precondition(time.acceptedAt >= last, "L5: acceptedAt never decreases")
+            precondition(time.acceptedAt >= last, "B3: acceptedAt never decreases")
             precondition(time.count >= 1 && time.count <= rest, "each time has events")
             rest -= time.count
             last = time.acceptedAt

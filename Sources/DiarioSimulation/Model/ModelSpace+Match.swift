@@ -44,7 +44,7 @@ extension ModelSpace {
         for seen in view.events {
             let (replica, envelope) = (seen.origin.replica, seen.envelope)
             if envelope.sequence <= sequences[replica, default: 0] {
-                return "L4: sequence \(envelope.sequence) of \(replica.text) comes too late"
+                return "B2: sequence \(envelope.sequence) of \(replica.text) comes too late"
             }
             if let clock = clocks[replica], envelope.clock <= clock {
                 return "the clock of \(seen.origin.text) does not increase"
@@ -55,7 +55,7 @@ extension ModelSpace {
             isOrdered = isOrdered && next >= acceptedAt
             acceptedAt = next
         }
-        return isOrdered ? nil : "L5: acceptedAt goes back"
+        return isOrdered ? nil : "B3: acceptedAt goes back"
     }
 
     /// The root of all canonical events; nil if one of them was never seen.

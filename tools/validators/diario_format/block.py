@@ -216,7 +216,7 @@ def check_block(block, may_continue):
     check_sequences(block)
     times = block.accepted_times()
     if times != sorted(times):
-        raise FormatError("L5: acceptedAt decreases")
+        raise FormatError("B3: acceptedAt decreases")
 
 
 def check_batches(events, may_continue):
@@ -232,29 +232,29 @@ def check_batches(events, may_continue):
             same = (event.replica, event.sequence - place) == (first.replica, first.sequence)
             if not same or (event.batch_index, event.batch_count) != (
                     first.batch_index + place, first.batch_count):
-                raise FormatError(f"L3: {event.origin} is not in the batch of {first.origin}")
+                raise FormatError(f"B1: {event.origin} is not in the batch of {first.origin}")
         if len(events) < index:
-            raise FormatError(f"L3: the batch of {first.origin} is cut")
+            raise FormatError(f"B1: the batch of {first.origin} is cut")
     while index < len(events):
         first = events[index]
         batch = events[index : index + first.batch_count]
         if len(batch) < first.batch_count:
-            raise FormatError(f"L3: the batch of {first.origin} is cut")
+            raise FormatError(f"B1: the batch of {first.origin} is cut")
         for place, event in enumerate(batch):
             same = (event.replica, event.sequence - place) == (first.replica, first.sequence)
             if not same or event.batch_index != place or event.batch_count != len(batch):
-                raise FormatError(f"L3: {event.origin} is not in the batch of {first.origin}")
+                raise FormatError(f"B1: {event.origin} is not in the batch of {first.origin}")
         if sum(check_size(event) for event in batch) > BATCH_SIZE_MAX:
             raise FormatError(f"the batch of {first.origin} is too large")
         index += len(batch)
 
 
 def check_sequences(block):
-    """L4: for one replica, sequences increase with position."""
+    """B2: for one replica, sequences increase with position."""
     last = {}
     for event in block.events:
         if event.sequence <= last.get(event.replica, 0):
-            raise FormatError(f"L4: {event.origin} comes after {last[event.replica]}")
+            raise FormatError(f"B2: {event.origin} comes after {last[event.replica]}")
         last[event.replica] = event.sequence
 
 

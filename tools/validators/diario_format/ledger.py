@@ -159,7 +159,7 @@ class Ledger:
             if self.positions.get(position, key) != key:
                 self.problem(where, f"another event than in the log at position {position}")
             if key in self.events and not self.is_same(self.events[key], event):
-                self.problem(where, f"W7: {event.origin} is another in the log")
+                self.problem(where, f"D3: {event.origin} is another in the log")
             self.events[key] = event
             self.types[key] = segment.types[segment.type_indexes[index]]
             self.put(key, position, segment.accepted_times[index])
@@ -177,7 +177,7 @@ class Ledger:
                 key = (event.replica, event.sequence)
                 held[key] = (event, segment.types[segment.type_indexes[index]])
                 if key in self.events and not self.is_same(self.events[key], event):
-                    self.problem(where, f"W7: {event.origin} is another in the log")
+                    self.problem(where, f"D3: {event.origin} is another in the log")
             for replica, group, level, _, value in segment.nodes:
                 if level == 0 and self.seeds.get((replica, group), value) != value:
                     self.problem(where, f"another seed of {id_text(replica)} than in the log")
@@ -194,11 +194,11 @@ class Ledger:
                         for place in range(count) if (replica, first + place) not in held}
 
     def check_private(self):
-        """W10: what a sealed record speaks of is at hand, unless it was released."""
+        """D4: events of a sealed record are in a private segment, unless released."""
         for key, where in self.missing.items():
             position = self.place.get(key, (self.released + 1,))[0]
             if key not in self.events and not self.is_refused(key) and position > self.released:
-                self.problem(where, f"W10: {origin_text(*key)} is in no private segment")
+                self.problem(where, f"D4: {origin_text(*key)} is in no private segment")
 
     def is_same(self, ours, sealed):
         same = encode_public_part(ours) == encode_public_part(sealed)
@@ -296,12 +296,12 @@ class Ledger:
             first_pending.setdefault(replica, sequence)
         for where, replica, first, *_ in self.promotions:
             if first_pending.get(replica, first) < first:
-                self.problem(where, f"W5: {origin_text(replica, first)} before a pending event")
+                self.problem(where, f"F6: {origin_text(replica, first)} before a pending event")
 
     def check_positions(self):
         """Positions follow without gaps; B2 and B3 over all blocks."""
         if self.released > self.sealed_end:
-            self.problem("positions", f"W6: released up to {self.released}, of which segments "
+            self.problem("positions", f"D2: released up to {self.released}, of which segments "
                                       f"hold {self.sealed_end}")
         firsts = [segment.first_position for _, segment in self.sealed[:1]]
         before = min(firsts, default=self.released + 1) - 1
@@ -316,9 +316,9 @@ class Ledger:
             if self.place[key][0] != position:
                 self.problem(f"position {position}", f"{origin_text(*key)} stands elsewhere too")
             if key[1] <= last_sequence.get(key[0], 0):
-                self.problem(f"position {position}", f"L4: {origin_text(*key)}")
+                self.problem(f"position {position}", f"B2: {origin_text(*key)}")
             if last_time is not None and time < last_time:
-                self.problem(f"position {position}", f"L5: {time} after {last_time}")
+                self.problem(f"position {position}", f"B3: {time} after {last_time}")
             last_sequence[key[0]], last_time = key[1], time
 
     def hash_events(self):

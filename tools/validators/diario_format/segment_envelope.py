@@ -233,9 +233,9 @@ class Envelope:
                           before.batch_count)
                 found = (event.replica, event.sequence, event.batch_index, event.batch_count)
                 if found != wanted:
-                    raise FormatError(f"L3: {event.origin} does not go on with a batch")
+                    raise FormatError(f"B1: {event.origin} does not go on with a batch")
             elif before is not None and event.batch_index:
-                raise FormatError(f"L3: {event.origin} lacks the beginning of its batch")
+                raise FormatError(f"B1: {event.origin} lacks the beginning of its batch")
             before = event
 
 

@@ -56,7 +56,7 @@ struct EnvelopeColumns {
         if let acceptedAt {
             precondition(
                 accepted.last.map { $0 <= acceptedAt.milliseconds } ?? true,
-                "L5: acceptedAt never decreases"
+                "B3: acceptedAt never decreases"
             )
             accepted.append(acceptedAt.milliseconds)
         }

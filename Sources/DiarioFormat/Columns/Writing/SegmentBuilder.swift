@@ -121,7 +121,7 @@ package struct SegmentBuilder: ~Copyable {
             lastSequences.append(0)
             runs.append([])
         }
-        precondition(sequence > lastSequences[number], "L4: the sequences of a replica increase")
+        precondition(sequence > lastSequences[number], "B2: the sequences of a replica increase")
         if sequence == lastSequences[number] + 1, let run = runs[number].indices.last {
             runs[number][run].last = sequence
         } else {
