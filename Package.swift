@@ -14,9 +14,13 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
         "DiarioFormat",
         ["DiarioCore", "DiarioSchema", "DiarioZstd", "DiarioCrypto", "CChecksum"]
     ),
+    ("DiarioFrames", ["DiarioCore", "DiarioStorage", "DiarioFormat"]),
     (
         "DiarioLog",
-        ["DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat"]
+        [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+            "DiarioFrames",
+        ]
     ),
     (
         "DiarioProjection",
@@ -42,7 +46,8 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
         "DiarioSimulation",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioLog", "DiarioProjection", "DiarioSync", "DiarioServer", "Diario", "DiarioEngine",
+            "DiarioFrames", "DiarioLog", "DiarioProjection", "DiarioSync", "DiarioServer",
+            "Diario", "DiarioEngine",
         ]
     ),
     (
@@ -86,14 +91,14 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         "DiarioLogTests",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioLog", "DiarioSimulation", "Diario",
+            "DiarioFrames", "DiarioLog", "DiarioSimulation", "Diario",
         ]
     ),
     (
         "DiarioTests",
         [
             "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto",
-            "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection",
+            "DiarioFormat", "DiarioFrames", "DiarioLog", "DiarioSQLite", "DiarioProjection",
         ]
     ),
     (
@@ -106,8 +111,8 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         "DiarioServerTests",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioSQLite", "DiarioLog", "DiarioSync", "DiarioTransport", "DiarioServer", "Diario",
-            "DiarioEngine",
+            "DiarioSQLite", "DiarioFrames", "DiarioLog", "DiarioSync", "DiarioTransport",
+            "DiarioServer", "Diario", "DiarioEngine",
         ]
     ),
     (
@@ -200,8 +205,8 @@ if Context.environment["DIARIO_BENCH"] != nil {
             name: "DiarioBench",
             dependencies: [
                 "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage",
-                "DiarioCrypto", "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection",
-                "DiarioSync", "DiarioTransport", "DiarioServer", "CBaseline",
+                "DiarioCrypto", "DiarioFormat", "DiarioFrames", "DiarioLog", "DiarioSQLite",
+                "DiarioProjection", "DiarioSync", "DiarioTransport", "DiarioServer", "CBaseline",
             ]
         ),
     ]
@@ -231,9 +236,8 @@ package.targets.append(
         name: "DiarioFuzz",
         dependencies: [
             "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd",
-            "DiarioFormat",
-            "DiarioLog", "DiarioSQLite", "DiarioSync", "DiarioTransport", "DiarioServer",
-            "DiarioSimulation", "DiarioHTTP",
+            "DiarioFormat", "DiarioFrames", "DiarioLog", "DiarioSQLite", "DiarioSync",
+            "DiarioTransport", "DiarioServer", "DiarioSimulation", "DiarioHTTP",
         ],
         path: "Tests/DiarioFuzz"
     )

@@ -5,6 +5,7 @@ import DiarioFormat
 import DiarioLog
 import DiarioSchema
 import DiarioStorage
+import DiarioFrames
 
 /// `diario-bench append`: what one event costs that is to last, alone and among others.
 struct AppendBench {
@@ -312,8 +313,8 @@ private struct FrameCount {
     init(of path: String, since earlier: FrameCount? = nil) throws {
         first = (earlier?.last ?? 0) + 1
         let directory = try BenchSpace.directory(path)
-        for name in try directory.list(LogPaths.log) where name.hasSuffix(".dwal") {
-            count(try directory.contents(of: LogPaths.log + "/" + name, sizeMax: 1 << 30))
+        for name in try directory.list(FramePaths.folder) where name.hasSuffix(".dwal") {
+            count(try directory.contents(of: FramePaths.folder + "/" + name, sizeMax: 1 << 30))
         }
     }
 

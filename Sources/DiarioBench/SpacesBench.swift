@@ -2,6 +2,7 @@ import Diario
 import DiarioFormat
 import DiarioLog
 import DiarioStorage
+import DiarioFrames
 
 /// `diario-bench spaces`: many spaces of one data directory, written to in turn.
 struct SpacesBench {
@@ -159,8 +160,8 @@ struct SpacesBench {
 
     /// How often the write-ahead log was written from end to end.
     private static func turnovers(of path: String) throws -> Double {
-        let names = try BenchSpace.directory(path).list(LogPaths.log)
-        let numbers = names.compactMap(LogPaths.logFileNumber)
+        let names = try BenchSpace.directory(path).list(FramePaths.folder)
+        let numbers = names.compactMap(FramePaths.number)
         return Double(numbers.max() ?? 0) / Double(max(1, numbers.count))
     }
 }

@@ -2,6 +2,7 @@ import CBaseline
 import Diario
 import DiarioFormat
 import DiarioLog
+import DiarioStorage
 
 /// `diario-bench verify`: what checking everything in a sealed space costs.
 enum VerifyBench {

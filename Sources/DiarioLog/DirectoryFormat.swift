@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioStorage
+import DiarioFrames
 
 /// The file `format`, which says that a folder is a data directory, and in which version.
 package enum DirectoryFormat {
@@ -10,7 +11,7 @@ package enum DirectoryFormat {
     private static let oldHeading = "diario format "
 
     /// The folders that every data directory has, empty or not.
-    static let folders = [LogPaths.log, LogPaths.spaces, LogPaths.packs]
+    static let folders = [FramePaths.folder, LogPaths.spaces, LogPaths.packs]
 
     /// Checks that this program knows the format of a directory.
     static func check(_ directory: any LogDirectory) throws(LogError) {

@@ -3,6 +3,7 @@ import DiarioCrypto
 import DiarioFormat
 import DiarioStorage
 import Synchronization
+import DiarioFrames
 
 // Hashes follow the events: schema/decisions/0001. They are computed after an append was
 // acknowledged, and at the latest when somebody asks for the root or a state is written.
@@ -137,7 +138,7 @@ final class Hashes: Sendable {
         guard range.size == due.head else {
             throw .corrupt(
                 Fault(
-                    file: LogPaths.log,
+                    file: FramePaths.folder,
                     offset: 0,
                     what: "position \(range.size + 1) of space \(id.text) is missing"
                 )

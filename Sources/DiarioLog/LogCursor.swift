@@ -2,6 +2,7 @@ package import DiarioCore
 package import DiarioFormat
 import DiarioStorage
 import Synchronization
+import DiarioFrames
 
 /// Events that were read together: those of a block, or a piece of a segment.
 package struct StoredEvents: Sendable {
@@ -251,7 +252,7 @@ package struct LogCursor: Sendable {
     /// Files are used again faster than they are read, or what was pending got positions.
     private func moved(_ what: String) -> LogError {
         // A damaged log was read to the damage alone, and knows nothing of what moved after that.
-        if let fault = store.report.fault { return .corrupt(fault) }
+        if let fault = store.fault { return .corrupt(fault) }
         return .moved(what: what)
     }
 
@@ -261,7 +262,7 @@ package struct LogCursor: Sendable {
         guard found < runs.count, runs[found].first <= position else {
             throw .corrupt(
                 Fault(
-                    file: LogPaths.log,
+                    file: FramePaths.folder,
                     offset: 0,
                     what: "position \(position) of space \(space.text) is missing"
                 )

@@ -1,23 +1,7 @@
 package import DiarioCore
 package import DiarioFormat
+import DiarioFrames
 package import DiarioStorage
-
-/// A place in a file where bytes are not what the format demands.
-package struct Fault: Error, Hashable, Sendable {
-    /// The file, relative to the data directory.
-    package let file: String
-    package let offset: Int
-    /// What is wrong and what is lost, as a clause.
-    package let what: String
-
-    package init(file: String, offset: Int, what: String) {
-        self.file = file
-        self.offset = offset
-        self.what = what
-    }
-
-    package var message: String { "\(file), offset \(offset): \(what)" }
-}
 
 /// What can go wrong when a log is opened, read or written.
 package enum LogError: Error, Equatable, Sendable {
@@ -67,7 +51,7 @@ package enum LogError: Error, Equatable, Sendable {
         switch self {
         case .storage(let error): error.message
         case .format(let error): error.message
-        case .corrupt(let fault) where !fault.file.hasPrefix(LogPaths.log + "/"):
+        case .corrupt(let fault) where !fault.file.hasPrefix(FramePaths.folder + "/"):
             "The data directory is damaged at \(fault.message). Restore a backup, or write all "
                 + "that verifies into a new directory: diario salvage DIR NEW"
         case .corrupt(let fault):
@@ -127,6 +111,18 @@ package enum LogError: Error, Equatable, Sendable {
         case .released(let position, let released):
             "Position \(position) is not in the log any more: up to \(released) were released."
         }
+    }
+}
+
+extension LogError {
+    init(_ error: FrameError) {
+        self =
+            switch error {
+            case .storage(let error): .storage(error)
+            case .damaged(let fault): .corrupt(fault)
+            case .stopped(let error): .stopped(error)
+            case .tooLarge(let count, let max): .tooLarge(byteCount: count, byteCountMax: max)
+            }
     }
 }
 

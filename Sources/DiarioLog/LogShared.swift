@@ -3,6 +3,7 @@ import DiarioFormat
 import DiarioSchema
 import DiarioStorage
 import Synchronization
+import DiarioFrames
 
 /// What the writer and the readers of a log have in common.
 final class LogShared: Sendable {
@@ -41,39 +42,6 @@ final class LogShared: Sendable {
         self.sizes = sizes
         self.helper = helper
         files = OpenFiles(directory: directory)
-    }
-
-    /// Takes up the records of one frame, which is on disk: readers see all of them or none.
-    func takeUp(
-        _ bytes: Span<UInt8>,
-        _ body: Range<Int>,
-        of place: FramePlace
-    ) throws(LogError) {
-        try changeIndex { (index) throws(LogError) in
-            try index.takeUp(bytes, body, of: place, engine: engine)
-        }
-    }
-
-    /// Takes up frames of a piece, which are on disk, the first of them at `place`.
-    func takeUp(
-        _ piece: FramePiece,
-        _ group: FrameGroup,
-        of place: FramePlace
-    ) throws(LogError) {
-        try changeIndex { (index) throws(LogError) in
-            try index.takeUp(piece, group, of: place, engine: engine)
-        }
-    }
-
-    private func changeIndex(
-        _ body: (inout LogIndex) throws(LogError) -> Void
-    ) throws(LogError) {
-        // The error is carried out as a value, because the lock's closure is not generic over it.
-        var failure: LogError?
-        index.withLock { index in
-            do throws(LogError) { try body(&index) } catch { failure = error }
-        }
-        if let failure { throw failure }
     }
 }
 
@@ -123,7 +91,7 @@ enum FileName: Hashable, Sendable {
 
     var path: String {
         switch self {
-        case .log(let number): LogPaths.logFile(number)
+        case .log(let number): FramePaths.file(number)
         case .segment(let name, let space): LogPaths.segment(name, of: space)
         case .sidecar(let name, let space): LogPaths.sidecar(name, of: space)
         }

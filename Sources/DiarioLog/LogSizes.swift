@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 
 /// How large the files of a log grow: the limits, unless a test has no time to fill them.
 package struct LogSizes: Hashable, Sendable {
@@ -41,6 +42,15 @@ package struct LogSizes: Hashable, Sendable {
     package var columnsCountMin = 2048
     /// Events of news from which on a context is worth reading it.
     package var contextCountMin = 32
+
+    var frames: FrameSizes {
+        FrameSizes(
+            frameMax: frameMax,
+            fileMax: fileMax,
+            growthMin: growthMin,
+            growthMax: growthMax
+        )
+    }
 
     package static let standard = LogSizes()
 

@@ -3,6 +3,7 @@ import DiarioCore
 import DiarioFormat
 package import DiarioSchema
 package import DiarioStorage
+import DiarioFrames
 
 // Packs that spaces adopted are kept by fingerprint, so that each event can be read for ever.
 

@@ -3,6 +3,7 @@ package import DiarioCrypto
 package import DiarioFormat
 package import DiarioStorage
 import Synchronization
+import DiarioFrames
 
 /// What a space holds, in numbers.
 package struct SpaceStatus: Equatable, Sendable {
@@ -152,7 +153,7 @@ extension LogStore {
     /// The spaces of which the log has events and whose manifests are gone.
     package func missingManifests() throws(LogError) -> [(space: SpaceID, fault: Fault)] {
         var missing = try spacesWithoutManifest()
-        if !missing.isEmpty, report.fault == nil {
+        if !missing.isEmpty, fault == nil {
             // Another process may have removed them, and written that down first.
             _ = try refresh()
             missing = try spacesWithoutManifest()
@@ -305,7 +306,7 @@ extension LogStore {
 
     /// What is in the folder of the log; nothing if that is gone.
     private func logNames() throws(StorageError) -> [String] {
-        do throws(StorageError) { return try shared.directory.list(LogPaths.log) } catch {
+        do throws(StorageError) { return try shared.directory.list(FramePaths.folder) } catch {
             guard case .notFound = error else { throw error }
             return []
         }
@@ -315,7 +316,7 @@ extension LogStore {
     package func logBytes() throws(LogError) -> Int {
         try storing { () throws(StorageError) in
             var total = 0
-            for name in try logNames() where LogPaths.logFileNumber(name) != nil {
+            for name in try logNames() where FramePaths.number(name) != nil {
                 total += try shared.directory.open("wal/" + name, .read).size()
             }
             return total
@@ -345,9 +346,9 @@ extension LogStore {
     /// The frames that a crash tore: where their bytes are kept, or where they still lie.
     package func cuts() throws(LogError) -> [String] {
         var cuts = try storing { () throws(StorageError) in
-            try logNames().filter(LogPaths.isCut).map { "wal/" + $0 }
+            try logNames().filter(FramePaths.isCut).map { "wal/" + $0 }
         }
-        if let cut = report.cut, cut.keptIn == nil {
+        if let cut, cut.keptIn == nil {
             cuts.append("\(cut.file), offset \(cut.offset)")
         }
         return cuts

@@ -1,8 +1,9 @@
 package import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
-import DiarioStorage
+package import DiarioStorage
 import Synchronization
+import DiarioFrames
 
 /// What reading a space from its first to its last event showed.
 package struct Verification: Sendable {
@@ -55,7 +56,7 @@ extension LogStore {
         _ visit: (VerifiedEvents) -> String?
     ) throws(LogError) -> Verification {
         var result = Verification()
-        if let fault = report.fault { result.faults.append(fault) }
+        if let fault = self.fault { result.faults.append(fault) }
         if let fault = try missingTail(of: space) { result.faults.append(fault) }
         if let fault = try TileStore.markFault(shared.directory, space: space) {
             result.faults.append(fault)
@@ -92,7 +93,7 @@ extension LogStore {
             result.root = nil
             result.faults.append(
                 Fault(
-                    file: LogPaths.log,
+                    file: FramePaths.folder,
                     offset: 0,
                     what: "the root of space \(space.text) is not that of its events"
                 )
@@ -146,7 +147,7 @@ extension LogStore {
     package func missingFault(of space: SpaceID) throws(LogError) -> Fault? {
         guard try isMissing(space) else { return nil }
         return Fault(
-            file: LogPaths.log,
+            file: FramePaths.folder,
             offset: 0,
             what: "the log has nothing of space \(space.text), and no segment has: it is gone, or "
                 + "the space was never made whole"
@@ -164,7 +165,7 @@ extension LogStore {
         func isUnknown() -> Bool { shared.index.withLock { !$0[space].isKnown } }
         guard isUnknown() else { return false }
         // Another process may have made it just now.
-        if report.fault == nil { _ = try refresh() }
+        if fault == nil { _ = try refresh() }
         return isUnknown()
     }
 
@@ -173,7 +174,7 @@ extension LogStore {
         let end = try segments(of: space).last?.last ?? 0
         guard shared.index.withLock({ $0[space].head }) < end else { return nil }
         // Another process may have sealed events that were not taken up yet.
-        if report.fault == nil { _ = try refresh() }
+        if fault == nil { _ = try refresh() }
         return shared.shortFault(of: space, sealed: end)
     }
 
@@ -326,7 +327,7 @@ extension LogShared {
         let head = index.withLock { $0[space].head }
         guard head < end else { return nil }
         return Fault(
-            file: LogPaths.log,
+            file: FramePaths.folder,
             offset: 0,
             what: "the log ends at position \(head), but \(end) are sealed"
         )

@@ -2,6 +2,7 @@ package import DiarioCore
 package import DiarioSchema
 package import DiarioStorage
 import Synchronization
+import DiarioFrames
 
 /// The logs of all spaces in one data directory, behind one write-ahead log.
 ///
@@ -14,12 +15,10 @@ package final class LogStore: Sendable {
     private let isClosed = Atomic(false)
     /// What this log may be used for, which can be less than what was asked for.
     package let access: Access
-    /// What opening found.
-    package var report: RecoveryReport {
-        var report = opened
-        report.fault = report.fault ?? noted.withLock { $0 }
-        return report
-    }
+    /// Damage; what follows it was not read, and nothing is written.
+    package var fault: Fault? { opened.fault ?? noted.withLock { $0 } }
+    /// A frame that a crash tore, as opening found it.
+    package var cut: TornEnd? { opened.cut }
     private let opened: RecoveryReport
     /// Held by whoever writes; nil where nothing may be written.
     let lock: (any DirectoryLock)?
@@ -38,7 +37,7 @@ package final class LogStore: Sendable {
     /// With `isDraft` the directory is about to get another name.
     ///
     /// - Throws: `.notALog`, `.newerFormat` and `.beforeFirstRelease` if this is no directory of
-    ///   ours, `.storage` if the disk refuses. Damage is no error here: it is in `report`, the
+    ///   ours, `.storage` if the disk refuses. Damage is no error here: it is in `fault`, the
     ///   events before it can be read, and appends throw `.corrupt`.
     package init(
         _ directory: any LogDirectory,

@@ -2,6 +2,7 @@ import DiarioCore
 import DiarioCrypto
 import DiarioFormat
 import Synchronization
+import DiarioStorage
 
 /// The rules that hold between the events of a space: B2, B3, and positions without gaps.
 struct SpaceCheck: ~Copyable {

@@ -1,4 +1,5 @@
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 
 /// Small files of a data directory, with checksums that are right: what is read is written again as

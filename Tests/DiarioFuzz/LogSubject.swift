@@ -3,6 +3,7 @@ import DiarioFormat
 import DiarioLog
 import DiarioSimulation
 import DiarioStorage
+import DiarioFrames
 
 /// Opens a log in which some bytes of the records were changed, and all checksums made to fit.
 ///
@@ -31,7 +32,7 @@ enum LogSubject {
         }
         seal(&bytes, base)
         let disk = base.disk.copy()
-        guard let file = try? disk.open(LogPaths.logFile(1), .readWrite),
+        guard let file = try? disk.open(FramePaths.file(1), .readWrite),
             (try? file.write(bytes.span, at: 0)) != nil,
             let store = try? open(disk)
         else { return }
@@ -140,7 +141,7 @@ enum LogSubject {
         try store.close()
         let raw = try RawLog(disk)
         var bytes: [UInt8] = []
-        let file = try disk.open(LogPaths.logFile(1), .read)
+        let file = try disk.open(FramePaths.file(1), .read)
         try file.read(at: 0, count: try file.size(), into: &bytes)
         return Base(disk: disk, raw: raw, bytes: bytes, spaces: [authority, lane])
     }

@@ -76,7 +76,7 @@ struct BackupTests {
     private func expectSame() throws {
         let copy = try open()
         let (log, space) = (source.log, source.space)
-        #expect(copy.report.fault == nil)
+        #expect(copy.fault == nil)
         #expect(try log.numbers(space, in: copy) == log.numbers(space, in: source.store))
         #expect(try copy.root(of: space) == source.store.root(of: space))
         #expect(try copy.verify(space) { _ in nil }.faults == [])
@@ -170,7 +170,7 @@ struct BackupTests {
         let backup = try DirectoryBackup(of: empty.disk.process(1), to: target)
         try Self.finish(backup, at: empty.clock.now)
         let copy = try open(.readWrite)
-        #expect(copy.report.fault == nil)
+        #expect(copy.fault == nil)
         #expect(try copy.manifests() == [])
         _ = try copy.makeSpace(isAuthority: true)
         #expect(try copy.manifests().count == 1)
@@ -206,7 +206,7 @@ struct BackupTests {
             try copy.checkTail(of: space)
             #expect(try copy.verify(space) { _ in nil }.faults == [])
         }
-        #expect(copy.report.fault == nil)
+        #expect(copy.fault == nil)
     }
 
     @Test func twoBackupsAtOnceAreOneTooMany() throws {

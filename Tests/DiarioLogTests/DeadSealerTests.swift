@@ -32,7 +32,7 @@ import Testing
             _ = try store.seal(space, all: true)
             log.disk.crash(using: &log.random)
             let reopened = try log.open()
-            #expect(reopened.report.fault == nil, "operation \(count)")
+            #expect(reopened.fault == nil, "operation \(count)")
             #expect(try log.numbers(space, in: reopened) == Array(1...9), "operation \(count)")
             #expect(reopened.validate() == [], "operation \(count)")
         }

@@ -5,6 +5,7 @@ import DiarioSimulation
 import DiarioStorage
 import DiarioTestSupport
 import Testing
+import DiarioFrames
 
 /// Disks that refuse: failed syncs and writes, full disks, directories that may only be read.
 @Suite struct FailureTests {
@@ -39,7 +40,7 @@ import Testing
         log.disk.failWrites(every: nil)
         try store.close()
         let again = try log.open()
-        #expect(again.report.fault == nil)
+        #expect(again.fault == nil)
         _ = try again.append(log.append(1, to: space))
         try again.close()
         #expect(try log.numbers(space, in: log.open()).count == 1)
@@ -82,7 +83,7 @@ import Testing
         #expect(store.validate() == [])
         log.disk.crash(using: &log.random)
         let reopened = try log.open()
-        #expect(reopened.report.fault == nil)
+        #expect(reopened.fault == nil)
         #expect(try log.numbers(space, in: reopened) == [1, 2, 3, 4, 5, 6])
         #expect(try reopened.root(of: space) == log.plainRoot(space, in: reopened))
     }
@@ -187,7 +188,7 @@ import Testing
         #expect(numbers.count == 4)
         log.disk.crash(using: &log.random)
         let reopened = try log.open()
-        #expect(reopened.report.fault == nil)
+        #expect(reopened.fault == nil)
         #expect(try log.numbers(space, in: reopened) == numbers)
     }
 
@@ -203,7 +204,7 @@ import Testing
         log.disk.failNextSyncs(1)
         _ = try store.append(log.append(1, to: space))
         try store.release(space, upTo: 2)
-        #expect(try log.disk.exists(LogPaths.logFile(1)))
+        #expect(try log.disk.exists(FramePaths.file(1)))
         log.disk.failNextSyncs(1)
         log.disk.cutAfter(operations: operations, .before, process: 0)
         #expect(throws: LogError.self) {
@@ -215,7 +216,7 @@ import Testing
         let numbers = try log.numbers(space, in: other)
         log.disk.crash(using: &log.random)
         let reopened = try log.open()
-        #expect(reopened.report.fault == nil)
+        #expect(reopened.fault == nil)
         #expect(try log.numbers(space, in: reopened) == numbers)
     }
 
@@ -309,7 +310,7 @@ import Testing
         let last = try log.open()
         _ = try last.append(log.append(1, textSize: 30_000, to: space))
         #expect(try log.numbers(space, in: last) == [1, 2, 4])
-        #expect(try log.disk.open(LogPaths.reserve, .read).size() == log.sizes.reserve)
+        #expect(try log.disk.open(FramePaths.reserve, .read).size() == log.sizes.reserve)
     }
 
     /// A failing file on a full disk: the frame moves to a new file with the reserve's room.

@@ -98,7 +98,7 @@ private struct FlipSample {
         var answers = Answers()
         do {
             let store = try log.open(access: .readOnly)
-            answers.isFaultFree = store.report.fault == nil && store.report.cut == nil
+            answers.isFaultFree = store.fault == nil && store.cut == nil
             guard try store.manifests().map(\.space).sorted() == spaces.sorted() else {
                 throw LogError.notALog
             }

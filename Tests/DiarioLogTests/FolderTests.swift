@@ -6,6 +6,7 @@ import DiarioStorage
 import DiarioTestSupport
 import Foundation
 import Testing
+import DiarioFrames
 
 /// The log on files of the operating system.
 @Suite struct FolderTests {
@@ -38,8 +39,8 @@ import Testing
         let root = try store.root(of: space)
         try store.close()
         let reopened = try open()
-        #expect(reopened.report.cut == nil)
-        #expect(reopened.report.fault == nil)
+        #expect(reopened.cut == nil)
+        #expect(reopened.fault == nil)
         #expect(try log.numbers(space, in: reopened) == Array(1...24))
         #expect(try reopened.root(of: space) == root)
         #expect(try reopened.root(of: space) == log.plainRoot(space, in: reopened))

@@ -2,6 +2,7 @@ import DiarioLog
 import DiarioTestSupport
 import Foundation
 import Testing
+import DiarioFrames
 
 /// The examples in the documents of the formats are bytes of the golden files.
 ///

@@ -5,6 +5,7 @@ import DiarioLog
 import DiarioStorage
 import DiarioTestSupport
 import Testing
+import DiarioFrames
 
 /// What is written can be read, and what was changed in between is refused.
 @Suite struct LayoutTests {
@@ -287,13 +288,13 @@ import Testing
     }
 
     @Test func fileNamesHaveOneForm() {
-        #expect(LogPaths.logFile(255) == "wal/00000000000000ff.dwal")
-        #expect(LogPaths.logFileNumber("00000000000000ff.dwal") == 255)
+        #expect(FramePaths.file(255) == "wal/00000000000000ff.dwal")
+        #expect(FramePaths.number("00000000000000ff.dwal") == 255)
         for name in [
             "00000000000000FF.dwal", "ff.dwal", "00000000000000ff.dwa", "+0000000000000ff.dwal",
             "00000000000000ff.dwal.new", ".dwal", "cut-00000000000000ff-8",
         ] {
-            #expect(LogPaths.logFileNumber(name) == nil, "\(name)")
+            #expect(FramePaths.number(name) == nil, "\(name)")
         }
     }
 }

@@ -5,6 +5,7 @@ import DiarioLog
 import DiarioStorage
 import DiarioTestSupport
 import Testing
+import DiarioFrames
 
 /// Golden manifests, replica files, records and synced marks: schema/vectors/layout-1.json.
 @Suite struct LayoutVectorTests {

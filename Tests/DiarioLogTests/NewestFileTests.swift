@@ -4,6 +4,7 @@ import DiarioLog
 import DiarioSimulation
 import DiarioStorage
 import Testing
+import DiarioFrames
 
 /// The mark of a clean stop tells which file was the newest: schema/format/frames.md.
 @Suite struct NewestFileTests {
@@ -28,18 +29,18 @@ import Testing
 
     private func delete(_ path: String, on disk: CrashDisk) throws {
         try disk.remove(path)
-        try disk.syncDirectory(LogPaths.log)
+        try disk.syncDirectory(FramePaths.folder)
     }
 
     /// Without it the log was shorter, and nobody said so.
     @Test(arguments: [true, false]) func aMissingNewestFileIsCorruption(isDeleted: Bool) throws {
         let (log, space, number) = try make()
-        let path = LogPaths.logFile(number)
+        let path = FramePaths.file(number)
         if isDeleted { try delete(path, on: log.disk) } else { try zero(path, on: log.disk) }
         // As often as it is opened and closed.
         for _ in 0..<2 {
             let store = try log.open()
-            let fault = try #require(store.report.fault)
+            let fault = try #require(store.fault)
             #expect(fault.file == path)
             #expect(try log.numbers(space, in: store) == [1, 2, 3, 4])
             #expect(try store.verify(space) { _ in nil }.faults.contains(fault))
@@ -47,17 +48,17 @@ import Testing
             try store.close()
         }
         let reader = try log.open(process: 1, access: .readOnly)
-        #expect(reader.report.fault?.file == path)
+        #expect(reader.fault?.file == path)
     }
 
     /// Two files are gone, or the last but one is and the last is not begun.
     @Test func severalMissingFilesAreCorruption() throws {
         let (log, _, number) = try make()
-        try delete(LogPaths.logFile(number), on: log.disk)
-        try zero(LogPaths.logFile(number - 1), on: log.disk)
-        #expect(try log.open().report.fault?.file == LogPaths.logFile(number))
-        try log.disk.rename(LogPaths.logFile(number - 1), to: LogPaths.logFile(number + 1))
-        #expect(try log.open().report.fault?.file == LogPaths.logFile(number))
+        try delete(FramePaths.file(number), on: log.disk)
+        try zero(FramePaths.file(number - 1), on: log.disk)
+        #expect(try log.open().fault?.file == FramePaths.file(number))
+        try log.disk.rename(FramePaths.file(number - 1), to: FramePaths.file(number + 1))
+        #expect(try log.open().fault?.file == FramePaths.file(number))
     }
 
     /// After a crash the mark is older than the newest file, and nothing is wrong.
@@ -68,7 +69,7 @@ import Testing
         log.disk.crash(using: &log.random)
         #expect(try #require(try RawLog(log.disk).files.last).header.number > number)
         let again = try log.open()
-        #expect(again.report.fault == nil)
+        #expect(again.fault == nil)
         #expect(try log.numbers(space, in: again).count == 14)
     }
 
@@ -81,7 +82,7 @@ import Testing
             try store.release(space, upTo: store.status(of: space).head)
         }
         log.disk.crash(using: &log.random)
-        #expect(try !log.disk.exists(LogPaths.logFile(number)))
-        #expect(try log.open().report.fault == nil)
+        #expect(try !log.disk.exists(FramePaths.file(number)))
+        #expect(try log.open().fault == nil)
     }
 }

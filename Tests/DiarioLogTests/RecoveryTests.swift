@@ -5,6 +5,7 @@ import DiarioSimulation
 import DiarioStorage
 import DiarioTestSupport
 import Testing
+import DiarioFrames
 
 /// What is found after crashes and damage: schema/format/frames.md, "Recovery".
 @Suite struct RecoveryTests {
@@ -39,10 +40,10 @@ import Testing
         shows numbers: [Int64]
     ) throws {
         let store = try log.open()
-        let fault = try #require(store.report.fault)
+        let fault = try #require(store.fault)
         #expect(fault.file == file)
         if let offset { #expect(fault.offset == offset) }
-        #expect(store.report.cut == nil)
+        #expect(store.cut == nil)
         #expect(try log.numbers(space, in: store) == numbers)
         #expect(throws: LogError.corrupt(fault)) { try store.append(log.append(1, to: space)) }
         try store.close()
@@ -51,7 +52,7 @@ import Testing
     @Test func damageInFrontOfALaterFrameIsCorruption() throws {
         let (log, _, space) = try make(3)
         let file = try newest(log)
-        let path = LogPaths.logFile(1)
+        let path = FramePaths.file(1)
         let second = LogFileHeader.size + file.frames[0].frameSize
         try log.disk.flipBit(3, at: second + 50, of: path)
         try expectFault(log, space, file: path, offset: second, shows: [1])
@@ -61,7 +62,7 @@ import Testing
         let (log, store, space) = try make(2)
         try store.close()
         let file = try newest(log)
-        let path = LogPaths.logFile(1)
+        let path = FramePaths.file(1)
         let second = LogFileHeader.size + file.frames[0].frameSize
         for offset in [second, second + 8, second + 16, second + 41, file.length - 1] {
             try log.disk.flipBit(0, at: offset, of: path)
@@ -80,7 +81,7 @@ import Testing
         try store.close()
         log.disk.crash(using: &log.random)
         let second = LogFileHeader.size + file.frames[0].frameSize
-        let path = LogPaths.logFile(1)
+        let path = FramePaths.file(1)
         try log.disk.flipBit(0, at: file.length - 1, of: path)
         try expectFault(log, space, file: path, offset: second, shows: [1])
     }
@@ -91,7 +92,7 @@ import Testing
         let files = try RawLog(log.disk).files
         #expect(files.count > 1)
         let last = files[0].length - (files[0].frames.last?.frameSize ?? 0)
-        let path = LogPaths.logFile(1)
+        let path = FramePaths.file(1)
         try log.disk.flipBit(7, at: last + 60, of: path)
         try expectFault(log, space, file: path, offset: last, shows: [1, 2, 3])
         try log.disk.flipBit(7, at: last + 60, of: path)
@@ -106,8 +107,8 @@ import Testing
         if !isOnlyFile {
             for _ in 0..<3 { _ = try store.append(log.append(1, textSize: 25_000, to: space)) }
         }
-        let path = LogPaths.logFile(try newest(log).header.number)
-        #expect((path == LogPaths.logFile(1)) == isOnlyFile)
+        let path = FramePaths.file(try newest(log).header.number)
+        #expect((path == FramePaths.file(1)) == isOnlyFile)
         try log.disk.flipBit(1, at: 20, of: path)
         try expectFault(
             log,
@@ -121,14 +122,14 @@ import Testing
     @Test func aTornFrameIsCutKeptAndReported() throws {
         let (log, space) = try makeKilled(2)
         let file = try newest(log)
-        let path = LogPaths.logFile(1)
+        let path = FramePaths.file(1)
         let last = file.length - (file.frames.last?.frameSize ?? 0)
         try log.disk.flipBit(2, at: file.length - 9, of: path)
         var kept: [UInt8] = []
         try log.disk.open(path, .read).read(at: last, count: file.length - last, into: &kept)
         let store = try log.open()
-        let cut = try #require(store.report.cut)
-        #expect(store.report.fault == nil)
+        let cut = try #require(store.cut)
+        #expect(store.fault == nil)
         #expect(cut.file == path)
         #expect(cut.offset == last)
         #expect(cut.size == file.length - last)
@@ -138,17 +139,17 @@ import Testing
         #expect(try log.numbers(space, in: store) == [1])
         _ = try store.append(log.append(1, to: space))
         #expect(try log.numbers(space, in: store) == [1, 3])
-        #expect(try log.open(process: 2).report.cut == nil)
+        #expect(try log.open(process: 2).cut == nil)
     }
 
     /// Until something was written in its place, each start cut it and reported it again.
     @Test func aTornFrameIsReportedOnce() throws {
         let (log, space) = try makeKilled(2)
         let file = try newest(log)
-        try log.disk.flipBit(2, at: file.length - 9, of: LogPaths.logFile(1))
-        #expect(try log.open(process: 2).report.cut != nil)
+        try log.disk.flipBit(2, at: file.length - 9, of: FramePaths.file(1))
+        #expect(try log.open(process: 2).cut != nil)
         let again = try log.open(process: 3)
-        #expect(again.report.cut == nil)
+        #expect(again.cut == nil)
         #expect(try log.numbers(space, in: again) == [1])
         #expect(try again.cuts().count == 1)
     }
@@ -156,10 +157,10 @@ import Testing
     @Test func aReaderReportsATornFrameAndLeavesIt() throws {
         let (log, space) = try makeKilled(2)
         let file = try newest(log)
-        try log.disk.flipBit(2, at: file.length - 9, of: LogPaths.logFile(1))
+        try log.disk.flipBit(2, at: file.length - 9, of: FramePaths.file(1))
         let reader = try log.open(process: 2, access: .readOnly)
-        #expect(reader.report.cut != nil)
-        #expect(reader.report.cut?.keptIn == nil)
+        #expect(reader.cut != nil)
+        #expect(reader.cut?.keptIn == nil)
         #expect(try log.numbers(space, in: reader) == [1])
         #expect(try log.disk.list("wal").filter { $0.hasPrefix("cut") } == [])
     }
@@ -194,7 +195,7 @@ import Testing
                 }
                 log.disk.crash(using: &log.random)
                 let reopened = try log.open()
-                #expect(reopened.report.fault == nil, "operation \(count), seed \(seed)")
+                #expect(reopened.fault == nil, "operation \(count), seed \(seed)")
                 let numbers = try log.numbers(space, in: reopened)
                 #expect(Array(numbers.prefix(known.count)) == known)
                 _ = try reopened.append(log.append(1, textSize: 25_000, to: space))
@@ -207,7 +208,7 @@ import Testing
     /// Beside a file that a crash left without a header, a refresh read the whole log each time.
     @Test func aRefreshBesideAFileThatWasNotBegunFindsNothing() throws {
         let (log, store, space) = try make(2)
-        let file = try log.disk.open(LogPaths.logFile(2), .createNew)
+        let file = try log.disk.open(FramePaths.file(2), .createNew)
         try file.write([UInt8](repeating: 0, count: 100), at: 0)
         _ = try store.refresh()
         #expect(try !store.refresh())

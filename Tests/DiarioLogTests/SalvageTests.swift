@@ -4,6 +4,7 @@ import DiarioLog
 import DiarioSimulation
 import DiarioStorage
 import Testing
+import DiarioFrames
 
 /// What verifies of a damaged directory is in the new one: schema/format/salvage.md.
 @Suite struct SalvageTests {
@@ -207,7 +208,7 @@ private struct SalvageSample {
             // With the header of its frame.
             let start = max(LogFileHeader.size, entry.offset - 2048)
             let range = start..<entry.offset + entry.content.count
-            let path = LogPaths.logFile(entry.file)
+            let path = FramePaths.file(entry.file)
             places.append(Place(path: path, range: range, origins: Set(origins)))
         }
     }

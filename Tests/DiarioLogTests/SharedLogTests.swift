@@ -69,11 +69,11 @@ import Testing
         }
         let directory = MeddlingDirectory(log.disk.process(3), meddling)
         let reader = try log.open(directory, access: .readOnly)
-        #expect(reader.report.fault == nil)
+        #expect(reader.fault == nil)
         // Perhaps it comes no sooner than here.
         for _ in 0..<2 {
             _ = try reader.refresh()
-            #expect(reader.report.fault == nil)
+            #expect(reader.fault == nil)
             _ = try log.numbers(space, in: reader)
         }
         _ = try reader.refresh()
@@ -96,9 +96,9 @@ import Testing
         }
         let directory = MeddlingDirectory(log.disk.process(3), meddling)
         let reader = try log.open(directory, access: .readOnly)
-        #expect(reader.report.fault == nil)
+        #expect(reader.fault == nil)
         _ = try reader.refresh()
-        #expect(reader.report.fault == nil)
+        #expect(reader.fault == nil)
     }
 
     /// The files that were being read were emptied and used again, which was damage as well.
@@ -118,12 +118,12 @@ import Testing
         }
         let directory = MeddlingDirectory(log.disk.process(3), meddling)
         let reader = try log.open(directory, access: .readOnly)
-        #expect(reader.report.fault == nil)
+        #expect(reader.fault == nil)
         // Perhaps it comes no sooner than here.
         for _ in 0..<2 {
             let head = first.head(of: space)
             _ = try reader.refresh()
-            #expect(reader.report.fault == nil)
+            #expect(reader.fault == nil)
             #expect(reader.head(of: space) >= head)
         }
     }
@@ -184,7 +184,7 @@ import Testing
             #expect(numbers.last == 5)
             log.disk.crash(using: &log.random)
             let store = try log.open()
-            #expect(store.report.fault == nil)
+            #expect(store.fault == nil)
             #expect(try log.numbers(space, in: store) == numbers, "operation \(count)")
         }
         #expect(count > 3)

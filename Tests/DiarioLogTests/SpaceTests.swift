@@ -48,7 +48,7 @@ import Testing
                     }
                     log.disk.crash(using: &log.random)
                     let reopened = try log.open()
-                    #expect(reopened.report.fault == nil)
+                    #expect(reopened.fault == nil)
                     try check(log, reopened, space, !isCut)
                     #expect(reopened.validate() == [])
                 }

@@ -72,7 +72,7 @@ import Testing
         #expect(try RawLog(log.disk).files.count == 2)
         try store.close()
         let again = try log.open(process: 1)
-        #expect(again.report.fault == nil)
+        #expect(again.fault == nil)
         #expect(try log.numbers(space, in: again) == Array(1...22))
         #expect(again.validate() == [])
     }

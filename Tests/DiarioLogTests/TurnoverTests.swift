@@ -5,6 +5,7 @@ import DiarioSimulation
 import DiarioStorage
 import DiarioTestSupport
 import Testing
+import DiarioFrames
 
 /// The log stays bounded while its files are released, copied forward and used again.
 @Suite struct TurnoverTests {

@@ -5,6 +5,7 @@ import DiarioLog
 import DiarioStorage
 import DiarioTestSupport
 import Testing
+import DiarioFrames
 
 /// The data directory of schema/vectors in which events were refused; the second implementation
 /// reads it too.
@@ -36,7 +37,7 @@ struct RefusedVectorTests {
             try Self.write(bytes, to: path, on: disk)
         }
         let opened = try world.open(disk)
-        #expect(opened.store.report.fault == nil)
+        #expect(opened.store.fault == nil)
         let found = try Self.describe(opened, in: world, files: vector.files)
         #expect(found.head == vector.head)
         #expect(found.root == vector.root)
@@ -95,7 +96,7 @@ struct RefusedVectorTests {
                 let path = folder.isEmpty ? name : folder + "/" + name
                 if isFolder(path, on: disk) {
                     folders.append(path)
-                } else if path != LogPaths.reserve, !path.hasSuffix("lock") {
+                } else if path != FramePaths.reserve, !path.hasSuffix("lock") {
                     found[path] = try content(of: path, on: disk)
                 }
             }

@@ -48,11 +48,11 @@ import Testing
     private func expectDamage() throws {
         for access in [LogStore.Access.readOnly, .readWrite] {
             let space = try Space.open(at: folder.path, access: access)
-            #expect(space.store.report.fault?.file == "wal")
+            #expect(space.store.fault?.file == "wal")
             #expect(try !space.verify { _ in }.isOK)
             // It stays said, whatever is read.
             _ = try space.store.refresh()
-            #expect(space.store.report.fault != nil)
+            #expect(space.store.fault != nil)
         }
         #expect(throws: DiarioError.self) { try record(1) }
     }

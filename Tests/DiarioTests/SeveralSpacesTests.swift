@@ -4,6 +4,7 @@ import DiarioLog
 import DiarioStorage
 import DiarioTestSupport
 import Testing
+import DiarioFrames
 
 /// A folder with several spaces, as a server has.
 ///
@@ -148,7 +149,7 @@ import Testing
 
     /// It was said of each space that the log had nothing of it.
     @Test func aDamagedLogIsTheFaultThatIsTold() throws {
-        let wal = ".diario/" + LogPaths.log
+        let wal = ".diario/" + FramePaths.folder
         for name in try directory.list(wal) where name.hasSuffix(".dwal") {
             try directory.open(wal + "/" + name, .readWrite).write([7, 7, 7, 7].span, at: 0)
         }

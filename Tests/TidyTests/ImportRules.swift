@@ -12,8 +12,11 @@ enum ImportRules {
         "DiarioCrypto": ["DiarioCore", "COpenSSL"],
         "DiarioFormat": ["DiarioCore", "DiarioSchema", "DiarioZstd", "DiarioCrypto", "CChecksum"],
         "DiarioTransport": ["DiarioCore", "CCurl"],
+        // Format: checksums and marks of files.
+        "DiarioFrames": ["DiarioCore", "DiarioStorage", "DiarioFormat"],
         "DiarioLog": [
             "DiarioCore", "DiarioSchema", "DiarioFormat", "DiarioStorage", "DiarioCrypto",
+            "DiarioFrames",
         ],
         // Crypto: fingerprints and digests of read models are hashes.
         "DiarioProjection": [
@@ -42,8 +45,9 @@ enum ImportRules {
     /// Targets above the map's rows may import every library, but no C module.
     private static let above: Set = [
         "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioSQLite", "DiarioZstd",
-        "DiarioCrypto", "DiarioFormat", "DiarioTransport", "DiarioLog", "DiarioProjection",
-        "DiarioSync", "DiarioFish", "DiarioMeals", "DiarioMusic", "DiarioZones", "DiarioMaps",
+        "DiarioCrypto", "DiarioFormat", "DiarioTransport", "DiarioFrames", "DiarioLog",
+        "DiarioProjection", "DiarioSync", "DiarioFish", "DiarioMeals", "DiarioMusic", "DiarioZones",
+        "DiarioMaps",
         "DiarioEngine", "DiarioServer", "DiarioHTTP", "DiarioSimulation",
     ]
 
@@ -104,8 +108,8 @@ enum ImportRules {
     static func foundation(_ file: SourceFile) -> [Finding] {
         let without: Set = [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioSQLite", "DiarioZstd",
-            "DiarioCrypto", "DiarioFormat", "DiarioTransport", "DiarioLog", "DiarioProjection",
-            "DiarioSync",
+            "DiarioCrypto", "DiarioFormat", "DiarioTransport", "DiarioFrames", "DiarioLog",
+            "DiarioProjection", "DiarioSync",
         ]
         guard without.contains(file.target ?? ""), file.path.hasPrefix("Sources/") else {
             return []

@@ -3,6 +3,7 @@ import DiarioCore
 import DiarioCrypto
 import DiarioLog
 import DiarioServer
+import DiarioStorage
 
 extension Command {
     static let verify = Command(
@@ -151,7 +152,7 @@ private struct FolderVerification {
                 return (entry.id, names.first { $0.id == entry.id }?.name, result)
             }
         }
-        logFault = folder.store.report.fault
+        logFault = folder.store.fault
         self.controlFault = controlFault
     }
 

@@ -1,9 +1,9 @@
 import Diario
 import DiarioHTTP
-package import DiarioLog
+import DiarioLog
 import DiarioProjection
 import DiarioSchema
-import DiarioStorage
+package import DiarioStorage
 import DiarioTransport
 
 /// Why a command ends without having done its work.

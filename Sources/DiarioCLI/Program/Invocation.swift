@@ -110,7 +110,7 @@ struct Invocation {
 
     /// The damage that keeps events from being recorded, and may be why a command fails.
     func damage(of store: LogStore) -> String? {
-        store.report.fault.map { LogError.corrupt($0).message }
+        store.fault.map { LogError.corrupt($0).message }
     }
 
     /// Says at the end that the result may lack events.
@@ -123,7 +123,7 @@ struct Invocation {
 
     /// Says that a crash left a torn frame, if it did.
     func remarkCut(_ store: LogStore) {
-        guard let cut = store.report.cut, let keptIn = cut.keptIn else { return }
+        guard let cut = store.cut, let keptIn = cut.keptIn else { return }
         remark(
             "a crash tore the last frame of \(cut.file) at \(cut.offset), which was never "
                 + "acknowledged. Its bytes are kept in \(keptIn)"

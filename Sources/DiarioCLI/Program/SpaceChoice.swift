@@ -2,6 +2,7 @@ import Diario
 import DiarioCore
 import DiarioLog
 import DiarioServer
+import DiarioStorage
 
 /// The space of a folder that a command is about: the one of `--space`, else the only one.
 struct SpaceChoice {

@@ -1,5 +1,6 @@
 import Diario
 import DiarioLog
+import DiarioStorage
 
 extension Command {
     static let status = Command(

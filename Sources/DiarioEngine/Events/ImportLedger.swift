@@ -3,6 +3,7 @@ import DiarioCrypto
 import DiarioFormat
 import DiarioLog
 import DiarioSchema
+import DiarioStorage
 
 /// What was imported into a space, while one program imports: schema/format/sync.md, section 12.
 struct ImportLedger {

@@ -126,7 +126,7 @@ extension Space {
             let id = manifest.space
             let gone = try logging { () throws(LogError) in try store.missingFault(of: id) }
             // Of a log that could not be read to its end nothing is gone yet.
-            if let gone, store.report.fault == nil {
+            if let gone, store.fault == nil {
                 entries.append(Entry(id: id, space: .failure(Entry.Damage(fault: gone))))
                 continue
             }

@@ -1,8 +1,9 @@
 import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
-package import DiarioLog
+import DiarioLog
 import DiarioSchema
+package import DiarioStorage
 
 /// What `verify` found.
 package struct SpaceVerification: Sendable {

@@ -2,6 +2,7 @@ import DiarioCore
 import DiarioFormat
 import DiarioLog
 import DiarioSchema
+import DiarioStorage
 
 /// The inbox of a space with its events taken apart: schema/format/sync.md, section 8.
 struct InboxReader {

@@ -3,6 +3,7 @@ import DiarioFormat
 import DiarioLog
 import DiarioSchema
 import DiarioSync
+import DiarioStorage
 
 // Where the log of the authority is another one than ours: schema/format/sync.md, sections 7 and 9.
 

@@ -139,6 +139,7 @@ package struct ByteReader: ~Escapable {
 }
 
 /// The integers of fixed width that the format knows; not `Int`, whose width is the machine's.
+@usableFromInline
 package protocol WireInteger: FixedWidthInteger & BitwiseCopyable {}
 extension UInt8: WireInteger {}
 extension UInt16: WireInteger {}

@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioStorage
+import DiarioFrames
 
 /// The files of a data directory that a backup has: schema/format/directory.md, section 9.
 struct BackupListing {
@@ -43,12 +44,12 @@ struct BackupListing {
     }
 
     private mutating func addLog() throws(StorageError) {
-        let names = try names(LogPaths.log)
-        let numbers = names.compactMap { LogPaths.logFileNumber($0) }
+        let names = try names(FramePaths.folder)
+        let numbers = names.compactMap { FramePaths.number($0) }
         for number in numbers {
-            add([LogPaths.logFile(number)], .log(isNewest: number == numbers.max()))
+            add([FramePaths.file(number)], .log(isNewest: number == numbers.max()))
         }
-        if names.contains("synced") { add([LogPaths.syncedMark], .growing) }
+        if names.contains("synced") { add([FramePaths.syncedMark], .growing) }
     }
 
     private mutating func add(_ space: SpaceID) throws(StorageError) {

@@ -1,5 +1,6 @@
 package import DiarioCore
 package import DiarioStorage
+import DiarioFrames
 
 // A backup that is made beside programs that write: schema/format/directory.md, section 9.
 

@@ -14,13 +14,13 @@ extension LogStore {
     /// Of segments only those are read of which `isFresh` says that they are new.
     /// - Throws: `.corrupt` with the first fault.
     package func checkCopied(_ isFresh: (_ path: String) -> Bool) throws(LogError) -> [SpaceID] {
-        if let fault = report.fault { throw .corrupt(fault) }
+        if let fault = self.fault { throw .corrupt(fault) }
         let spaces = try manifests().filter { !$0.isStaging }.map(\.space)
         if let fault = try missingManifests().first?.fault { throw .corrupt(fault) }
         var packs: Set<Hash32> = []
         for space in spaces {
             try checkTail(of: space)
-            if let fault = report.fault { throw .corrupt(fault) }
+            if let fault = self.fault { throw .corrupt(fault) }
             let adopted = try status(of: space).adoptions.map(\.fingerprint)
             for pack in adopted where packs.insert(pack).inserted { try check(pack) }
             if let fault = try segmentFault(of: space, isFresh) { throw .corrupt(fault) }

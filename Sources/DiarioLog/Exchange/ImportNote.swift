@@ -2,6 +2,7 @@ package import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
 package import DiarioStorage
+import DiarioFrames
 
 // Which events of other spaces a replica recorded: schema/format/sync.md, section 12.
 //

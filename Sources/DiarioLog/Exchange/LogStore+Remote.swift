@@ -1,5 +1,5 @@
 package import DiarioCore
-import DiarioStorage
+package import DiarioStorage
 
 // What a replica remembers of its server: schema/format/directory.md.
 

@@ -1,6 +1,7 @@
 import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
+import DiarioStorage
 
 /// Gathers events into pieces as they travel: blocks, with the salt nodes of personal parts, or
 /// columns where many events follow one another.

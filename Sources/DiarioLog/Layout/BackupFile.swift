@@ -1,5 +1,6 @@
 package import DiarioCore
 package import DiarioStorage
+import DiarioFrames
 
 // Says that a data directory is a backup. Specified in schema/format/directory.md, section 9.
 
@@ -47,9 +48,9 @@ package struct BackupFile: Equatable, Sendable {
                 let bytes = try directory.contents(of: path, sizeMax: sizeMax)
                 try directory.replace(path, with: bytes)
             }
-            if try directory.exists(LogPaths.syncedMark) {
-                try directory.remove(LogPaths.syncedMark)
-                try directory.syncDirectory(LogPaths.log)
+            if try directory.exists(FramePaths.syncedMark) {
+                try directory.remove(FramePaths.syncedMark)
+                try directory.syncDirectory(FramePaths.folder)
             }
             try directory.remove(LogPaths.backup)
             try directory.syncDirectory("")

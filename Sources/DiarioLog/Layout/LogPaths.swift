@@ -1,49 +1,20 @@
 package import DiarioCore
 package import DiarioCrypto
+import DiarioFrames
 
-/// Where things lie in a data directory: schema/format/directory.md.
+/// Where things lie in a data directory, but for the write-ahead log: schema/format/directory.md.
 package enum LogPaths {
     package static let directoryName = ".diario"
     package static let format = "format"
     package static let lock = "lock"
     /// What a server knows of its spaces; there is none in other folders.
     package static let control = "control.sqlite"
-    package static let log = "wal"
-    package static let reserve = "wal/reserve"
-    package static let syncedMark = "wal/synced"
     /// Held by the one process that serves the directory.
     package static let servingLock = "serving"
     package static let packs = "packs"
     package static let spaces = "spaces"
     /// Says that the directory is a backup that nobody has written to.
     package static let backup = "backup"
-    private static let logSuffix = ".dwal"
-
-    package static func logFile(_ number: UInt64) -> String {
-        "wal/" + hexadecimal(number) + logSuffix
-    }
-
-    /// The number of a file's name within `wal`; nil if it is no log file's.
-    package static func logFileNumber(_ name: String) -> UInt64? {
-        // An index holds the number in 32 bits, which are enough for 64 PiB of log.
-        number(name, logSuffix).map { UInt64($0) }
-    }
-
-    private static func number(_ name: String, _ suffix: String) -> UInt32? {
-        guard name.hasSuffix(suffix) else { return nil }
-        let digits = name.dropLast(suffix.utf8.count)
-        guard digits.utf8.count == 16, let number = UInt32(digits, radix: 16), number > 0,
-            hexadecimal(UInt64(number)) == digits
-        else { return nil }
-        return number
-    }
-
-    package static func cut(_ number: UInt64, offset: Int) -> String {
-        "wal/cut-\(hexadecimal(number))-\(offset)"
-    }
-
-    package static func isCut(_ name: String) -> Bool { name.hasPrefix("cut-") }
-
     package static func space(_ space: SpaceID) -> String { "spaces/\(space.text)" }
     package static func manifest(_ space: SpaceID) -> String { "spaces/\(space.text)/manifest" }
     /// What the manifest is called once the space is not there any more.
@@ -73,7 +44,7 @@ package enum LogPaths {
         _ first: UInt64,
         of space: SpaceID
     ) -> String {
-        "\(inbox(space))/\(replica.text)-\(hexadecimal(first))\(inboxSuffix)"
+        "\(inbox(space))/\(replica.text)-\(FramePaths.hexadecimal(first))\(inboxSuffix)"
     }
 
     package static func isInboxEntry(_ name: String) -> Bool { name.hasSuffix(inboxSuffix) }
@@ -84,7 +55,7 @@ package enum LogPaths {
         _ first: UInt64,
         of space: SpaceID
     ) -> String {
-        "\(inbox(space))/\(replica.text)-\(hexadecimal(first))\(inboxNoteSuffix)"
+        "\(inbox(space))/\(replica.text)-\(FramePaths.hexadecimal(first))\(inboxNoteSuffix)"
     }
 
     package static func isInboxNote(_ name: String) -> Bool { name.hasSuffix(inboxNoteSuffix) }
@@ -99,14 +70,15 @@ package enum LogPaths {
     package static func kept(_ space: SpaceID) -> String { "spaces/\(space.text)/kept" }
 
     static func keptFile(_ number: UInt64, of space: SpaceID) -> String {
-        "\(kept(space))/\(hexadecimal(number))\(keptSuffix)"
+        "\(kept(space))/\(FramePaths.hexadecimal(number))\(keptSuffix)"
     }
 
     /// The number of a file of kept events; nil if that is not its name.
     static func keptNumber(_ name: String) -> UInt64? {
         guard name.hasSuffix(keptSuffix) else { return nil }
         let digits = name.dropLast(keptSuffix.utf8.count)
-        guard let number = UInt64(digits, radix: 16), hexadecimal(number) == digits else {
+        guard let number = UInt64(digits, radix: 16), FramePaths.hexadecimal(number) == digits
+        else {
             return nil
         }
         return number
@@ -122,7 +94,7 @@ package enum LogPaths {
 
     /// Says under which sequences a group of events of another space is recorded.
     package static func importNote(_ first: Origin, of space: SpaceID) -> String {
-        let name = "\(first.replica.text)-\(hexadecimal(first.sequence))"
+        let name = "\(first.replica.text)-\(FramePaths.hexadecimal(first.sequence))"
         return "\(imports(space))/\(name)\(importSuffix)"
     }
 
@@ -162,17 +134,12 @@ package enum LogPaths {
     }
 
     private static func text(_ name: SegmentName) -> String {
-        "\(hexadecimal(name.first))-\(hexadecimal(name.number))"
+        "\(FramePaths.hexadecimal(name.first))-\(FramePaths.hexadecimal(name.number))"
     }
 
     package static func pack(_ fingerprint: Hash32) -> String { "packs/\(fingerprint.text)" }
 
     package static func parent(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
-    }
-
-    private static func hexadecimal(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }

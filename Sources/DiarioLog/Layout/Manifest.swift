@@ -1,5 +1,6 @@
 package import DiarioCore
 import DiarioFormat
+import DiarioFrames
 
 // The files of a space that are no log, specified in schema/format/directory.md.
 

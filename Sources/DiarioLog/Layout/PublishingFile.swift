@@ -1,6 +1,7 @@
 package import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
+import DiarioFrames
 
 // What a replica writes down before it gives its authority away.
 // Specified in schema/format/directory.md.

@@ -1,6 +1,7 @@
 import DiarioCore
 import DiarioFormat
 import DiarioStorage
+import DiarioFrames
 
 // What the files of a damaged write-ahead log still say: schema/format/salvage.md, section 3.
 
@@ -34,15 +35,17 @@ struct LogPieces {
     init(_ directory: any LogDirectory) throws(LogError) {
         self.directory = directory
         let numbers = try storing { () throws(StorageError) -> [UInt64] in
-            guard try directory.exists(LogPaths.log) else { return [] }
-            return try directory.list(LogPaths.log).compactMap { LogPaths.logFileNumber($0) }
+            guard try directory.exists(FramePaths.folder) else { return [] }
+            return try directory.list(FramePaths.folder).compactMap { FramePaths.number($0) }
                 .sorted()
         }
-        if numbers.isEmpty { fault(LogPaths.log, 0, "no file of the write-ahead log is there") }
+        if numbers.isEmpty {
+            fault(FramePaths.folder, 0, "no file of the write-ahead log is there")
+        }
         var expected: UInt64?
         for (index, number) in numbers.enumerated() {
             if let last = index > 0 ? numbers[index - 1] : nil, last + 1 != number {
-                fault(LogPaths.logFile(last + 1), 0, "the file is missing")
+                fault(FramePaths.file(last + 1), 0, "the file is missing")
             }
             let next = index + 1 < numbers.count ? header(numbers[index + 1]) : nil
             try read(number, before: next, isLast: index + 1 == numbers.count, &expected)
@@ -56,7 +59,7 @@ struct LogPieces {
 
     private func header(_ number: UInt64) -> LogFileHeader? {
         var bytes: [UInt8] = []
-        guard let file = try? directory.open(LogPaths.logFile(number), .read),
+        guard let file = try? directory.open(FramePaths.file(number), .read),
             (try? file.read(at: 0, count: LogFileHeader.size, into: &bytes)) != nil,
             let header = LogFileHeader(bytes.span), header.number == number
         else { return nil }
@@ -73,7 +76,7 @@ struct LogPieces {
         isLast: Bool,
         _ expected: inout UInt64?
     ) throws(LogError) {
-        let path = LogPaths.logFile(number)
+        let path = FramePaths.file(number)
         guard let bytes = contents(path) else { return }
         let content = bytes.span
         var header = LogFileHeader(content)
@@ -161,12 +164,12 @@ struct LogPieces {
         let end = place + frame.bodySize
         for _ in 0..<frame.recordCount {
             guard let record = Record.read(bytes, at: place, end: end) else {
-                return fault(LogPaths.logFile(number), place, "this is no record")
+                return fault(FramePaths.file(number), place, "this is no record")
             }
             do throws(FormatError) {
                 try take(record, bytes, of: number)
             } catch {
-                fault(LogPaths.logFile(number), place, error.message)
+                fault(FramePaths.file(number), place, error.message)
             }
             place = record.content.upperBound
         }
@@ -239,7 +242,7 @@ struct LogPieces {
         let number = UInt64(run.file)
         var bytes: [UInt8] = []
         try storing { () throws(StorageError) in
-            let file = try directory.open(LogPaths.logFile(number), .read)
+            let file = try directory.open(FramePaths.file(number), .read)
             try file.read(at: Int(run.offset), count: Int(run.blockSize), into: &bytes)
         }
         do throws(FormatError) {

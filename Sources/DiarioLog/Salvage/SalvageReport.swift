@@ -1,5 +1,6 @@
 package import DiarioCore
 package import DiarioCrypto
+package import DiarioStorage
 
 /// What salvage wrote into a new directory, and what it did not find: schema/format/salvage.md,
 /// section 5.

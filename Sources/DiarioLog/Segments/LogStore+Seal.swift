@@ -2,6 +2,7 @@ package import DiarioCore
 import DiarioFormat
 import DiarioStorage
 import Synchronization
+import DiarioFrames
 
 /// What sealing a space did.
 package struct SealReport: Equatable, Sendable {
@@ -145,7 +146,7 @@ extension LogStore {
         guard next == plan.positions.upperBound + 1 else {
             throw .corrupt(
                 Fault(
-                    file: LogPaths.log,
+                    file: FramePaths.folder,
                     offset: 0,
                     what: "position \(next) of space \(space.text) is missing"
                 )

@@ -3,6 +3,7 @@ import DiarioCrypto
 import DiarioFormat
 import DiarioSchema
 import DiarioStorage
+import DiarioFrames
 
 /// Gathers rows and writes them as segments, whose files are durable when `finish` returns.
 ///

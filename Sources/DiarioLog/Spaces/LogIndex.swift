@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 
 /// What memory holds of a data directory: its spaces, and how many bytes of each file are needed.
 struct LogIndex: Sendable {
@@ -137,10 +138,10 @@ struct LogIndex: Sendable {
     }
 
     /// Takes up rows of one replica, which no authority wrote.
-    mutating func apply(_ rows: PlainStretch, _ runs: ArraySlice<Run>) {
+    mutating func apply(_ rows: PlainStretch) {
         update(rows.space) { index, live in
             index.note(rows.replica, sequence: rows.lastSequence, isAuthority: false)
-            index.take(rows, runs, &live)
+            index.take(rows, &live)
         }
     }
 
@@ -268,9 +269,9 @@ extension SpaceIndex {
     /// Takes up rows of one replica, which is noted already.
     fileprivate mutating func take(
         _ rows: PlainStretch,
-        _ runs: ArraySlice<Run>,
         _ live: inout LiveBytes
     ) {
+        let runs = rows.runs[...]
         clock = clock.merged(with: rows.clock, acceptedAt: rows.acceptedAt)
         bytesSinceState += rows.size
         guard let first = runs.first, let last = runs.last else { return }

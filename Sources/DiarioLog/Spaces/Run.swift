@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFormat
+import DiarioStorage
 
 /// Consecutive events that one record of the write-ahead log speaks of: their rows lie in its
 /// block or, if they are sealed, in private segments.

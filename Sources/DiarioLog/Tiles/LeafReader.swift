@@ -1,6 +1,8 @@
 import DiarioCore
 import DiarioCrypto
 import DiarioFormat
+import DiarioFrames
+import DiarioStorage
 
 /// Computes leaves from the rows of canonical events, in order; holds one block at a time.
 struct LeafReader: ~Copyable {
@@ -105,7 +107,7 @@ struct LeafReader: ~Copyable {
     private func missing(_ index: UInt64) -> LogError {
         .corrupt(
             Fault(
-                file: LogPaths.log,
+                file: FramePaths.folder,
                 offset: 0,
                 what: "position \(index + 1) of space \(space.text) is missing"
             )

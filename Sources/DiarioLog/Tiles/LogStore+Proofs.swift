@@ -1,6 +1,8 @@
 package import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
+import DiarioFrames
+import DiarioStorage
 
 /// That an event stands at a position of the log.
 package struct ProvenInclusion: Equatable, Sendable {
@@ -179,7 +181,7 @@ extension LogStore {
         }
         throw .corrupt(
             Fault(
-                file: LogPaths.log,
+                file: FramePaths.folder,
                 offset: 0,
                 what: "the rows of space \(space.text) do not make its root"
             )

@@ -1,5 +1,6 @@
 package import DiarioCrypto
 package import DiarioFormat
+package import DiarioStorage
 
 /// Makes the tree of the log's leaves as they go by, and compares the tiles on disk with it.
 package struct TileCheck: Sendable {

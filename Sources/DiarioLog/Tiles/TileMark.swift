@@ -1,4 +1,5 @@
 package import DiarioFormat
+import DiarioFrames
 
 /// How many leaves the tiles on disk are good for: schema/format/proofs.md, section 7.
 package struct TileMark: Equatable, Sendable {

@@ -2,6 +2,7 @@ import DiarioCore
 import DiarioFormat
 import DiarioStorage
 import Synchronization
+import DiarioFrames
 
 // A commit puts the events of several appends into one frame, writes it, syncs it, and only then
 // lets anyone see them.
@@ -80,13 +81,20 @@ extension Writer {
     }
 
     /// Lets readers see the frame that was written last, which lies at `place`.
-    private mutating func takeUp(_ place: FramePlace) throws(LogError) {
+    private mutating func replay(_ place: FramePlace) throws(LogError) {
         if ownRows.count == recordCount {
             store.index.withLock { index in
-                for rows in ownRows { index.takeUp(rows, of: place) }
+                for rows in ownRows { index.replay(rows, of: place) }
             }
         } else {
-            try store.takeUp(frame.span, FrameHeader.size..<bodyEnd, of: place)
+            let (bytes, engine) = (frame.span, store.engine)
+            do throws(FrameError) {
+                try store.index.withLock { (index) throws(FrameError) in
+                    try index.replay(bytes, FrameHeader.size..<bodyEnd, of: place, engine)
+                }
+            } catch {
+                throw LogError(error)
+            }
         }
         noteUnhashed(at: place)
     }
@@ -137,15 +145,15 @@ extension Writer {
         // While this thread waits for the disk there is a processor to hash with.
         if store.hashes.isDue { store.helper?.hashSoon() }
         let place: FramePlace
-        do throws(LogError) {
-            place = try log.append(&frame, recordCount: recordCount)
+        do throws(FrameError) {
+            place = try frames.log.append(&frame, recordCount: recordCount)
         } catch {
             // What was staged after it stands on events that are not there.
             forgetStaged()
-            throw error
+            throw LogError(error)
         }
         noteSealable()
         noteCrowded()
-        try takeUp(place)
+        try replay(place)
     }
 }

@@ -2,6 +2,7 @@ import DiarioCore
 import DiarioFormat
 import DiarioStorage
 import Synchronization
+import DiarioFrames
 
 // How the log stays bounded: what is kept elsewhere is released, what little is left of the oldest
 // file is written again at the end, and the file is used anew.
@@ -21,7 +22,7 @@ extension Writer {
         beginFrame()
         appendState(of: id, range, released: position)
         try finishFrame()
-        recycle()
+        frames.recycle()
         try copyForward()
     }
 
@@ -42,7 +43,7 @@ extension Writer {
             append(rows, of: id)
         }
         try finishFrame()
-        recycle()
+        frames.recycle()
         try copyForward()
     }
 
@@ -69,7 +70,7 @@ extension Writer {
         try begin()
         defer { end() }
         try writeDropped(id)
-        recycle()
+        frames.recycle()
         try copyForward()
     }
 
@@ -113,16 +114,18 @@ extension Writer {
 
     /// Writes what is live in the oldest files again, as long as the log is too long for its worth.
     mutating func copyForward() throws(LogError) {
-        while log.files.count > log.spareCount + 1 {
-            let length = log.files.dropFirst(log.spareCount).reduce(0) { $0 + $1.length }
+        while frames.log.files.count > frames.log.spareCount + 1 {
+            let length = frames.log.files.dropFirst(frames.log.spareCount).reduce(0) {
+                $0 + $1.length
+            }
             guard length > worthMax else { break }
-            let file = log.files[log.spareCount].number
+            let file = frames.log.files[frames.log.spareCount].number
             try copyForward(file: file)
             let rest = store.index.withLock { $0.liveBytes[file] }
             precondition(rest == 0, "all that is live in a file is copied, or this never ends")
-            recycle()
+            frames.recycle()
         }
-        log.removeSpares(beyond: worthMax)
+        frames.log.removeSpares(beyond: worthMax)
         // What is open of a removed file would still take its space.
         store.files.removeAll()
     }

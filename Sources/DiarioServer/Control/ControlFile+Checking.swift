@@ -1,5 +1,6 @@
-package import DiarioLog
+import DiarioLog
 import DiarioSQLite
+package import DiarioStorage
 
 extension ControlFile {
     /// Looks at every page of the file, and at the rows that requests are judged by.

@@ -1,4 +1,4 @@
-package import DiarioLog
+import DiarioLog
 import DiarioSQLite
 package import DiarioStorage
 

@@ -2,6 +2,7 @@ package import DiarioCore
 package import DiarioFormat
 package import DiarioLog
 package import DiarioStorage
+package import DiarioFrames
 
 /// Names a seed of a space.
 package struct SeedKey: Hashable, Sendable {
@@ -46,9 +47,9 @@ package struct RawLog: Sendable {
         self.looksBehind = looksBehind
         var contents: [(header: LogFileHeader, bytes: [UInt8])] = []
         do throws(StorageError) {
-            for name in try directory.list(LogPaths.log) {
-                guard let number = LogPaths.logFileNumber(name) else { continue }
-                let file = try directory.open(LogPaths.logFile(number), .read)
+            for name in try directory.list(FramePaths.folder) {
+                guard let number = FramePaths.number(name) else { continue }
+                let file = try directory.open(FramePaths.file(number), .read)
                 var bytes: [UInt8] = []
                 try file.read(at: 0, count: try file.size(), into: &bytes)
                 guard let header = LogFileHeader(bytes.span), header.number == number else {

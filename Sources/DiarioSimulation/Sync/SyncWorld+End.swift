@@ -4,6 +4,7 @@ import DiarioCrypto
 import DiarioFormat
 import DiarioLog
 import DiarioSync
+import DiarioStorage
 
 // The end of a world: nothing fails any more, so everything must be settled soon, and equal.
 

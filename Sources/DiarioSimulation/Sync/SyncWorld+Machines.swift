@@ -83,7 +83,7 @@ extension SyncWorld {
             return
         }
         trace.add("\(now) \(machine.name) starts")
-        if let fault = store.report.fault {
+        if let fault = store.fault {
             throw Broken(.kept, "\(machine.name): false damage: \(fault.message)")
         }
         guard let device else { return try startAuthority() }

@@ -6,6 +6,7 @@ import DiarioProjection
 import DiarioServer
 import DiarioStorage
 import DiarioSync
+import DiarioFrames
 
 /// Replicas and a server, with every fault drawn from one seed.
 ///

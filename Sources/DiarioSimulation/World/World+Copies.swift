@@ -2,6 +2,7 @@ import DiarioCore
 import DiarioFormat
 import DiarioLog
 import DiarioStorage
+import DiarioFrames
 
 // Copies of the directory: they are cloned, or damaged.
 
@@ -102,7 +103,7 @@ extension World {
             return
         }
         defer { copy.kill(0) }
-        if let broken, store.report.fault == nil {
+        if let broken, store.fault == nil {
             throw Violation("whole frames behind a damaged one in file \(broken) are dropped")
         }
         try readRest(store)
@@ -110,18 +111,18 @@ extension World {
 
     private func drawByte(_ copy: CrashDisk, inLog: Bool = false) throws -> (String, Int) {
         do throws(StorageError) {
-            var paths = inLog ? [] : [LogPaths.format, LogPaths.syncedMark]
+            var paths = inLog ? [] : [LogPaths.format, FramePaths.syncedMark]
             for id in inLog ? [] : settled.ids {
                 paths += [LogPaths.manifest(id), LogPaths.replica(id)]
                 let folder = LogPaths.segments(id)
                 guard try copy.exists(folder) else { continue }
                 paths += try copy.list(folder).map { folder + "/" + $0 }
             }
-            let files = try copy.list(LogPaths.log).compactMap { LogPaths.logFileNumber($0) }
+            let files = try copy.list(FramePaths.folder).compactMap { FramePaths.number($0) }
             if let last = files.last {
-                paths += Array(repeating: LogPaths.logFile(last), count: 10)
+                paths += Array(repeating: FramePaths.file(last), count: 10)
             }
-            paths += files.map { LogPaths.logFile($0) }
+            paths += files.map { FramePaths.file($0) }
             guard !paths.isEmpty else { return (LogPaths.format, 3) }
             let path = paths[random.below(paths.count)]
             var size = 0
@@ -153,10 +154,10 @@ extension World {
             }
         }
         defer { copy.kill(0) }
-        if let cut = store.report.cut {
+        if let cut = store.cut {
             throw Violation("damage after a clean stop was cut at \(cut.file) \(cut.offset)")
         }
-        guard store.report.fault != nil else { return try readUndamaged(store, path) }
+        guard store.fault != nil else { return try readUndamaged(store, path) }
         try readRest(store)
     }
 

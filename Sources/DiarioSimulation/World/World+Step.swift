@@ -162,7 +162,7 @@ extension World {
     }
 
     func close(_ process: Int32) throws {
-        let store = try store(process)
+        let store = try self.store(process)
         do throws(LogError) {
             try store.close()
             trace.add("p\(process) close")
@@ -204,8 +204,8 @@ extension World {
 
     /// A crash may tear frames; it never damages acknowledged ones.
     private func checkReport(_ process: Int32) throws {
-        let report = try store(process).report
-        if let fault = report.fault { throw Violation("false damage: \(fault.message)") }
-        if let cut = report.cut { trace.add("cut \(cut.file) \(cut.offset)") }
+        let store = try self.store(process)
+        if let fault = store.fault { throw Violation("false damage: \(fault.message)") }
+        if let cut = store.cut { trace.add("cut \(cut.file) \(cut.offset)") }
     }
 }

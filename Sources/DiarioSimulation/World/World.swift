@@ -2,6 +2,7 @@ import DiarioCore
 import DiarioFormat
 import DiarioLog
 package import DiarioStorage
+import DiarioFrames
 
 /// One data directory with every fault drawn from one seed: processes write to it on a disk that
 /// tears, loses and refuses, and of which bits flip.

@@ -1,5 +1,4 @@
-import DiarioCore
-import DiarioFormat
+package import DiarioFormat
 
 // What the small files of a data directory have in common: schema/format/directory.md, section 2.
 //
@@ -12,13 +11,13 @@ import DiarioFormat
 //              4  CRC32C of all bytes before
 
 /// Writes and checks what all small files have in common.
-enum SmallFile {
-    static let headerSize = 8
-    static let trailerSize = 4
+package enum SmallFile {
+    package static let headerSize = 8
+    package static let trailerSize = 4
     private static let version: UInt8 = 1
 
     /// The header, behind which the fields are appended.
-    static func begin(_ magic: Magic, flags: UInt8 = 0) -> [UInt8] {
+    package static func begin(_ magic: Magic, flags: UInt8 = 0) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: magic.rawValue)
         bytes.append(version)
@@ -28,14 +27,14 @@ enum SmallFile {
     }
 
     /// Appends the checksum.
-    static func end(_ bytes: inout [UInt8]) {
+    package static func end(_ bytes: inout [UInt8]) {
         bytes.append(littleEndian: Checksum.crc32c(bytes.span.raw))
     }
 
     /// Checks header and checksum; where the fields end.
     ///
     /// `flags` are those that the file may have.
-    static func check(
+    package static func check(
         _ bytes: Span<UInt8>,
         _ magic: Magic,
         flags: UInt8 = 0
@@ -53,37 +52,5 @@ enum SmallFile {
             throw .malformed(.fileFlags, at: 5)
         }
         return end
-    }
-}
-
-/// A small file that holds blocks: an inbox has one in each, and kept events have several.
-///
-/// Its fields are the time at which it was written, i64 in milliseconds, and then the blocks, each
-/// behind the varint of its size.
-enum BlocksFile {
-    static let blocksOffset = 16
-
-    static func encoded(_ blocks: [[UInt8]], _ magic: Magic, at now: Timestamp) -> [UInt8] {
-        var bytes = SmallFile.begin(magic)
-        bytes.append(littleEndian: UInt64(bitPattern: now.milliseconds))
-        for block in blocks { bytes.append(counted: block.span.raw) }
-        SmallFile.end(&bytes)
-        return bytes
-    }
-
-    /// The time and the blocks, with their offsets; what is in the blocks is not looked at.
-    static func read(
-        _ bytes: Span<UInt8>,
-        _ magic: Magic
-    ) throws(FormatError) -> (writtenAt: Timestamp, blocks: [(offset: Int, bytes: [UInt8])]) {
-        let end = try SmallFile.check(bytes, magic)
-        var reader = ByteReader(bytes.raw, range: SmallFile.headerSize..<end)
-        let writtenAt = Int64(bitPattern: try reader.next(UInt64.self))
-        var blocks: [(offset: Int, bytes: [UInt8])] = []
-        while !reader.isAtEnd {
-            let range = try reader.nextBytes()
-            blocks.append((range.lowerBound, reader.copy(range)))
-        }
-        return (Timestamp(milliseconds: writtenAt), blocks)
     }
 }

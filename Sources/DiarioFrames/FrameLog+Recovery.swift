@@ -1,36 +1,29 @@
 import DiarioCore
 import DiarioFormat
-import DiarioStorage
+package import DiarioStorage
 
 /// What opening a log found besides its frames.
 package struct RecoveryReport: Equatable, Sendable {
-    /// A frame that a crash tore: it was never acknowledged.
-    package struct Cut: Equatable, Sendable {
-        package let file: String
-        package let offset: Int
-        package let size: Int
-        /// Where its bytes are kept; nil if this process may not write.
-        package let keptIn: String?
-    }
-
-    package internal(set) var cut: Cut?
+    /// A frame that a crash tore.
+    package var cut: TornEnd?
     /// Damage below the synced length; what follows it was not read.
-    package internal(set) var fault: Fault?
+    package var fault: Fault?
+
+    package init() {}
 }
 
-/// Takes the frames in turn: the place of the first of a group, and the group, which is of that
-/// piece.
-typealias FrameVisitor = (FramePlace, FramePiece, FrameGroup) throws(LogError) -> Void
+/// Takes the frames in turn, a piece at a time.
+package typealias FrameVisitor = (FramePiece) throws(FrameError) -> Void
 
 extension FrameLog {
     /// Reads all frames, oldest first, as schema/format/frames.md, "Recovery" says.
     ///
     /// Cuts a torn frame only if `mayCut`, which the holder of the lock may. What the log then
     /// holds is on disk before `visit` has seen the last frame of it.
-    mutating func recover(
+    package mutating func recover(
         mayCut: Bool,
         _ visit: FrameVisitor
-    ) throws(LogError) -> RecoveryReport {
+    ) throws(FrameError) -> RecoveryReport {
         var report = RecoveryReport()
         files = []
         newest = nil
@@ -45,13 +38,13 @@ extension FrameLog {
         listed = numbers
         guard let numbers else {
             report.fault = Fault(
-                file: LogPaths.log,
+                file: FramePaths.folder,
                 offset: 0,
                 what: "the folder of the write-ahead log is gone"
             )
             return report
         }
-        if numbers.isEmpty, let fault = try goneFault(LogPaths.log) {
+        if numbers.isEmpty, let fault = try goneFault(FramePaths.folder) {
             report.fault = fault
             return report
         }
@@ -61,7 +54,7 @@ extension FrameLog {
             let file = try openFile(number, forWriting: lock != nil)
             let header = try readHeader(of: file, number: number)
             if isLast, try !isBegun(file, header) {
-                if files.isEmpty, let fault = try goneFault(LogPaths.logFile(number)) {
+                if files.isEmpty, let fault = try goneFault(FramePaths.file(number)) {
                     report.fault = fault
                     return report
                 }
@@ -96,7 +89,7 @@ extension FrameLog {
 
     /// Whether other processes put files to another use since `recover` looked for them: what it
     /// read of these is no damage.
-    func hasOtherFiles() throws(LogError) -> Bool {
+    package func hasOtherFiles() throws(FrameError) -> Bool {
         guard try storing({ () throws(StorageError) in try listFiles() }) == listed else {
             return true
         }
@@ -115,7 +108,7 @@ extension FrameLog {
             let newest = files.last, newest.number < mark.number
         else { return nil }
         return Fault(
-            file: LogPaths.logFile(mark.number),
+            file: FramePaths.file(mark.number),
             offset: 0,
             what: "at the last clean stop this file had frames up to offset \(mark.length), and "
                 + "now it has none; the events of it are not read"
@@ -123,7 +116,7 @@ extension FrameLog {
     }
 
     /// A fault if there was a clean stop with frames, while no file is there that was ever begun.
-    private func goneFault(_ path: String) throws(LogError) -> Fault? {
+    private func goneFault(_ path: String) throws(FrameError) -> Fault? {
         // A file of which only the header could be written has no frame, also at a clean stop.
         guard let mark = try readMark(), mark.length > UInt64(LogFileHeader.size) else {
             return nil
@@ -136,7 +129,7 @@ extension FrameLog {
     }
 
     /// Whether the newest file was cut short where a frame ends: only its mark tells.
-    private func isCutShort(_ next: NextFile, _ length: Int) throws(LogError) -> Bool {
+    private func isCutShort(_ next: NextFile, _ length: Int) throws(FrameError) -> Bool {
         guard case .none = next, let mark = try readMark() else { return false }
         return mark.generation == files.last?.generation && mark.length > UInt64(length)
     }
@@ -149,13 +142,13 @@ extension FrameLog {
         mayCut: Bool,
         _ report: inout RecoveryReport,
         _ visit: FrameVisitor
-    ) throws(LogError) {
+    ) throws(FrameError) {
         var source = FrameSource(frames, from: LogFileHeader.size)
         allocatedSize = frames.size
         var end = frames.size
         var next = try nextFile(later)
         if case .begun(let header) = next { end = Int(clamping: header.previousLength) }
-        var last = try takeUp(&source, end: end, visit)
+        var last = try replay(&source, end: end, visit)
         // Only now is it known which frames a file that was to be used again may have of before.
         if case .damaged = next { next = try nextFile(later) }
         while true {
@@ -165,7 +158,7 @@ extension FrameLog {
             let opened = source.file.opened(as: file)
             try judge(length, of: opened, next: next, mayCut: mayCut, &report)
             // Without the lock others may write between two looks at one place. What they wrote is
-            // no damage, and those frames are taken up as well.
+            // no damage, and those frames are replayed as well.
             guard !mayCut else { break }
             // As long as the file is by now: a frame may go beyond where it ended before.
             let frames = try storing { () throws(StorageError) in
@@ -175,8 +168,8 @@ extension FrameLog {
             allocatedSize = max(allocatedSize, frames.size)
             if case .none = next { end = frames.size }
             var rest = FrameSource(frames, from: length)
-            if let last { try last.visit(visit) }
-            last = try takeUp(&rest, end: end, visit)
+            if let last { try visit(last) }
+            last = try replay(&rest, end: end, visit)
             // What there is of it is judged anew, unless it is not to be had in this way.
             guard last != nil else { break }
             report = RecoveryReport()
@@ -185,11 +178,11 @@ extension FrameLog {
         if case .none = next {
             try makeLast(mayCut ? .writtenAgain : .synced)
         }
-        try last.visit(visit)
+        try visit(last)
     }
 
     /// Whether another process began a file after the newest one that was read.
-    func hasNewFile() throws(LogError) -> Bool {
+    package func hasNewFile() throws(FrameError) -> Bool {
         // Where this process could not put a frame into a file, others begin that anew, or go on in
         // the one before.
         if lastOffset == nil, files.count > 1 { return true }
@@ -202,20 +195,20 @@ extension FrameLog {
 
     /// The numbers of the files; nil without their folder.
     private func listFiles() throws(StorageError) -> [UInt64]? {
-        guard try directory.exists(LogPaths.log) else { return nil }
-        return try directory.list(LogPaths.log).compactMap { LogPaths.logFileNumber($0) }.sorted()
+        guard try directory.exists(FramePaths.folder) else { return nil }
+        return try directory.list(FramePaths.folder).compactMap { FramePaths.number($0) }.sorted()
     }
 
-    private func openFile(_ number: UInt64, forWriting: Bool) throws(LogError) -> any LogFile {
+    private func openFile(_ number: UInt64, forWriting: Bool) throws(FrameError) -> any LogFile {
         try storing { () throws(StorageError) in
-            try directory.open(LogPaths.logFile(number), forWriting ? .readWrite : .read)
+            try directory.open(FramePaths.file(number), forWriting ? .readWrite : .read)
         }
     }
 
     private func readHeader(
         of file: any LogFile,
         number: UInt64
-    ) throws(LogError) -> LogFileHeader? {
+    ) throws(FrameError) -> LogFileHeader? {
         var bytes: [UInt8] = []
         try storing { () throws(StorageError) in
             try file.read(at: 0, count: LogFileHeader.size, into: &bytes)
@@ -231,7 +224,7 @@ extension FrameLog {
     private func isBegun(
         _ file: any LogFile,
         _ header: LogFileHeader?
-    ) throws(LogError) -> Bool {
+    ) throws(FrameError) -> Bool {
         let first = header?.firstFrame ?? nextFrame
         let start = LogFileHeader.size
         var bytes: [UInt8] = []
@@ -283,7 +276,7 @@ extension FrameLog {
         _ header: LogFileHeader?,
         mayCut: Bool,
         _ report: inout RecoveryReport
-    ) throws(LogError) {
+    ) throws(FrameError) {
         if files.isEmpty { firstNumber = number }
         guard let header else { return }
         if files.isEmpty { nextFrame = header.firstFrame }
@@ -303,7 +296,7 @@ extension FrameLog {
     }
 
     /// `later` are the numbers of the files behind the one that is read.
-    private func nextFile(_ later: ArraySlice<UInt64>) throws(LogError) -> NextFile {
+    private func nextFile(_ later: ArraySlice<UInt64>) throws(FrameError) -> NextFile {
         guard let number = later.first else { return .none }
         let file = try openFile(number, forWriting: false)
         let header = try readHeader(of: file, number: number)
@@ -315,7 +308,7 @@ extension FrameLog {
     private func linkFault(_ header: LogFileHeader?, _ number: UInt64) -> Fault? {
         guard let header else {
             return Fault(
-                file: LogPaths.logFile(number),
+                file: FramePaths.file(number),
                 offset: 0,
                 what: "the header does not verify; the events of this file are not read"
             )
@@ -325,7 +318,7 @@ extension FrameLog {
             header.firstFrame == nextFrame, header.previousLength == UInt64(last.length)
         else {
             return Fault(
-                file: LogPaths.logFile(header.number),
+                file: FramePaths.file(header.number),
                 offset: 0,
                 what: "this file does not follow the one before it; its events are not read"
             )

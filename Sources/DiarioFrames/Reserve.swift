@@ -1,15 +1,15 @@
 import DiarioCore
-import DiarioStorage
+package import DiarioStorage
 
 /// A file of zeros that a full disk takes the place of: given up so that a log can be opened,
 /// closed, or moved off a failing file, and made again when there is room.
-enum Reserve {
+package enum Reserve {
     /// Gives the space back to the disk; false if there was none.
-    static func release(in directory: any LogDirectory) -> Bool {
+    package static func release(in directory: any LogDirectory) -> Bool {
         do throws(StorageError) {
-            try directory.remove(LogPaths.reserve)
+            try directory.remove(FramePaths.reserve)
             // Some file systems free the space only then.
-            try directory.syncDirectory(LogPaths.log)
+            try directory.syncDirectory(FramePaths.folder)
             return true
         } catch {
             return false
@@ -17,9 +17,9 @@ enum Reserve {
     }
 
     /// Makes the reserve if it is not there; a disk without room for it is no error.
-    static func restore(in directory: any LogDirectory, size sizeMax: Int) {
+    package static func restore(in directory: any LogDirectory, size sizeMax: Int) {
         do throws(StorageError) {
-            let file = try directory.open(LogPaths.reserve, .create)
+            let file = try directory.open(FramePaths.reserve, .create)
             var size = try file.size()
             let zeros = [UInt8](repeating: 0, count: 64 * 1024)
             while size < sizeMax {
@@ -34,7 +34,7 @@ enum Reserve {
     }
 
     /// Does what needs a little space, with the reserve's if there is no other.
-    static func spending<Result>(
+    package static func spending<Result>(
         in directory: any LogDirectory,
         _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {

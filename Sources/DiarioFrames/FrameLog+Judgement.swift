@@ -13,8 +13,8 @@ extension FrameLog {
         next: NextFile,
         mayCut: Bool,
         _ report: inout RecoveryReport
-    ) throws(LogError) {
-        let path = LogPaths.logFile(file.number)
+    ) throws(FrameError) {
+        let path = FramePaths.file(file.number)
         switch next {
         case .none: break
         // The fault is in the next file, and is found there.
@@ -59,11 +59,11 @@ extension FrameLog {
         _ number: UInt64,
         mayCut: Bool,
         _ report: inout RecoveryReport
-    ) throws(LogError) {
+    ) throws(FrameError) {
         var bytes: [UInt8] = []
         let reading = try frame(at: offset, of: file, &bytes)
         guard case .broken(let header) = reading, header.number == number else { return }
-        let kept = mayCut ? LogPaths.cut(file.number, offset: offset) : nil
+        let kept = mayCut ? FramePaths.cut(file.number, offset: offset) : nil
         if let kept {
             try storing { () throws(StorageError) in
                 try Reserve.spending(in: directory) { () throws(StorageError) in
@@ -75,8 +75,8 @@ extension FrameLog {
                 try file.file.sync()
             }
         }
-        report.cut = RecoveryReport.Cut(
-            file: LogPaths.logFile(file.number),
+        report.cut = TornEnd(
+            file: FramePaths.file(file.number),
             offset: offset,
             size: bytes.count,
             keptIn: kept
@@ -84,7 +84,7 @@ extension FrameLog {
     }
 
     /// Whether the frame that comes next is there now, at `offset`.
-    func isNextFrame(at offset: Int, of file: FrameFile) throws(LogError) -> Bool {
+    func isNextFrame(at offset: Int, of file: FrameFile) throws(FrameError) -> Bool {
         var bytes: [UInt8] = []
         let reading = try frame(at: offset, of: file, &bytes)
         if case .frame(let header) = reading { return header.number == nextFrame }
@@ -96,7 +96,7 @@ extension FrameLog {
         at offset: Int,
         of file: FrameFile,
         _ bytes: inout [UInt8]
-    ) throws(LogError) -> FrameHeader.Reading {
+    ) throws(FrameError) -> FrameHeader.Reading {
         try storing { () throws(StorageError) in
             try file.file.read(at: offset, count: FrameHeader.size, into: &bytes)
             let head = FrameHeader.read(
@@ -119,7 +119,7 @@ extension FrameLog {
     }
 
     /// The offset of a valid frame of this generation with a later number, if there is one.
-    private func laterFrame(_ file: FrameFile, after offset: Int) throws(LogError) -> Int? {
+    private func laterFrame(_ file: FrameFile, after offset: Int) throws(FrameError) -> Int? {
         guard let first = try startOfFrame(file, after: offset) else { return nil }
         var content: [UInt8] = []
         try storing { () throws(StorageError) in
@@ -144,7 +144,7 @@ extension FrameLog {
     /// Where bytes first look like the start of a frame of this generation, from `offset` on.
     ///
     /// Mostly all that follows is zeros or of an earlier use, and so it is read in small pieces.
-    private func startOfFrame(_ file: FrameFile, after offset: Int) throws(LogError) -> Int? {
+    private func startOfFrame(_ file: FrameFile, after offset: Int) throws(FrameError) -> Int? {
         var bytes: [UInt8] = []
         var start = offset
         while file.size - start >= FrameHeader.size {
@@ -170,12 +170,12 @@ extension FrameLog {
     /// Bytes that stay in the processor's cache.
     private static var windowSize: Int { 256 * 1024 }
 
-    func readMark() throws(LogError) -> SyncedMark? {
+    func readMark() throws(FrameError) -> SyncedMark? {
         try storing { () throws(StorageError) in try SyncedMark.read(in: directory) }
     }
 
     /// Writes down that everything so far is synced; at a clean stop.
-    func writeMark() throws(LogError) {
+    package func writeMark() throws(FrameError) {
         guard let state = files.last else { return }
         let mark = SyncedMark(
             generation: state.generation,
@@ -184,10 +184,10 @@ extension FrameLog {
         )
         try storing { () throws(StorageError) in
             try Reserve.spending(in: directory) { () throws(StorageError) in
-                let file = try directory.open(LogPaths.syncedMark, .create)
+                let file = try directory.open(FramePaths.syncedMark, .create)
                 try file.write(mark.encoded().span, at: 0)
                 try file.sync()
-                try directory.syncDirectory(LogPaths.log)
+                try directory.syncDirectory(FramePaths.folder)
             }
         }
     }

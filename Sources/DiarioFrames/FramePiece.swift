@@ -27,32 +27,48 @@ struct FrameFile: Sendable {
     func opened(as file: any LogFile) -> FrameFile { FrameFile(file, like: self) }
 }
 
+/// A frame of a piece.
+package struct Frame: Sendable {
+    package let number: UInt64
+    /// Where it starts in the bytes of its piece.
+    package let offset: Int
+    let bodySize: Int
+    package let recordCount: Int
+
+    /// Where its records lie in the bytes of its piece.
+    package var body: Range<Int> {
+        offset + FrameHeader.size..<offset + FrameHeader.size + bodySize
+    }
+
+    var end: Int { offset + FrameHeader.frameSize(body: bodySize) }
+}
+
 /// Some of a log file: whole frames, one behind the other, all of which verify.
-struct FramePiece: Sendable {
-    /// Of no meaning if the piece is plain.
-    private(set) var bytes: [UInt8] = []
+package struct FramePiece: Sendable {
+    package private(set) var bytes: [UInt8] = []
     /// Where in the file `bytes` start.
-    private(set) var start = 0
-    private var contents = FrameGroups()
+    package private(set) var start = 0
+    package private(set) var frames: [Frame] = []
+    /// The number and the generation of the file.
+    private var file: (number: UInt64, generation: UInt64) = (0, 0)
 
-    var groups: [FrameGroup] { contents.list }
+    package func place(of frame: Frame) -> FramePlace {
+        FramePlace(file: file.number, generation: file.generation, offset: start + frame.offset)
+    }
 
-    /// True if it is known of each frame what is in it, so that nobody needs the bytes.
-    var isPlain: Bool { groups.allSatisfy { $0.rows != nil } }
-
-    /// The runs of a group's rows.
-    func runs(of rows: PlainStretch) -> ArraySlice<Run> { contents.runs[rows.runs] }
-
-    /// Gives the bytes away for other memory.
-    mutating func exchange(_ memory: inout [UInt8]) { swap(&bytes, &memory) }
+    /// Forgets the frames that do not follow each other, the first with this number.
+    mutating func keepFrames(from first: UInt64) {
+        let count = frames.indices.first { frames[$0].number != first &+ UInt64($0) }
+        frames.removeSubrange((count ?? frames.count)...)
+    }
 
     /// Where in the file the bytes behind the last frame are.
-    var end: Int { start + (groups.last?.end ?? 0) }
+    var end: Int { start + (frames.last?.end ?? 0) }
 
     /// Reads the frames that follow `offset` and end at `limit` at the latest; there are none if
     /// the first does not verify.
     ///
-    /// So little that it is in the processor's cache still when it is checked and taken up; more
+    /// So little that it is in the processor's cache still when it is checked and replayed; more
     /// only for a frame that is longer. What is in memory already is used again.
     mutating func read(
         _ file: FrameFile,
@@ -60,8 +76,9 @@ struct FramePiece: Sendable {
         limit: Int
     ) throws(StorageError) {
         start = offset
+        self.file = (file.number, file.generation)
         bytes.removeAll(keepingCapacity: true)
-        contents.removeAll()
+        frames.removeAll(keepingCapacity: true)
         var wanted = min(Self.size, limit - offset)
         while bytes.count < wanted {
             try file.file.read(at: start + bytes.count, count: wanted - bytes.count, into: &bytes)
@@ -73,17 +90,17 @@ struct FramePiece: Sendable {
         }
     }
 
-    private static let size = 256 * 1024
+    private static let size = 128 * 1024
 
     /// Checks frames up to the first that does not verify; how many bytes there must be for that
     /// one, if it is only that they end within it.
     private mutating func check(_ file: FrameFile) -> Int? {
         // Taken out, since the bytes are looked at meanwhile.
-        var checked = FrameGroups()
-        swap(&checked, &contents)
-        defer { swap(&checked, &contents) }
+        var found: [Frame] = []
+        swap(&found, &frames)
+        defer { swap(&found, &frames) }
         let bytes = bytes.span
-        var offset = checked.list.last?.end ?? 0
+        var offset = found.last?.end ?? 0
         while true {
             let reading = FrameHeader.read(
                 bytes,
@@ -94,7 +111,14 @@ struct FramePiece: Sendable {
             switch reading {
             case .none: return nil
             case .frame(let header):
-                checked.add(header, bytes, at: offset, origin: start, of: file.number)
+                found.append(
+                    Frame(
+                        number: header.number,
+                        offset: offset,
+                        bodySize: header.bodySize,
+                        recordCount: header.recordCount
+                    )
+                )
                 offset += header.frameSize
             case .broken(let header):
                 guard header.bodySize <= Limits.frameSizeMax else { return nil }

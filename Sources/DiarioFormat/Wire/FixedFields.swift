@@ -1,12 +1,11 @@
-import DiarioCrypto
-import DiarioFormat
+package import DiarioCrypto
 
 // Fields at fixed offsets, whose presence the caller has checked: out of bounds is our mistake.
 
 extension Span where Element == UInt8 {
     /// The little-endian integer at `offset`.
-    @inline(__always)
-    func littleEndian<Value: WireInteger>(_ type: Value.Type, at offset: Int) -> Value {
+    @inlinable @inline(__always)
+    package func littleEndian<Value: WireInteger>(_ type: Value.Type, at offset: Int) -> Value {
         precondition(
             offset >= 0 && offset + MemoryLayout<Value>.size <= count,
             "a fixed field lies in its bytes"
@@ -16,7 +15,7 @@ extension Span where Element == UInt8 {
     }
 
     /// The hash at `offset`.
-    func hash(at offset: Int) -> Hash32 {
+    package func hash(at offset: Int) -> Hash32 {
         Hash32(
             words: (
                 littleEndian(UInt64.self, at: offset), littleEndian(UInt64.self, at: offset + 8),
@@ -29,8 +28,8 @@ extension Span where Element == UInt8 {
 
 extension [UInt8] {
     /// Overwrites the bytes from `offset` on.
-    @inline(__always)
-    mutating func store<Value: WireInteger>(littleEndian value: Value, at offset: Int) {
+    @inlinable @inline(__always)
+    package mutating func store<Value: WireInteger>(littleEndian value: Value, at offset: Int) {
         precondition(
             offset >= 0 && offset + MemoryLayout<Value>.size <= count,
             "a fixed field lies in its bytes"

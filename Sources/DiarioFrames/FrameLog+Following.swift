@@ -5,7 +5,7 @@ import DiarioStorage
 // What other processes write while this one has the log open.
 extension FrameLog {
     /// How it is made sure that the last frame is on disk.
-    enum Trust {
+    package enum Trust {
         /// Enough while this process would have been told of a sync that failed.
         case synced
         /// After a sync that failed for somebody else a later one says nothing: only bytes that are
@@ -16,7 +16,7 @@ extension FrameLog {
     /// Makes sure that the last frame is on disk, whoever wrote it.
     ///
     /// The frames before it were synced before it was written (F1).
-    func makeLast(_ trust: Trust) throws(LogError) {
+    func makeLast(_ trust: Trust) throws(FrameError) {
         guard let newest, let lastOffset, let state = files.last else { return }
         try storing { () throws(StorageError) in
             if trust == .writtenAgain {
@@ -31,7 +31,7 @@ extension FrameLog {
     /// Reads the frames that other processes appended to the newest file since; the count of them.
     ///
     /// The last one is on disk before `visit` sees it, because it is unknown whether it is.
-    mutating func readOn(_ trust: Trust, _ visit: FrameVisitor) throws(LogError) -> Int {
+    package mutating func readOn(_ trust: Trust, _ visit: FrameVisitor) throws(FrameError) -> Int {
         guard let newest, let state = files.last, try hasMore() else {
             if trust == .writtenAgain { try makeLast(trust) }
             return 0
@@ -41,25 +41,25 @@ extension FrameLog {
             try FrameFile(newest, number: state.number, generation: state.generation)
         }
         var source = FrameSource(frames, from: state.length)
-        let last = try takeUp(&source, end: frames.size, visit)
+        let last = try replay(&source, end: frames.size, visit)
         allocatedSize = max(allocatedSize, frames.size)
-        guard let last else { return 0 }
-        do throws(LogError) {
+        guard let last, let first = last.frames.first else { return 0 }
+        do throws(FrameError) {
             try makeLast(trust)
         } catch {
             // It was not visited, so it is still to be read.
-            files[files.count - 1].length = last.place.offset
-            nextFrame = last.group.firstNumber
+            files[files.count - 1].length = last.start + first.offset
+            nextFrame = first.number
             lastOffset = nil
             throw error
         }
         syncedLength = files[files.count - 1].length
-        try last.visit(visit)
+        try visit(last)
         return Int(nextFrame - before)
     }
 
     /// Whether another process wrote behind the last known frame.
-    func hasMore() throws(LogError) -> Bool {
+    private func hasMore() throws(FrameError) -> Bool {
         guard let newest, let state = files.last else { return false }
         var content: [UInt8] = []
         try storing { () throws(StorageError) in
@@ -72,8 +72,7 @@ extension FrameLog {
     }
 
     /// Whether the last frame that was read is still where it was.
-    ///
-    func hasLast() throws(LogError) -> Bool {
+    package func hasLast() throws(FrameError) -> Bool {
         guard let newest, let lastOffset, let state = files.last else { return false }
         let size = state.length - lastOffset
         var content: [UInt8] = []
@@ -90,65 +89,28 @@ extension FrameLog {
         return header.number == nextFrame - 1 && header.frameSize == size
     }
 
-    /// The last frames of those that were read, which are not visited before all of them are on
-    /// disk.
-    struct LastFrames {
-        let piece: FramePiece
-        let group: FrameGroup
-        let place: FramePlace
-
-        func visit(_ visit: FrameVisitor) throws(LogError) { try visit(place, piece, group) }
-    }
-
     /// Visits the frames that continue the log, up to `end` of the newest file, all but the last
-    /// group.
-    mutating func takeUp(
+    /// piece, which is returned: it is not visited before all of them are on disk.
+    mutating func replay(
         _ source: inout FrameSource,
         end: Int,
         _ visit: FrameVisitor
-    ) throws(LogError) -> LastFrames? {
+    ) throws(FrameError) -> FramePiece? {
         var piece = FramePiece()
-        // What was taken up last: its last group is not visited yet.
-        var before = FramePiece()
-        var last: (group: FrameGroup, place: FramePlace)?
+        // Not visited yet.
+        var last = FramePiece()
         while true {
             try storing { () throws(StorageError) in try source.next(&piece, end: end) }
-            let count = countOfNext(piece)
-            guard count > 0 else { break }
-            if let last { try visit(last.place, before, last.group) }
-            for group in piece.groups[..<(count - 1)] {
-                try visit(place(of: group, in: piece), piece, group)
-            }
-            let group = piece.groups[count - 1]
-            last = (group, place(of: group, in: piece))
-            lastOffset = piece.start + group.lastOffset
-            nextFrame = group.nextNumber
-            files[files.count - 1].length = piece.start + group.end
-            swap(&piece, &before)
-            if count < before.groups.count { break }
+            let count = piece.frames.count
+            piece.keepFrames(from: nextFrame)
+            guard let frame = piece.frames.last else { break }
+            if !last.frames.isEmpty { try visit(last) }
+            lastOffset = piece.start + frame.offset
+            nextFrame = frame.number &+ 1
+            files[files.count - 1].length = piece.start + frame.end
+            swap(&piece, &last)
+            if last.frames.count < count { break }
         }
-        return last.map { LastFrames(piece: before, group: $0.group, place: $0.place) }
-    }
-
-    /// How many groups of a piece continue the log.
-    private func countOfNext(_ piece: FramePiece) -> Int {
-        var number = nextFrame
-        var count = 0
-        for group in piece.groups {
-            guard group.firstNumber == number else { break }
-            number = group.nextNumber
-            count += 1
-        }
-        return count
-    }
-
-    /// Where the first frame of a group lies.
-    private func place(of group: FrameGroup, in piece: FramePiece) -> FramePlace {
-        let state = files[files.count - 1]
-        return FramePlace(
-            file: state.number,
-            generation: state.generation,
-            offset: piece.start + group.offset
-        )
+        return last.frames.isEmpty ? nil : last
     }
 }

@@ -1,36 +1,53 @@
-import DiarioCore
-import DiarioFormat
-import DiarioStorage
+package import DiarioCore
+package import DiarioStorage
 
 /// Where a frame lies.
-struct FramePlace: Hashable, Sendable {
-    let file: UInt64
+package struct FramePlace: Hashable, Sendable {
+    package let file: UInt64
     /// Of the file, so that a later use of it is told from this one.
-    let generation: UInt64
-    let offset: Int
+    package let generation: UInt64
+    package let offset: Int
 }
 
 /// A file of the log, as far as its frames are known.
-struct LogFileState: Sendable {
-    let number: UInt64
+package struct LogFileState: Sendable {
+    package let number: UInt64
     let generation: UInt64
     /// Where its last known frame ends.
-    var length: Int
+    package internal(set) var length: Int
+}
+
+/// How large frames and their files grow.
+package struct FrameSizes: Hashable, Sendable {
+    /// Bytes of the records of one frame.
+    package var frameMax: Int
+    /// Bytes of one file.
+    package var fileMax: Int
+    /// Bytes of zeros that are written ahead of the end of a file, at least and at most.
+    package var growthMin: Int
+    package var growthMax: Int
+
+    package init(frameMax: Int, fileMax: Int, growthMin: Int, growthMax: Int) {
+        self.frameMax = frameMax
+        self.fileMax = fileMax
+        self.growthMin = growthMin
+        self.growthMax = growthMax
+    }
 }
 
 /// The files and frames of the write-ahead log; it does not know what the records mean.
 ///
 /// Used by one thread at a time, under the directory's lock. The rules F1 to F3 of
 /// schema/format/frames.md, are kept here.
-struct FrameLog: ~Copyable {
+package struct FrameLog: ~Copyable {
     let directory: any LogDirectory
     private let time: any TimeSource
     private let entropy: any EntropySource
-    private let sizes: LogSizes
+    private let sizes: FrameSizes
     /// Nil for a log that is only read.
     let lock: (any DirectoryLock)?
     /// Oldest first; frames are appended to the last one.
-    var files: [LogFileState] = []
+    package internal(set) var files: [LogFileState] = []
     /// The numbers of all files, as `recover` found them; nil without their folder.
     var listed: [UInt64]?
     /// The newest file, open; nil before the first frame and for a reader of an empty log.
@@ -45,16 +62,22 @@ struct FrameLog: ~Copyable {
     /// The newest file's size on disk: zeros or an older use follow its frames.
     var allocatedSize = 0
     /// Why nothing more is taken.
-    var stopped: StorageError?
+    package internal(set) var stopped: StorageError?
     /// How many of the oldest files hold nothing that is needed, and may be used again.
-    var spareCount = 0
+    package internal(set) var spareCount = 0
 
-    init(_ store: LogShared, lock: (any DirectoryLock)?) {
+    package init(
+        _ directory: any LogDirectory,
+        lock: (any DirectoryLock)?,
+        time: any TimeSource,
+        entropy: any EntropySource,
+        sizes: FrameSizes
+    ) {
+        self.directory = directory
         self.lock = lock
-        directory = store.directory
-        time = store.time
-        entropy = store.entropy
-        sizes = store.sizes
+        self.time = time
+        self.entropy = entropy
+        self.sizes = sizes
     }
 
     // MARK: Appending
@@ -63,10 +86,10 @@ struct FrameLog: ~Copyable {
     ///
     /// `frame` holds room for the header and then the records; it is completed in place. When this
     /// throws, the frame counts as never written; after `.storage(.full)` the log takes later ones.
-    mutating func append(
+    package mutating func append(
         _ frame: inout [UInt8],
         recordCount: Int
-    ) throws(LogError) -> FramePlace {
+    ) throws(FrameError) -> FramePlace {
         if let stopped { throw .stopped(stopped) }
         let bodySize = frame.count - FrameHeader.size
         // A reader refuses it, so it must never be on disk.
@@ -115,7 +138,7 @@ struct FrameLog: ~Copyable {
     private mutating func stop(
         after cause: StorageError,
         refusing place: FramePlace
-    ) throws(LogError) {
+    ) throws(FrameError) {
         let zeros = [UInt8](repeating: 0, count: FrameHeader.size)
         try? newest?.write(zeros.span, at: place.offset)
         stopped = cause
@@ -134,7 +157,7 @@ struct FrameLog: ~Copyable {
     ///
     /// They are synced, so that syncing a frame never waits for the file's size or its blocks to
     /// get to the disk, and a full disk is noticed here. Gives the reason if that sync fails.
-    private mutating func allocate(_ size: Int) throws(LogError) -> StorageError? {
+    private mutating func allocate(_ size: Int) throws(FrameError) -> StorageError? {
         guard size > allocatedSize, let newest else { return nil }
         let growth = min(max(allocatedSize, sizes.growthMin), sizes.growthMax)
         let target = min(max(size, allocatedSize + growth), sizes.fileMax)
@@ -165,7 +188,7 @@ struct FrameLog: ~Copyable {
     private mutating func leaveFile(
         after failure: StorageError,
         _ frameSize: Int
-    ) throws(LogError) {
+    ) throws(FrameError) {
         try beginFileWithReserve(previousLength: syncedLength)
         if try allocate(length + frameSize) != nil {
             stopped = failure
@@ -176,7 +199,7 @@ struct FrameLog: ~Copyable {
     // MARK: Files
 
     /// Lets the oldest `count` files be used again; the caller copied forward what they held.
-    mutating func recycle(_ count: Int) {
+    package mutating func recycle(_ count: Int) {
         precondition(count < max(1, files.count), "the newest file is never recycled")
         spareCount = max(spareCount, count)
     }
@@ -184,12 +207,12 @@ struct FrameLog: ~Copyable {
     /// Removes files that may be used again, the oldest first, as long as the log has more bytes.
     ///
     /// A file that cannot be removed stays a spare; it does no harm.
-    mutating func removeSpares(beyond sizeMax: Int) {
+    package mutating func removeSpares(beyond sizeMax: Int) {
         var size = spareCount * sizes.fileMax
         size += files.dropFirst(spareCount).reduce(0) { $0 + $1.length }
         while spareCount > 0, size > sizeMax {
             do throws(StorageError) {
-                try directory.remove(LogPaths.logFile(files[0].number))
+                try directory.remove(FramePaths.file(files[0].number))
             } catch .notFound {
                 // Another process removed it.
             } catch {
@@ -202,7 +225,7 @@ struct FrameLog: ~Copyable {
     }
 
     /// Begins the next file: header and name are on disk when this returns (F3).
-    private mutating func beginFile(previousLength: Int) throws(LogError) {
+    private mutating func beginFile(previousLength: Int) throws(FrameError) {
         let number = files.last.map { $0.number + 1 } ?? firstNumber
         let header = LogFileHeader(
             number: number,
@@ -212,7 +235,7 @@ struct FrameLog: ~Copyable {
             firstFrame: nextFrame,
             begunMilliseconds: time.now.milliseconds
         )
-        let path = LogPaths.logFile(number)
+        let path = FramePaths.file(number)
         let usesSpare = spareCount > 0
         do {
             // Before anything is there of the file: whoever does not see it would go on in the one
@@ -221,19 +244,19 @@ struct FrameLog: ~Copyable {
             try lock?.setNote(number)
             if usesSpare {
                 do throws(StorageError) {
-                    try directory.rename(LogPaths.logFile(files[0].number), to: path)
+                    try directory.rename(FramePaths.file(files[0].number), to: path)
                 } catch .notFound {
                     // Another process removed it meanwhile, and then there is a new file.
                 }
                 files.removeFirst()
                 spareCount -= 1
                 // Or a power cut may leave the new header under the old name.
-                try directory.syncDirectory(LogPaths.log)
+                try directory.syncDirectory(FramePaths.folder)
             }
             let file = try directory.open(path, .create)
             try file.write(header.encoded().span, at: 0)
             try file.sync()
-            try directory.syncDirectory(LogPaths.log)
+            try directory.syncDirectory(FramePaths.folder)
             allocatedSize = try file.size()
             newest = file
         } catch {
@@ -262,7 +285,7 @@ struct FrameLog: ~Copyable {
         _ frame: inout [UInt8],
         _ header: FrameHeader,
         after cause: StorageError
-    ) throws(LogError) -> FramePlace {
+    ) throws(FrameError) -> FramePlace {
         if case .cut = cause { throw .storage(cause) }
         do {
             try beginFileWithReserve(previousLength: syncedLength)
@@ -285,14 +308,14 @@ struct FrameLog: ~Copyable {
         }
     }
 
-    private mutating func beginFileWithReserve(previousLength: Int) throws(LogError) {
+    private mutating func beginFileWithReserve(previousLength: Int) throws(FrameError) {
         do { try beginFile(previousLength: previousLength) } catch {
             guard case .storage(.full) = error, Reserve.release(in: directory) else { throw error }
             try beginFile(previousLength: previousLength)
         }
     }
 
-    private mutating func allocateWithReserve(_ size: Int) throws(LogError) {
+    private mutating func allocateWithReserve(_ size: Int) throws(FrameError) {
         var failure: StorageError?
         do { failure = try allocate(size) } catch {
             guard case .storage(.full) = error, Reserve.release(in: directory) else { throw error }

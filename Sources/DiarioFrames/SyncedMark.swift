@@ -1,5 +1,5 @@
 import DiarioFormat
-import DiarioStorage
+package import DiarioStorage
 
 // wal/synced, specified in schema/format/frames.md.
 
@@ -40,12 +40,12 @@ package struct SyncedMark: Equatable, Sendable {
 
 extension SyncedMark {
     /// The mark of a data directory; nil if there is none, or none that verifies.
-    static func read(in directory: any LogDirectory) throws(StorageError) -> SyncedMark? {
-        guard try directory.exists(LogPaths.syncedMark) else { return nil }
+    package static func read(in directory: any LogDirectory) throws(StorageError) -> SyncedMark? {
+        guard try directory.exists(FramePaths.syncedMark) else { return nil }
         // What is longer is none, as what is shorter.
-        let size = try directory.open(LogPaths.syncedMark, .read).size()
+        let size = try directory.open(FramePaths.syncedMark, .read).size()
         guard size <= Self.size else { return nil }
-        let bytes = try directory.contents(of: LogPaths.syncedMark, sizeMax: size)
+        let bytes = try directory.contents(of: FramePaths.syncedMark, sizeMax: size)
         return SyncedMark(bytes.span)
     }
 }

@@ -7,7 +7,7 @@ import DiarioFormat
 /// Says which file this is, in which use, and where the one before it ends.
 package struct LogFileHeader: Equatable, Sendable {
     package static let size = 4096
-    static let generationOffset = 16
+    package static let generationOffset = 16
     private static let fieldsSize = 60
 
     package var number: UInt64
