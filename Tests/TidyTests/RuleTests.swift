@@ -31,6 +31,39 @@ import Testing
         #expect(findings.map(\.path) == stray)
     }
 
+    @Test func longTypesAreFoundOverTheirFiles() {
+        let body = String(repeating: "    let a = 1\n", count: 499)
+        let files = [
+            SourceFile("Sources/A/T.swift", "package struct T {\n" + body + "}"),
+            SourceFile("Sources/A/T+B.swift", "private enum U {}\n\nextension T {\n" + body + "}"),
+            SourceFile("Sources/B/T.swift", "struct T {\n" + body + "}"),
+        ]
+
+        let findings = TypeRules.longTypes(files)
+
+        #expect(findings.map(\.path) == ["Sources/A/T.swift"])
+        #expect(findings.map(\.line) == [1])
+    }
+
+    @Test func foldersInACircleAreFound() {
+        let files = [
+            SourceFile("Sources/A/Low/L.swift", "struct L {}\nprivate struct H {}"),
+            SourceFile("Sources/A/High/H.swift", "struct H { let low: L }"),
+            SourceFile(
+                "Sources/A/Low/M.swift",
+                "extension L {\n    // H\n    var high: H? { nil }\n}"
+            ),
+        ]
+        let order = ["A": [["Low"], ["High"]]]
+
+        #expect(TypeRules.circularFolders(Array(files[..<2]), order).isEmpty)
+        #expect(TypeRules.circularFolders(Array(files[..<2]), [:]).count == 1)
+        let findings = TypeRules.circularFolders(files, order)
+        #expect(findings.map(\.path) == ["Sources/A/Low/M.swift"])
+        #expect(findings.map(\.line) == [3])
+        #expect(TypeRules.circularFolders(files, ["A": [["Low", "High"]]]).isEmpty)
+    }
+
     @Test func manifestsAreRead() {
         let manifest = Manifest(
             SourceFile(

@@ -71,7 +71,7 @@ enum SizeRules {
         return nil
     }
 
-    private static func closingBrace(_ tokens: [Token], from start: Int) -> Int? {
+    static func closingBrace(_ tokens: [Token], from start: Int) -> Int? {
         var depth = 0
         for index in start..<tokens.count {
             if tokens[index].isSign("{") { depth += 1 }

@@ -9,6 +9,10 @@ import Testing
 
     @Test func filesAreShort() { check(SizeRules.longFiles) }
     @Test func functionsAreShort() { check(SizeRules.longFunctions) }
+    @Test func typesAreShort() { report(TypeRules.longTypes(SourceTree.files)) }
+    @Test func foldersAreInOrder() {
+        report(TypeRules.circularFolders(SourceTree.files, TypeRules.folders))
+    }
     @Test func linesAreShort() { check(SizeRules.longLines) }
     @Test func largeBinariesAreGoldenVectors() { check(SizeRules.largeBinaries) }
 
