@@ -1,6 +1,6 @@
 public import DiarioCore
-import DiarioFormat
 import DiarioEngine
+import DiarioFormat
 import DiarioLog
 import DiarioSchema
 import DiarioStorage

@@ -2,10 +2,10 @@ import CBaseline
 import Diario
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 import DiarioSchema
 import DiarioStorage
-import DiarioFrames
 
 /// `diario-bench append`: what one event costs that is to last, alone and among others.
 struct AppendBench {

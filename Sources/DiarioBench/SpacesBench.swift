@@ -1,8 +1,8 @@
 import Diario
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 import DiarioStorage
-import DiarioFrames
 
 /// `diario-bench spaces`: many spaces of one data directory, written to in turn.
 struct SpacesBench {

@@ -1,6 +1,6 @@
 import DiarioCore
-import DiarioStorage
 import DiarioFrames
+import DiarioStorage
 
 /// The file `format`, which says that a folder is a data directory, and in which version.
 package enum DirectoryFormat {

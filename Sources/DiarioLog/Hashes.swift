@@ -1,9 +1,9 @@
 import DiarioCore
 import DiarioCrypto
 import DiarioFormat
+import DiarioFrames
 import DiarioStorage
 import Synchronization
-import DiarioFrames
 
 // Hashes follow the events: schema/decisions/0001. They are computed after an append was
 // acknowledged, and at the latest when somebody asks for the root or a state is written.

@@ -1,8 +1,8 @@
 package import DiarioCore
 package import DiarioFormat
+import DiarioFrames
 import DiarioStorage
 import Synchronization
-import DiarioFrames
 
 /// Events that were read together: those of a block, or a piece of a segment.
 package struct StoredEvents: Sendable {

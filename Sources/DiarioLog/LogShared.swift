@@ -1,9 +1,9 @@
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioSchema
 import DiarioStorage
 import Synchronization
-import DiarioFrames
 
 /// What the writer and the readers of a log have in common.
 final class LogShared: Sendable {

@@ -1,9 +1,9 @@
-package import DiarioCrypto
 import DiarioCore
+package import DiarioCrypto
 import DiarioFormat
+import DiarioFrames
 package import DiarioSchema
 package import DiarioStorage
-import DiarioFrames
 
 // Packs that spaces adopted are kept by fingerprint, so that each event can be read for ever.
 

@@ -1,9 +1,9 @@
 package import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
+import DiarioFrames
 package import DiarioStorage
 import Synchronization
-import DiarioFrames
 
 /// What a space holds, in numbers.
 package struct SpaceStatus: Equatable, Sendable {

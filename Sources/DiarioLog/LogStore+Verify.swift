@@ -1,9 +1,9 @@
 package import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
+import DiarioFrames
 package import DiarioStorage
 import Synchronization
-import DiarioFrames
 
 /// What reading a space from its first to its last event showed.
 package struct Verification: Sendable {

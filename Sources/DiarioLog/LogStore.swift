@@ -1,8 +1,8 @@
 package import DiarioCore
+import DiarioFrames
 package import DiarioSchema
 package import DiarioStorage
 import Synchronization
-import DiarioFrames
 
 /// The logs of all spaces in one data directory, behind one write-ahead log.
 ///

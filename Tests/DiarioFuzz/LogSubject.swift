@@ -1,9 +1,9 @@
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 import DiarioSimulation
 import DiarioStorage
-import DiarioFrames
 
 /// Opens a log in which some bytes of the records were changed, and all checksums made to fit.
 ///

@@ -1,11 +1,11 @@
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 import DiarioSimulation
 import DiarioStorage
 import DiarioTestSupport
 import Testing
-import DiarioFrames
 
 /// Disks that refuse: failed syncs and writes, full disks, directories that may only be read.
 @Suite struct FailureTests {

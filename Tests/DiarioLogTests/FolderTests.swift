@@ -1,12 +1,12 @@
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 import DiarioSimulation
 import DiarioStorage
 import DiarioTestSupport
 import Foundation
 import Testing
-import DiarioFrames
 
 /// The log on files of the operating system.
 @Suite struct FolderTests {

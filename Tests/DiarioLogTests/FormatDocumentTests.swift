@@ -1,8 +1,8 @@
+import DiarioFrames
 import DiarioLog
 import DiarioTestSupport
 import Foundation
 import Testing
-import DiarioFrames
 
 /// The examples in the documents of the formats are bytes of the golden files.
 ///

@@ -1,11 +1,11 @@
 import DiarioCore
 import DiarioCrypto
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 import DiarioStorage
 import DiarioTestSupport
 import Testing
-import DiarioFrames
 
 /// What is written can be read, and what was changed in between is refused.
 @Suite struct LayoutTests {

@@ -1,11 +1,11 @@
 import DiarioCore
 import DiarioCrypto
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 import DiarioStorage
 import DiarioTestSupport
 import Testing
-import DiarioFrames
 
 /// Golden manifests, replica files, records and synced marks: schema/vectors/layout-1.json.
 @Suite struct LayoutVectorTests {

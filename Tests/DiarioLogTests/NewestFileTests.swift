@@ -1,10 +1,10 @@
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 import DiarioSimulation
 import DiarioStorage
 import Testing
-import DiarioFrames
 
 /// The mark of a clean stop tells which file was the newest: schema/format/frames.md.
 @Suite struct NewestFileTests {

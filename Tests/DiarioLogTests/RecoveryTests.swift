@@ -1,11 +1,11 @@
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 import DiarioSimulation
 import DiarioStorage
 import DiarioTestSupport
 import Testing
-import DiarioFrames
 
 /// What is found after crashes and damage: schema/format/frames.md, "Recovery".
 @Suite struct RecoveryTests {

@@ -1,10 +1,10 @@
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 import DiarioSimulation
 import DiarioStorage
 import Testing
-import DiarioFrames
 
 /// What verifies of a damaged directory is in the new one: schema/format/salvage.md.
 @Suite struct SalvageTests {

@@ -1,11 +1,11 @@
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 import DiarioSimulation
 import DiarioStorage
 import DiarioTestSupport
 import Testing
-import DiarioFrames
 
 /// The log stays bounded while its files are released, copied forward and used again.
 @Suite struct TurnoverTests {

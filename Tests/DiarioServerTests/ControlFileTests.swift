@@ -1,8 +1,8 @@
 import DiarioCore
 import DiarioLog
 import DiarioSQLite
-import DiarioStorage
 import DiarioServer
+import DiarioStorage
 import DiarioTestSupport
 import Testing
 

@@ -1,11 +1,11 @@
 import Diario
 import DiarioCore
 import DiarioCrypto
+import DiarioFrames
 import DiarioLog
 import DiarioStorage
 import DiarioTestSupport
 import Testing
-import DiarioFrames
 
 /// The data directory of schema/vectors in which events were refused; the second implementation
 /// reads it too.

@@ -1,10 +1,10 @@
 import Diario
 import DiarioCore
+import DiarioFrames
 import DiarioLog
 import DiarioStorage
 import DiarioTestSupport
 import Testing
-import DiarioFrames
 
 /// A folder with several spaces, as a server has.
 ///

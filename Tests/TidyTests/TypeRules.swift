@@ -145,7 +145,8 @@ enum TypeRules {
         var findings: [Finding] = []
         for file in files {
             let own = folder(of: file)
-            var seen: Set<String> = []
+            // Its own names count more than those of others.
+            var seen = Set(TypePart.all(in: file).filter(\.isPrivate).map(\.name))
             for token in file.tokens where token.kind == .word {
                 guard let home = homes[token.text], home.count == 1, let other = home.first,
                     rank[other, default: 0] > rank[own, default: 0],

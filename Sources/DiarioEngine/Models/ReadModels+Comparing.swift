@@ -1,6 +1,6 @@
 package import DiarioProjection
-import DiarioStorage
 package import DiarioSchema
+import DiarioStorage
 
 extension ReadModels {
     /// Builds read models aside, and tells how their tables differ from the live ones.

@@ -2,8 +2,8 @@ import DiarioCore
 import DiarioFormat
 import DiarioLog
 import DiarioSchema
-import DiarioSync
 import DiarioStorage
+import DiarioSync
 
 // Where the log of the authority is another one than ours: schema/format/sync.md, sections 7 and 9.
 

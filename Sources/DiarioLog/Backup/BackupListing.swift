@@ -1,6 +1,6 @@
 import DiarioCore
-import DiarioStorage
 import DiarioFrames
+import DiarioStorage
 
 /// The files of a data directory that a backup has: schema/format/directory.md, section 9.
 struct BackupListing {

@@ -1,6 +1,6 @@
 package import DiarioCore
-package import DiarioStorage
 import DiarioFrames
+package import DiarioStorage
 
 // A backup that is made beside programs that write: schema/format/directory.md, section 9.
 

@@ -1,8 +1,8 @@
 package import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
-package import DiarioStorage
 import DiarioFrames
+package import DiarioStorage
 
 // Which events of other spaces a replica recorded: schema/format/sync.md, section 12.
 //

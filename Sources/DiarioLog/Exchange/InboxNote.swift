@@ -1,7 +1,7 @@
 package import DiarioCore
 package import DiarioFormat
-package import DiarioStorage
 import DiarioFrames
+package import DiarioStorage
 
 // Where a batch of the inbox is recorded again: schema/format/sync.md, section 8.
 //

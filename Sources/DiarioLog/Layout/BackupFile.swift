@@ -1,6 +1,6 @@
 package import DiarioCore
-package import DiarioStorage
 import DiarioFrames
+package import DiarioStorage
 
 // Says that a data directory is a backup. Specified in schema/format/directory.md, section 9.
 

@@ -1,8 +1,8 @@
 package import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
-package import DiarioStorage
 import DiarioFrames
+package import DiarioStorage
 
 // Who this replica is, and where its directory was at home when that was decided.
 // Specified in schema/format/directory.md.

@@ -1,7 +1,7 @@
 import DiarioCore
 import DiarioFormat
-import DiarioStorage
 import DiarioFrames
+import DiarioStorage
 
 // What the files of a damaged write-ahead log still say: schema/format/salvage.md, section 3.
 

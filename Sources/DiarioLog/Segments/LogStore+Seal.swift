@@ -1,8 +1,8 @@
 package import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioStorage
 import Synchronization
-import DiarioFrames
 
 /// What sealing a space did.
 package struct SealReport: Equatable, Sendable {

@@ -1,9 +1,9 @@
 import DiarioCore
 import DiarioCrypto
 import DiarioFormat
+import DiarioFrames
 import DiarioSchema
 import DiarioStorage
-import DiarioFrames
 
 /// Gathers rows and writes them as segments, whose files are durable when `finish` returns.
 ///

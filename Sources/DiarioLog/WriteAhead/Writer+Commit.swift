@@ -1,8 +1,8 @@
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioStorage
 import Synchronization
-import DiarioFrames
 
 // A commit puts the events of several appends into one frame, writes it, syncs it, and only then
 // lets anyone see them.

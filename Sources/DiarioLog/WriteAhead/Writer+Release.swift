@@ -1,8 +1,8 @@
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioStorage
 import Synchronization
-import DiarioFrames
 
 // How the log stays bounded: what is kept elsewhere is released, what little is left of the oldest
 // file is written again at the end, and the file is used anew.

@@ -1,10 +1,10 @@
 import DiarioCore
 import DiarioCrypto
 import DiarioFormat
+import DiarioFrames
 import DiarioSchema
 import DiarioStorage
 import Synchronization
-import DiarioFrames
 
 /// What the one who writes to a log needs: handed from thread to thread, used by one at a time.
 struct Writer: ~Copyable {

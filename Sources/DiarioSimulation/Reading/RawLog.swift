@@ -1,8 +1,8 @@
 package import DiarioCore
 package import DiarioFormat
+package import DiarioFrames
 package import DiarioLog
 package import DiarioStorage
-package import DiarioFrames
 
 /// Names a seed of a space.
 package struct SeedKey: Hashable, Sendable {

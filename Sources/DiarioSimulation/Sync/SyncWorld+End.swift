@@ -3,8 +3,8 @@ import DiarioCore
 import DiarioCrypto
 import DiarioFormat
 import DiarioLog
-import DiarioSync
 import DiarioStorage
+import DiarioSync
 
 // The end of a world: nothing fails any more, so everything must be settled soon, and equal.
 

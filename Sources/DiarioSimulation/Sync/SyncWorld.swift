@@ -1,12 +1,12 @@
 import Diario
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 import DiarioProjection
 import DiarioServer
 import DiarioStorage
 import DiarioSync
-import DiarioFrames
 
 /// Replicas and a server, with every fault drawn from one seed.
 ///

@@ -1,8 +1,8 @@
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 import DiarioStorage
-import DiarioFrames
 
 // Copies of the directory: they are cloned, or damaged.
 

@@ -1,8 +1,8 @@
 import DiarioCore
 import DiarioFormat
+import DiarioFrames
 import DiarioLog
 package import DiarioStorage
-import DiarioFrames
 
 /// One data directory with every fault drawn from one seed: processes write to it on a disk that
 /// tears, loses and refuses, and of which bits flip.
