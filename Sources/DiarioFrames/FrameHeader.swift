@@ -58,7 +58,7 @@ package struct FrameHeader: Equatable, Sendable {
         case none
     }
 
-    /// Whether a frame of this generation may start at `offset`, where a header has room.
+    /// True if a frame of this generation may start at `offset`, where a header has room.
     @inline(__always)
     static func mayStart(_ bytes: Span<UInt8>, at offset: Int, generation: UInt64) -> Bool {
         bytes.littleEndian(UInt32.self, at: offset) == Magic.frame.rawValue

@@ -58,7 +58,7 @@ extension FrameLog {
         return Int(nextFrame - before)
     }
 
-    /// Whether another process wrote behind the last known frame.
+    /// True if another process wrote behind the last known frame.
     private func hasMore() throws(FrameError) -> Bool {
         guard let newest, let state = files.last else { return false }
         var content: [UInt8] = []
@@ -71,7 +71,7 @@ extension FrameLog {
         }
     }
 
-    /// Whether the last frame that was read is still where it was.
+    /// True if the last frame that was read is still where it was.
     package func hasLast() throws(FrameError) -> Bool {
         guard let newest, let lastOffset, let state = files.last else { return false }
         let size = state.length - lastOffset

@@ -83,7 +83,7 @@ extension FrameLog {
         )
     }
 
-    /// Whether the frame that comes next is there now, at `offset`.
+    /// True if the frame that comes next is there now, at `offset`.
     func isNextFrame(at offset: Int, of file: FrameFile) throws(FrameError) -> Bool {
         var bytes: [UInt8] = []
         let reading = try frame(at: offset, of: file, &bytes)

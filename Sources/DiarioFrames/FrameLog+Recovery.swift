@@ -87,7 +87,7 @@ extension FrameLog {
         return report
     }
 
-    /// Whether other processes put files to another use since `recover` looked for them: what it
+    /// True if other processes put files to another use since `recover` looked for them: what it
     /// read of these is no damage.
     package func hasOtherFiles() throws(FrameError) -> Bool {
         guard try storing({ () throws(StorageError) in try listFiles() }) == listed else {
@@ -128,7 +128,7 @@ extension FrameLog {
         )
     }
 
-    /// Whether the newest file was cut short where a frame ends: only its mark tells.
+    /// True if the newest file was cut short where a frame ends: only its mark tells.
     private func isCutShort(_ next: NextFile, _ length: Int) throws(FrameError) -> Bool {
         guard case .none = next, let mark = try readMark() else { return false }
         return mark.generation == files.last?.generation && mark.length > UInt64(length)
@@ -181,7 +181,7 @@ extension FrameLog {
         try visit(last)
     }
 
-    /// Whether another process began a file after the newest one that was read.
+    /// True if another process began a file after the newest one that was read.
     package func hasNewFile() throws(FrameError) -> Bool {
         // Where this process could not put a frame into a file, others begin that anew, or go on in
         // the one before.
@@ -217,7 +217,7 @@ extension FrameLog {
         return header
     }
 
-    /// Whether a file counts: whether it has a frame of its own, even if an earlier one is damaged.
+    /// True if a file counts: it has a frame of its own, even if an earlier one is damaged.
     ///
     /// Until then nothing is known to be in it, neither its header to be on disk, and the file
     /// before it goes on. A file that was to be used again has frames with lower numbers.
@@ -256,7 +256,7 @@ extension FrameLog {
         return holdsFrame(bytes.span, from: first)
     }
 
-    /// Whether there is a valid frame with that number or a higher one.
+    /// True if there is a valid frame with that number or a higher one.
     private func holdsFrame(_ bytes: Span<UInt8>, from first: UInt64) -> Bool {
         var offset = LogFileHeader.size
         while bytes.count - offset >= FrameHeader.size {

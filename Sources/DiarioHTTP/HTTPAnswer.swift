@@ -106,7 +106,7 @@ package protocol HTTPHandler: Sendable {
     /// the token is not known, for which the body is not read.
     func admit(_ head: HTTPRequest) -> BodyAdmission
 
-    /// Whether a request is about how the server is, and must not wait behind what it tells of.
+    /// True if a request is about how the server is, and must not wait behind what it tells of.
     func isAboutHealth(_ request: HTTPRequest) -> Bool
 
     /// What is answered to a request; on its last turn, which may be its first, not that it waits.
@@ -122,7 +122,7 @@ package enum Turn: Hashable, Sendable {
     case last
 }
 
-/// Whether the body of a request is read.
+/// True if the body of a request is read.
 package enum BodyAdmission: Sendable {
     case bytes(max: Int)
     case refused(HTTPAnswer)

@@ -119,7 +119,7 @@ package struct PreservedRows: Sendable {
     package var envelopes: [RowEnvelope]
     /// Never decreasing; nil for the time at which they are taken up here.
     package var acceptedAt: [Timestamp?]
-    /// Whether an authority wrote all of these.
+    /// True if an authority wrote all of these.
     package var isAuthority: Bool
 
     package init(

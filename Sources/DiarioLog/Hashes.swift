@@ -63,10 +63,10 @@ final class Hashes: Sendable {
         queuedSize.add(frame.count, ordering: .relaxed)
     }
 
-    /// Whether enough waits for the thread to be called.
+    /// True if enough waits for the thread to be called.
     var isDue: Bool { queuedSize.load(ordering: .relaxed) >= Self.dueSizeMin }
 
-    /// Whether so much waits that the thread alone does not keep up.
+    /// True if so much waits that the thread alone does not keep up.
     var isOverdue: Bool { queuedSize.load(ordering: .relaxed) >= Self.queueSizeMax }
 
     /// Hashes the frames that wait.

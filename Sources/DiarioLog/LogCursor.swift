@@ -27,7 +27,7 @@ package struct StoredRow: Sendable {
     package let position: UInt64?
     /// Nil while the event is pending.
     package let acceptedAt: Timestamp?
-    /// Whether an authority wrote the event.
+    /// True if an authority wrote the event.
     package let isAuthority: Bool
 }
 
@@ -191,7 +191,7 @@ package struct LogCursor: Sendable {
         return events
     }
 
-    /// Whether no segment is being read as rows.
+    /// True if no segment is being read as rows.
     var isBetweenSegments: Bool { walk?.holds(positions.lowerBound, by: nil) != true }
 
     /// Goes on behind positions that were read.

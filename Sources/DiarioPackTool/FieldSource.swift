@@ -17,7 +17,7 @@ struct FieldSource {
         name = SwiftNames.field(field.name)
     }
 
-    /// Whether it may be absent; what is personal may be erased.
+    /// True if it may be absent; what is personal may be erased.
     var isOptional: Bool { !field.isRequired || field.isPersonal }
 
     var swiftType: String { valueType + (isOptional ? "?" : "") }

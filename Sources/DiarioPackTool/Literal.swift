@@ -42,7 +42,7 @@ enum Literal {
         return (fence, lines + [line])
     }
 
-    /// Whether it can stand in a literal as it is, and be seen there.
+    /// True if it can stand in a literal as it is, and be seen there.
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate,

@@ -33,7 +33,7 @@ package struct Caller: Hashable, Sendable {
         self.actor = actor.map { Array($0.utf8) }
     }
 
-    /// Whether events of an actor may be appended; nil for an event without one.
+    /// True if events of an actor may be appended; nil for an event without one.
     func mayAppend(as other: ArraySlice<UInt8>?) -> Bool {
         guard let actor, let other else { return true }
         return rights.contains(.relay) || rights.contains(.admin) || other.elementsEqual(actor)

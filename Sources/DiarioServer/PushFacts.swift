@@ -4,9 +4,9 @@ package import DiarioLog
 /// What is known of a push before its batches are judged.
 package struct PushFacts: Sendable {
     package let replica: ReplicaID
-    /// Whether the space has seen events of the replica, accepted or refused.
+    /// True if the space has seen events of the replica, accepted or refused.
     package let isSeen: Bool
-    /// Whether somebody else than the replica sends them.
+    /// True if somebody else than the replica sends them.
     package let isRelayed: Bool
     package let eventCount: Int
     /// Of these, events that the space has not seen.

@@ -112,7 +112,7 @@ struct Gathering: Sendable {
         deadline = ContinuousClock.now + max(lastCommit / 2, Self.patience)
     }
 
-    /// Whether the committer thread has to be called when a commit has ended.
+    /// True if the committer thread has to be called when a commit has ended.
     mutating func callsCommitter() -> Bool {
         guard !waiting.appends.isEmpty else { return false }
         switch committer {

@@ -13,7 +13,7 @@ struct FieldReader {
     var offset: Int
     var depth: Int
     var section: String
-    /// Whether the rows of blocks are shown.
+    /// True if the rows of blocks are shown.
     let showsRows: Bool
     private(set) var lines: [InspectLine] = []
     /// The values of the numbers that were read, and of the texts, by the names of their fields.

@@ -25,9 +25,9 @@ package enum EnvironmentVariable: String, CaseIterable, Sendable {
     /// Its value; nil if it is not there.
     var value: String? { SystemCall.environment(rawValue) }
 
-    /// Whether the terminal can only show plain lines.
+    /// True if the terminal can only show plain lines.
     static var isDumb: Bool { terminal.value == "dumb" }
 
-    /// Whether it is there and not empty.
+    /// True if it is there and not empty.
     var isSet: Bool { value.map { !$0.isEmpty } ?? false }
 }

@@ -53,7 +53,7 @@ struct SpaceChoice {
         return try? ControlFile.fault(folder: folder + "/" + SpaceLocation.marker)
     }
 
-    /// Whether it is the folder of a server.
+    /// True if it is the folder of a server.
     static func holdsControl(_ folder: String) -> Bool {
         SystemCall.realPath("\(folder)/\(SpaceLocation.marker)/\(ControlFile.name)") != nil
     }

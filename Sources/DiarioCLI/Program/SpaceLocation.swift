@@ -90,7 +90,7 @@ package struct SpaceLocation: Sendable {
         )
     }
 
-    /// Whether a path, of which the end may be missing, leads into `.diario`.
+    /// True if a path, of which the end may be missing, leads into `.diario`.
     private static func isWithinSpace(_ path: String) -> Bool {
         var rest = path.hasPrefix("/") ? path : "./" + path
         while SystemCall.realPath(rest) == nil {

@@ -167,7 +167,7 @@ enum LogCommand {
         }
     }
 
-    /// Whether no later event can be wanted: by its position, or by the time of its acceptance.
+    /// True if no later event can be wanted: by its position, or by the time of its acceptance.
     private static func isOver(_ filter: EventFilter, next: UInt64) -> Bool {
         if let last = filter.positions?.upperBound, next > last { return true }
         guard let end = filter.until else { return false }

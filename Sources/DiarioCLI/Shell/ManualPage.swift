@@ -78,7 +78,7 @@ private struct ManualText {
         return option.value.map { "\(names) \\fI\(escaped($0))\\fP" } ?? names
     }
 
-    /// Whether the last line was a heading.
+    /// True if the last line was a heading.
     private var isBehindHeading = false
 
     mutating func line(_ line: String) {

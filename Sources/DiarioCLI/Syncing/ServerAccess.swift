@@ -129,12 +129,12 @@ extension Fields {
 }
 
 extension Space {
-    /// Whether the positions are given here.
+    /// True if the positions are given here.
     var hasAuthority: Bool {
         get throws { try store.status(of: id).manifest.authority != nil }
     }
 
-    /// Whether an attempt to publish it goes on.
+    /// True if an attempt to publish it goes on.
     var isPublishing: Bool {
         get throws { try store.publishing(of: id) != nil }
     }

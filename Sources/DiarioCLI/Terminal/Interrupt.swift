@@ -16,7 +16,7 @@ enum Interrupt {
     /// The descriptor to wait for; negative if signals are not caught.
     static var descriptor: Int32 { readEnd.load(ordering: .relaxed) }
 
-    /// Whether a signal came.
+    /// True if a signal came.
     static var isRaised: Bool {
         descriptor >= 0 && SystemCall.wait(readable: [descriptor], milliseconds: 0).readable[0]
     }

@@ -67,7 +67,7 @@ package final class Output {
         }
     }
 
-    /// Whether the reader of the pipe has gone.
+    /// True if the reader of the pipe has gone.
     package var isHungUp: Bool {
         SystemCall.wait(readable: [], hungUp: [descriptor], milliseconds: 0).hungUp == [true]
     }

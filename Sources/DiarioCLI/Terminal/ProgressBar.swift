@@ -57,7 +57,7 @@ package struct ProgressPace: Sendable {
     private let label: String
     private let unit: String
     private var next = ProgressPace.delay
-    /// Whether there is a line on the terminal.
+    /// True if there is a line on the terminal.
     package private(set) var isShown = false
 
     /// Nothing is shown of what takes no longer.

@@ -109,7 +109,7 @@ enum SystemCall {
         status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
     }
 
-    /// Whether the path leads to something that is no regular file, as a device or a pipe.
+    /// True if the path leads to something that is no regular file, as a device or a pipe.
     static func isSpecial(_ path: String) -> Bool {
         status(path).map { $0.st_mode & S_IFMT != S_IFREG } ?? false
     }

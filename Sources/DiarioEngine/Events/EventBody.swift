@@ -32,7 +32,7 @@ package struct EventBody {
     /// The events, if they have origins of a client's own.
     package var named: NamedEvents? { recorder.named }
 
-    /// Whether each of the events is recorded once, as an import records it.
+    /// True if each of the events is recorded once, as an import records it.
     package var areCloudEvents: Bool { !cloudEvents.isEmpty }
 
     /// Reads and checks `bytes`.

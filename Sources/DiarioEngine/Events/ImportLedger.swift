@@ -8,7 +8,7 @@ import DiarioStorage
 /// What was imported into a space, while one program imports: schema/format/sync.md, section 12.
 struct ImportLedger {
     private let space: Space
-    /// Whether the space says in its own log what was imported.
+    /// True if the space says in its own log what was imported.
     let isAuthority: Bool
     private(set) var origins: ImportedOrigins
     /// Of which `known.dimp` says nothing yet.
@@ -100,7 +100,7 @@ struct ImportLedger {
 
     // MARK: What was recorded
 
-    /// Whether the events that a note names were recorded, or others got their sequences.
+    /// True if the events that a note names were recorded, or others got their sequences.
     private func isRecorded(_ group: ImportNote.Group) throws(DiarioError) -> Bool {
         let replica = group.first.replica
         guard space.store.lastSequence(of: replica, in: space.id) >= group.sequences.upperBound

@@ -15,11 +15,11 @@ struct ImportRecorder {
     private let own: [ReplicaID: UInt64]
     /// Who wrote events of the engine in the lines: what they wrote is not recorded again.
     private var authorities: Set<ReplicaID> = []
-    /// Whether there may be such events.
+    /// True if there may be such events.
     private var takesAuthority = true
     private var group = Group()
     private var grouping = BatchGrouping()
-    /// Whether the next line that is recorded begins a batch.
+    /// True if the next line that is recorded begins a batch.
     private var beginsBatch = true
     private(set) var imported = 0
     private var known = 0
@@ -43,7 +43,7 @@ struct ImportRecorder {
     fileprivate struct BatchGrouping {
         private var name: [UInt8]?
 
-        /// Whether a batch begins with this line.
+        /// True if a batch begins with this line.
         mutating func begins(with line: EventLine) -> Bool {
             let last = name
             name = line.batch.map { Array(line.arena[$0]) }

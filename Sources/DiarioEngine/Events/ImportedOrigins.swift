@@ -66,7 +66,7 @@ package struct ImportedOrigins: Sendable {
     /// All that is known, in order of origin.
     var all: [ImportedRun] { runs.keys.sorted().flatMap { runs[$0] ?? [] } }
 
-    /// Whether so much came since the runs were put in order that it is time to do so again.
+    /// True if so much came since the runs were put in order that it is time to do so again.
     var isUnsettled: Bool { recent.count >= Self.recentCountMin + runCount / 4 }
 
     /// Goes past positions whose events are known.

@@ -47,7 +47,7 @@ package struct LineRecorder {
         reader = EventLineReader(catalog: space.catalog, options: options)
     }
 
-    /// Whether so much was taken in that it should be recorded before more is.
+    /// True if so much was taken in that it should be recorded before more is.
     package var isFull: Bool { contentSize + singles.size >= Limits.batchSizeMax }
 
     /// Takes in one line, without its line feed; empty lines are passed over.
@@ -253,7 +253,7 @@ extension DraftBatch {
 }
 
 extension Span where Element == UInt8 {
-    /// Whether there is nothing but blanks.
+    /// True if there is nothing but blanks.
     var isBlank: Bool {
         for index in indices where self[index] != 0x20 && self[index] != 0x0d && self[index] != 9 {
             return false

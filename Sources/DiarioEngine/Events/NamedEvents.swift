@@ -169,7 +169,7 @@ package struct NamedEvents {
         )
     }
 
-    /// Whether a client says the same as is recorded, as far as it says it.
+    /// True if a client says the same as is recorded, as far as it says it.
     private mutating func isSame(
         _ event: Event,
         as known: EventLine,

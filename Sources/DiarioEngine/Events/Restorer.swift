@@ -221,7 +221,7 @@ struct Restorer {
         }
     }
 
-    /// Whether the line has the batch of the line before.
+    /// True if the line has the batch of the line before.
     private var continuesBatch: Bool {
         guard let name = batch.name, let range = line.batch else { return false }
         return line.arena[range].elementsEqual(name)

@@ -107,7 +107,7 @@ package final class ModelUpdate {
         file.applied < standing.head || appliedPending != standing.pending
     }
 
-    /// Whether it takes so long that a thread of its own is worth it.
+    /// True if it takes so long that a thread of its own is worth it.
     var isLong: Bool {
         let standing = space.store.standing(of: space.id)
         let canonical = standing.head - min(file.applied, standing.head)
@@ -399,7 +399,7 @@ package final class ModelUpdate {
         return count
     }
 
-    /// Whether the clock by which writers are compared is another one now.
+    /// True if the clock by which writers are compared is another one now.
     private func isCapped(
         _ stored: StoredRow,
         _ events: StoredEvents

@@ -17,7 +17,7 @@ extension ReadModels {
         }
     }
 
-    /// Whether a pack's read models were undone, and stay as they are until they are rebuilt.
+    /// True if a pack's read models were undone, and stay as they are until they are rebuilt.
     package func isHeld(_ pack: String) -> Bool {
         guard let live = place.live(pack) else { return false }
         return (try? place.summary(of: live).isHeld) ?? false

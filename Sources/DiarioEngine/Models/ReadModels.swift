@@ -442,6 +442,6 @@ package final class ReadModels {
 // Sendable because who lends a file waits until that is done, and one thread alone gets it.
 private struct LentFile: @unchecked Sendable {
     let file: ModelFile
-    /// Whether nobody else can have changed it.
+    /// True if nobody else can have changed it.
     let isKnown: Bool
 }

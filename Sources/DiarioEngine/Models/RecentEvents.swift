@@ -23,7 +23,7 @@ final class RecentEvents {
 
     init(_ space: Space) { self.space = space }
 
-    /// Whether the events at these positions are here, or could be read; false if they are many.
+    /// True if the events at these positions are here, or could be read; false if they are many.
     func holds(_ wanted: ClosedRange<UInt64>) throws(DiarioError) -> Bool {
         if positions == wanted { return true }
         guard UInt64(wanted.count) <= Self.countMax else { return false }
@@ -45,7 +45,7 @@ final class RecentEvents {
         return true
     }
 
-    /// Whether there is one to which a read model of the pack listens.
+    /// True if there is one to which a read model of the pack listens.
     func concern(_ plan: PackPlan) -> Bool {
         events.contains { events in
             let wanted = events.types.map { plan.listens(to: $0.name) }

@@ -9,7 +9,7 @@ package struct SQLScope: Hashable, Sendable {
     package let named: [String]
     /// Those that have to be brought up to date for it.
     package let packs: [String]
-    /// Whether it asks for the list of all tables.
+    /// True if it asks for the list of all tables.
     let listsTables: Bool
 }
 

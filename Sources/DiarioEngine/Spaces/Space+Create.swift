@@ -111,7 +111,7 @@ extension Space {
         return adopted
     }
 
-    /// Whether the pack is what the space uses now under that name.
+    /// True if the pack is what the space uses now under that name.
     private func isCurrent(
         _ pack: Pack,
         _ fingerprint: Hash32,

@@ -16,7 +16,7 @@ package struct SpaceStats: Sendable {
     package let tailCount: Int
     /// Own events that the authority refused.
     package let inboxCount: Int
-    /// Whether events that the authority wrote itself are counted.
+    /// True if events that the authority wrote itself are counted.
     package var includesAuthority = false
 
     package var events: Int {

@@ -38,7 +38,7 @@ public struct InboxBatch: Sendable {
     /// The origin of the first event, which names the batch.
     public var origin: Origin { Origin(replica: replica, sequence: sequences.lowerBound) }
 
-    /// Whether the log says that the authority refused them.
+    /// True if the log says that the authority refused them.
     ///
     /// If it does not, another copy of this replica recorded other events under the same origins.
     public var isRefusalKnown: Bool { refusal != nil }
@@ -52,6 +52,6 @@ public struct InboxRetry: Hashable, Sendable {
     public let new: Origin
     /// How many events they are.
     public let count: Int
-    /// Whether they had been recorded before, and a crash had kept the batch in the inbox.
+    /// True if they had been recorded before, and a crash had kept the batch in the inbox.
     public let wasRecorded: Bool
 }

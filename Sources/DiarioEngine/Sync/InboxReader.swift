@@ -162,7 +162,7 @@ struct InboxReader {
         }
     }
 
-    /// Whether the events that a note names are those of the batch, recorded again.
+    /// True if the events that a note names are those of the batch, recorded again.
     private func isRecorded(_ batch: Batch, _ note: InboxNote) throws(DiarioError) -> Bool {
         let last = note.new.sequence + note.count - 1
         guard note.count == batch.lines.count,

@@ -58,7 +58,7 @@ extension ReplicaSession {
         machine.pulled(through: news.end, of: news.head, unsent: rest)
     }
 
-    /// Whether events are still pending that have a verdict, although the whole log of the
+    /// True if events are still pending that have a verdict, although the whole log of the
     /// authority is here: it lost them, and nothing shows that.
     ///
     /// They are pushed again, once; then it is for a person.
@@ -139,7 +139,7 @@ extension ReplicaSession {
         return entry.isOneBatch ? entry : nil
     }
 
-    /// Whether a refusal names pending events that cannot be those that were refused.
+    /// True if a refusal names pending events that cannot be those that were refused.
     func refusesOthers(_ refusal: RefusedRun) throws(LogError) -> Bool {
         guard isPending(refusal) else { return false }
         return try pendingBatch(refusal) == nil

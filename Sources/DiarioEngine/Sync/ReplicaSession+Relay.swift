@@ -20,7 +20,7 @@ extension ReplicaSession {
         var types: Set<TypeEntry>?
     }
 
-    /// Whether kept events are still to be sent.
+    /// True if kept events are still to be sent.
     package var isRelaying: Bool { relaying != nil }
 
     /// Sends the events of others that are kept here, once own ones are sent; for a person to ask.

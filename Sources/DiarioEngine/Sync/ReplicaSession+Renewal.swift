@@ -22,7 +22,7 @@ extension ReplicaSession {
 
     // MARK: Forks
 
-    /// Whether own events that the news say have verdicts are others than those that are pending.
+    /// True if own events that the news say have verdicts are others than those that are pending.
     mutating func holdsOthers(_ arrival: Arrival, at now: Timestamp) throws(LogError) -> Bool {
         for case .own(let run, let hash) in arrival.news.pieces {
             let sequences = run.firstSequence...run.firstSequence + run.count - 1

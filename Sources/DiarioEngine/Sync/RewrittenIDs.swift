@@ -30,7 +30,7 @@ struct RewrittenIDs: Sendable {
         }
     }
 
-    /// Whether an event is another one but for its ids, its clock and its base.
+    /// True if an event is another one but for its ids, its clock and its base.
     func isSame(_ old: EventLine, as recorded: EventLine) -> Bool {
         old.type.name == recorded.type.name && old.type.version == recorded.type.version
             && old.at == recorded.at && old.ownActor == recorded.ownActor

@@ -120,7 +120,7 @@ struct LivePage: Sendable {
         self.cursor = cursor
     }
 
-    /// Whether it is made from that page, if both are what readers ask for who say nothing.
+    /// True if it is made from that page, if both are what readers ask for who say nothing.
     func shows(_ page: EventPage, _ cursor: String) -> Bool {
         start == page.start && head == page.head && self.cursor == cursor
     }

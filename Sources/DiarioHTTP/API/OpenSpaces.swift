@@ -8,7 +8,7 @@ struct OpenSpaces: Sendable {
         var space: ServedSpace
         var lastUse: UInt64
 
-        /// Whether nobody has it in hand and nobody waits for news of it: two objects of one space
+        /// True if nobody has it in hand and nobody waits for news of it: two objects of one space
         /// would not know who listens to the other.
         mutating func isQuiet() -> Bool {
             isKnownUniquelyReferenced(&space) && space.bell.listenerCount == 0

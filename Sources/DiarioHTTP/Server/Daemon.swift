@@ -119,7 +119,7 @@ struct ListeningSocket: ~Copyable {
         }
     }
 
-    /// Whether only this machine reaches it.
+    /// True if only this machine reaches it.
     var isLoopback: Bool { diario_http_is_loopback(descriptor) != 0 }
 
     /// Where it listens, with the port that it was given.

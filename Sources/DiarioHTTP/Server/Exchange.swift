@@ -46,10 +46,10 @@ final class Exchange: Reader, Sleeper {
         var receivedCount = 0
         /// Answered when the body has come, which is thrown away.
         var refusal: HTTPAnswer?
-        /// Whether the connection can take no other request.
+        /// True if the connection can take no other request.
         var closes = false
         var isLast = false
-        /// Whether it waited for its turn in vain.
+        /// True if it waited for its turn in vain.
         var isTurnedAway = false
         var listening: (bell: Bell, id: UInt64)?
         var live: LiveReader?

@@ -114,7 +114,7 @@ final class Exchanges: Sendable {
         return true
     }
 
-    /// Whether so many bytes more may be under way.
+    /// True if so many bytes more may be under way.
     func hasRoom(for size: Int) -> Bool { bodiesSize.value + size <= bodiesSizeMax }
 
     /// Counts bytes that are under way now (or, negative, no more).

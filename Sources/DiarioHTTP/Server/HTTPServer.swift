@@ -56,7 +56,7 @@ package final class HTTPServer: Sendable {
 
     /// Where it listens, with the port that it was given.
     package let address: (host: String, port: Int)
-    /// Whether only this machine reaches it.
+    /// True if only this machine reaches it.
     package let isLoopback: Bool
     /// How many connections it takes: fewer than wanted where the system allows fewer open files.
     package let connectionCountMax: Int

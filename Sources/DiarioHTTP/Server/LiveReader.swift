@@ -36,10 +36,10 @@ final class LiveReader: Reader, BriefItem {
         var listener: UInt64?
         /// What it stands in line for.
         var reading: Reading<LivePiece>?
-        /// Whether the turn of that has come.
+        /// True if the turn of that has come.
         var isNext = false
 
-        /// Whether the bell rang since the stream was asked.
+        /// True if the bell rang since the stream was asked.
         var isRung: Bool {
             switch phase {
             case .taking(let isRung), .asking(let isRung): isRung

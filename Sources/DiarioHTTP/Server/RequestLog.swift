@@ -14,7 +14,7 @@ struct RequestRecord: Sendable {
     var sent = 0
     /// The id of the token, never its text.
     var token: String?
-    /// Whether the answer stands in the place of one that could not be sent.
+    /// True if the answer stands in the place of one that could not be sent.
     var isReplaced = false
 }
 

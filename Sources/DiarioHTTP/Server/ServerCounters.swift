@@ -57,7 +57,7 @@ package final class ServerCounters: Sendable {
         package var queued = 0
         /// Requests that waited for one longer than `Limits.slowWaitSecondsMax`.
         package var late = 0
-        /// Whether one waits for that long now.
+        /// True if one waits for that long now.
         package var isSlow = false
         /// Questions and scans that run, and those that wait for their turn.
         package var readingsRunning = 0

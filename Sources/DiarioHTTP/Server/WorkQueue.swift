@@ -9,7 +9,7 @@ protocol WorkItem: AnyObject, Sendable {
 
 /// Something that takes a moment, and of which much comes at once.
 protocol BriefItem: AnyObject, Sendable {
-    /// Whether there is something to hand over.
+    /// True if there is something to hand over.
     func prepare() -> Bool
 
     /// Called when all that came along are prepared: the library looks at every connection each
@@ -140,7 +140,7 @@ final class WorkQueue: Sendable {
     /// How many waited for longer than `Limits.slowWaitSecondsMax` until a thread took them.
     var lateCount: Int { state.withLock { $0.lateCount } }
 
-    /// Whether one waits for that long now.
+    /// True if one waits for that long now.
     var isLate: Bool {
         state.withLock { state in
             state.first < state.items.count && state.items[state.first]?.isLate ?? false

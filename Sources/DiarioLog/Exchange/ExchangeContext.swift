@@ -87,12 +87,12 @@ extension LogStore {
         return context.bytes()
     }
 
-    /// Whether no event of a space was given away.
+    /// True if no event of a space was given away.
     package func hasAll(of space: SpaceID) throws(LogError) -> Bool {
         try canRead(from: 1, of: space)
     }
 
-    /// Whether no event from a position on was given away.
+    /// True if no event from a position on was given away.
     func canRead(from position: UInt64, of space: SpaceID) throws(LogError) -> Bool {
         let released = shared.index.withLock { $0.brief(of: space).released }
         return try shared.firstReadable(space, released: released) <= position

@@ -219,7 +219,7 @@ extension LogStore {
         try withWriter { (writer) throws(LogError) in try writer.write(found, of: space) }
     }
 
-    /// Whether a row of a group has a personal part.
+    /// True if a row of a group has a personal part.
     private func hasSalts(
         of key: SpaceIndex.SeedKey,
         in space: SpaceID
@@ -366,7 +366,7 @@ extension LogStore {
         }
     }
 
-    /// Whether a replica writes here as an authority.
+    /// True if a replica writes here as an authority.
     package func isAuthority(_ replica: ReplicaID, in space: SpaceID) -> Bool {
         shared.index.withLock { index in
             index.read(space) { $0.isAuthority(replica) } ?? false

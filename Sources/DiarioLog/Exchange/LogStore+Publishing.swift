@@ -107,7 +107,7 @@ extension LogStore {
         }
     }
 
-    /// Whether a pack is kept here, and will be after a power cut.
+    /// True if a pack is kept here, and will be after a power cut.
     package func hasPack(_ fingerprint: Hash32) throws(LogError) -> Bool {
         try storing { () throws(StorageError) in
             guard try shared.directory.exists(LogPaths.pack(fingerprint)) else { return false }

@@ -48,7 +48,7 @@ struct WireBlocks: ~Copyable {
 
     var eventCount: Int { cutter.eventCount + ownCount }
 
-    /// Whether the next event begins a batch, and that is not taken any more.
+    /// True if the next event begins a batch, and that is not taken any more.
     func isFull(for stored: StoredRow, of events: StoredEvents) throws(LogError) -> Bool {
         guard eventCount > 0 else { return false }
         let isLarge = cutter.size > Limits.exchangeSizeMax - Limits.blockSizeMax

@@ -111,7 +111,7 @@ package struct Manifest: Equatable, Sendable {
         return true
     }
 
-    /// Whether a segment may come after those that were read so far.
+    /// True if a segment may come after those that were read so far.
     private func follows(_ entry: SegmentEntry) -> Bool {
         guard let replica = entry.replica else {
             return segments.last.map { $0.last + 1 == entry.first } ?? true

@@ -17,7 +17,7 @@ package struct PublishingFile: Equatable, Sendable {
     package let root: Hash32
     /// When the last of them was accepted.
     package let acceptedAt: Timestamp
-    /// Whether the authority is being taken back: nobody has to be asked any more.
+    /// True if the authority is being taken back: nobody has to be asked any more.
     package var isTakenBack = false
 
     package init(attempt: AttemptID, size: UInt64, root: Hash32, acceptedAt: Timestamp) {

@@ -72,7 +72,7 @@ package struct Record: Sendable {
 }
 
 extension PromotedRun {
-    /// Whether it has events, and numbers that all of them can have.
+    /// True if it has events, and numbers that all of them can have.
     var isValid: Bool {
         LogNumber.isValid(firstSequence, count: count)
             && LogNumber.isValid(firstPosition, count: count)

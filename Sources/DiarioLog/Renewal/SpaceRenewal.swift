@@ -333,7 +333,7 @@ package struct SpaceRenewal: ~Copyable {
         }
     }
 
-    /// Whether an event that had a position is pending again: if it is an own one.
+    /// True if an event that had a position is pending again: if it is an own one.
     ///
     /// What another device recorded under this id is for that one to push. If nothing is in the way
     /// it is pushed from here too, as it is, but it is never recorded again.

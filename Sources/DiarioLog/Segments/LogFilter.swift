@@ -7,7 +7,7 @@ import DiarioSchema
 /// A cursor leaves out only what the filter excludes, but not all of that: who reads looks at each
 /// event that comes.
 package struct LogFilter: Sendable {
-    /// Whether events of a type are wanted, by its full name; nil for all.
+    /// True if events of a type are wanted, by its full name; nil for all.
     package var wantsType: (@Sendable ([UInt8]) -> Bool)?
     package var subject: [UInt8]?
     package var replica: ReplicaID?
@@ -42,13 +42,13 @@ package struct LogFilter: Sendable {
         }
     }
 
-    /// Whether all events are wanted.
+    /// True if all events are wanted.
     var isEmpty: Bool {
         wantsType == nil && subject == nil && replica == nil && sequences == nil && since == nil
             && until == nil
     }
 
-    /// Whether events may be wanted that were accepted at one time; nil if they are pending.
+    /// True if events may be wanted that were accepted at one time; nil if they are pending.
     func mayWant(acceptedAt: Int64?) -> Bool {
         guard since != nil || until != nil else { return true }
         guard let acceptedAt else { return false }

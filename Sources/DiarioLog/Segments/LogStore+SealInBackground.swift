@@ -10,7 +10,7 @@ extension LogStore {
         shared.sealing.isCrowded ? 0 : shared.sizes.sealDelayMilliseconds
     }
 
-    /// Whether the log is written faster than sealed, so that whoever writes should wait a moment.
+    /// True if the log is written faster than sealed, so that whoever writes should wait a moment.
     package var isBehindWithSealing: Bool {
         guard shared.sealing.isBehind.load(ordering: .relaxed) else { return false }
         let liveBytes = shared.index.withLock { $0.liveBytesTotal }
@@ -73,7 +73,7 @@ extension LogStore {
         }
     }
 
-    /// Whether the log holds more than it may.
+    /// True if the log holds more than it may.
     private var isCrowded: Bool {
         shared.index.withLock { $0.liveBytesTotal } > shared.sizes.liveMax
     }

@@ -96,7 +96,7 @@ struct OpenSegment: ~Copyable {
 }
 
 extension SegmentEntry {
-    /// Whether a segment that says this of itself holds the events that are listed.
+    /// True if a segment that says this of itself holds the events that are listed.
     fileprivate func isPlace(of header: SegmentHeader, _ index: SegmentIndex) -> Bool {
         guard let replica else { return header.firstPosition == first }
         let run = SegmentRun(first: first, last: last, isRefused: false)

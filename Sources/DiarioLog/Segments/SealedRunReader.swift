@@ -92,7 +92,7 @@ struct SealedRunReader: Sendable {
 }
 
 extension SegmentWalk {
-    /// Whether the segment has this sequence of a replica, or this position.
+    /// True if the segment has this sequence of a replica, or this position.
     func holds(_ number: UInt64, by replica: ReplicaID?) -> Bool {
         entry.replica == replica && entry.first <= number && number <= entry.last
     }

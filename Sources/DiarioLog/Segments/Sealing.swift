@@ -30,7 +30,7 @@ final class Sealing: Sendable {
     /// True once the log is about to be closed: what is begun is ended, and nothing else begun.
     let isEnding = Atomic(false)
 
-    /// Whether the thread has to be called for what is due; says so once.
+    /// True if the thread has to be called for what is due; says so once.
     func takeCall() -> Bool {
         state.withLock { state in
             guard !state.isCalled, !state.due.isEmpty || state.isCrowded else { return false }

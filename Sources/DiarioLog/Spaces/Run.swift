@@ -67,7 +67,7 @@ package struct Run: Hashable, Sendable {
         number = lane
     }
 
-    /// Whether the rows are in private segments, and not in a block of the log.
+    /// True if the rows are in private segments, and not in a block of the log.
     package var isSealed: Bool { number > 0 }
 
     /// The number of the replica of these rows, which are sealed, in the space's index.

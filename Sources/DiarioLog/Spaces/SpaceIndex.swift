@@ -57,10 +57,10 @@ struct SpaceIndex: Sendable {
     /// Bytes that a seed takes in the log.
     static let seedSize = Record.headerSize + 32
 
-    /// Whether the log holds anything of the space.
+    /// True if the log holds anything of the space.
     var isKnown: Bool { isUsed || state != nil }
 
-    /// Whether the log tells of events of the space.
+    /// True if the log tells of events of the space.
     var isUsed: Bool { head > 0 || !lanes.isEmpty || !tallies.isEmpty }
 
     /// Bytes that a state of the space has at most.

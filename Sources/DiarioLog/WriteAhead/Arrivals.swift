@@ -83,7 +83,7 @@ struct Arrivals {
         }
     }
 
-    /// Whether the event is one of those that are pending.
+    /// True if the event is one of those that are pending.
     func isPending(_ run: BlockRun) -> Bool {
         lanes.contains { lane in
             lane.replica == run.replica

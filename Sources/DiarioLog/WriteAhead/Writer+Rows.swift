@@ -11,7 +11,7 @@ extension Writer {
         let isAuthority: Bool
         /// Who wrote, if the rows are pending; nil if they have positions.
         let laneReplica: ReplicaID?
-        /// Whether they came from elsewhere: their clocks may be out of all measure.
+        /// True if they came from elsewhere: their clocks may be out of all measure.
         var isReceived = false
     }
 

@@ -15,7 +15,7 @@ extension ControlFile {
     /// What is known of a replica that belongs to somebody.
     package struct Binding: Hashable, Sendable {
         package let holder: Holder
-        /// Whether its events come by `POST /events`, so that the server draws its salts.
+        /// True if its events come by `POST /events`, so that the server draws its salts.
         package let isNamed: Bool
     }
 
@@ -67,7 +67,7 @@ extension ControlFile {
         }
     }
 
-    /// Whether a replica belongs to whoever pushes next under its id, since its space was restored.
+    /// True if a replica belongs to whoever pushes next under its id, since its space was restored.
     package func isOpen(
         _ replica: ReplicaID,
         in space: SpaceName

@@ -82,6 +82,6 @@ extension Caller.Rights {
 
     package var words: [String] { Self.names.filter { contains($0.1) }.map(\.0) }
 
-    /// Whether one may push events of others.
+    /// True if one may push events of others.
     package var mayRelay: Bool { contains(.relay) || contains(.admin) }
 }

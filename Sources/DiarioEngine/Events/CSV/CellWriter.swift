@@ -3,7 +3,7 @@ import DiarioSchema
 
 /// Writes the cells of comma-separated values (RFC 4180).
 package struct CellWriter {
-    /// Whether texts that a spreadsheet would run as a formula get an apostrophe in front.
+    /// True if texts that a spreadsheet would run as a formula get an apostrophe in front.
     private let guardsFormulas: Bool
 
     package init(guardsFormulas: Bool) { self.guardsFormulas = guardsFormulas }

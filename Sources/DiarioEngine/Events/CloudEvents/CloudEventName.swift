@@ -45,7 +45,7 @@ enum CloudEventName {
         }
     }
 
-    /// Whether CloudEvents allow a text as it is: no controls and no noncharacters.
+    /// True if CloudEvents allow a text as it is: no controls and no noncharacters.
     static func isAllowed(_ text: String) -> Bool { text.unicodeScalars.allSatisfy(isAllowed) }
 
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {

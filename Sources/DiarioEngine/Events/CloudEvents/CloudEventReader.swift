@@ -8,13 +8,13 @@ package import DiarioSchema
 /// once, however often it is imported.
 package struct CloudEventReader {
     private let catalog: TypeCatalog
-    /// Whether events that other programs recorded are taken.
+    /// True if events that other programs recorded are taken.
     private let takesForeign: Bool
     /// References to schemas that were found right, with what they name.
     private var knownSchemas: [String: (typeName: String, version: Int64)] = [:]
     /// The attributes that were passed over, as many as a message can name.
     private(set) var ignoredNames: Set<String> = []
-    /// Whether the event that was read last was recorded by another program.
+    /// True if the event that was read last was recorded by another program.
     private(set) var isForeign = false
 
     private static let ignoredNameCountMax = 16
@@ -200,7 +200,7 @@ package struct CloudEventReader {
         return Self.derivedOrigin(source: source, id: id).text
     }
 
-    /// Whether an id is an origin of the replica that a source names.
+    /// True if an id is an origin of the replica that a source names.
     private static func isOrigin(_ id: String, of source: String) -> Bool {
         let replica = source.utf8.dropFirst(CloudEventName.sourceStart.utf8.count)
         let bytes = Array(id.utf8)
@@ -244,7 +244,7 @@ package struct CloudEventReader {
         }
     }
 
-    /// Whether a media type says that its content is JSON.
+    /// True if a media type says that its content is JSON.
     private static func isJSON(_ type: String) -> Bool {
         // What nearly all say.
         if type == "application/json" { return true }
