@@ -49,7 +49,7 @@ package struct FrameHeader: Equatable, Sendable {
         frame.store(littleEndian: checksum, at: 4)
     }
 
-    /// What is known about the bytes at a place where a frame may start.
+    /// The result of reading a header at a place where a frame may start.
     package enum Reading: Equatable {
         case frame(FrameHeader)
         /// Starts as a frame of this generation but does not verify: torn, or damaged.

@@ -16,7 +16,7 @@ package enum SmallFile {
     package static let trailerSize = 4
     private static let version: UInt8 = 1
 
-    /// The header, behind which the fields are appended.
+    /// The header, after which the fields are appended.
     package static func begin(_ magic: Magic, flags: UInt8 = 0) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(littleEndian: magic.rawValue)

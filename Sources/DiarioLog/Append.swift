@@ -51,7 +51,7 @@ package struct Append: Sendable {
     let kinds: Kinds
     /// If given, the sequence that this replica's first event must get; else nothing is appended.
     package let firstSequence: UInt64?
-    /// If given, the position behind which the events must stand; else nothing is appended.
+    /// If given, the position directly after which the events must come; else nothing is appended.
     package let lastPosition: UInt64?
     /// About how many bytes of a frame it takes; reckoned once, on the thread that appends.
     let sizeEstimate: Int
@@ -117,7 +117,7 @@ package struct PreservedRows: Sendable {
     /// The events in order of position; here not a batch, only a container.
     package var batch: DraftBatch
     package var envelopes: [RowEnvelope]
-    /// Never decreasing; nil for the time at which they are taken up here.
+    /// Never decreasing; nil for the time at which they are appended here.
     package var acceptedAt: [Timestamp?]
     /// True if an authority wrote all of these.
     package var isAuthority: Bool
@@ -145,7 +145,7 @@ extension PreservedRows {
     var frillMax: Int { envelopes.count * (8 + 16 + BlockBuilder.acceptedRunSizeMax) }
 }
 
-/// Where a batch stands, or what was given as one container.
+/// The place of a batch, or of the batches given as one container.
 package struct AppendedBatch: Hashable, Sendable {
     package let firstOrigin: Origin
     package let count: Int
@@ -174,7 +174,7 @@ package struct AppendedBatch: Hashable, Sendable {
     }
 }
 
-/// Where the batches of one append stand, in order.
+/// The places of the batches of one append, in order.
 package struct AppendedBatches: Hashable, Sendable {
     private var batches = Few<AppendedBatch>()
 

@@ -63,7 +63,7 @@ extension EventHasher {
         seeds.segment = nil
     }
 
-    /// What stands for the personal part of a row; nil if it never had one.
+    /// The commitment of the personal part of a row; nil if it never had one.
     mutating func commitment(
         of row: BlockRow,
         in block: Span<UInt8>,

@@ -6,7 +6,7 @@ import DiarioStorage
 import Synchronization
 
 // Hashes follow the events: schema/decisions/0001. They are computed after an append was
-// acknowledged, and at the latest when somebody asks for the root or a state is written.
+// acknowledged, and at the latest when the root is requested or a state is written.
 
 /// The hash state of spaces, as far as it was computed; at most up to their heads.
 final class Hashes: Sendable {
@@ -21,7 +21,7 @@ final class Hashes: Sendable {
         struct Entry: Sendable {
             let place: FramePlace
             let size: Int
-            /// Where it starts in `small`; nil if it has bytes of its own.
+            /// Its offset in `small`; nil if it has its own bytes.
             let start: Int?
             let bytes: [UInt8]
             /// The space that has events in it, and the others that do.
@@ -52,12 +52,12 @@ final class Hashes: Sendable {
     /// Waking it costs who appends as much as hashing some ten events would. Not more, so that it
     /// is done by the end of the sync.
     private static let dueSizeMin = 8 * 1024
-    /// Who finds as many bytes waiting helps with them, so that memory stays bounded.
+    /// A caller that finds as many bytes waiting helps to hash them, so that memory stays bounded.
     private static let queueSizeMax = 8 * 1024 * 1024
 
     /// Notes that events of a frame are to be hashed.
     ///
-    /// They are acknowledged already, so a failure is left to whoever asks for the hashes.
+    /// They are acknowledged already, so a failure shows only to callers that need the hashes.
     func follow(_ frame: [UInt8], at place: FramePlace, _ space: SpaceID?, others: [SpaceID]) {
         queue.withLock { $0.add(frame, at: place, space, others: others) }
         queuedSize.add(frame.count, ordering: .relaxed)
@@ -262,7 +262,7 @@ extension LogShared {
 struct Seeds {
     let store: LogShared
     let space: SpaceID
-    /// What came along with the rows at hand; it counts more than what the write-ahead log has.
+    /// The salts of the current segment; they take precedence over those in the write-ahead log.
     var segment: SaltNodes?
     private var last: SaltNode?
 

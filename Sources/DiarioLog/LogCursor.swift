@@ -13,14 +13,14 @@ package struct StoredEvents: Sendable {
     /// The rows that were asked for, in order.
     package let rows: [StoredRow]
     let fileName: FileName?
-    /// Where their salts come from, if not from the write-ahead log.
+    /// The source of their salts, if not the write-ahead log.
     let salts: SaltNodes?
 
     /// The file they were read from, relative to the data directory.
     package var file: String { fileName?.path ?? "" }
 }
 
-/// A row, and where its event stands by now.
+/// A row, with the current position of its event.
 package struct StoredRow: Sendable {
     package let row: BlockRow
     /// Nil while the event is pending.
@@ -66,10 +66,10 @@ package struct LogCursor: Sendable {
     private var sealedRuns: SealedRunReader
     /// The positions that are still to be read.
     package private(set) var positions: Range<UInt64>
-    /// What is still to be read of pending runs, in order.
+    /// The rest of the pending runs, in order.
     private var pending: [(ReplicaID, Run)]
 
-    /// How often a block is looked for again after its file was used for others.
+    /// How often a block is searched again after its file was reused.
     private static let attemptCountMax = 4
 
     init(
@@ -173,7 +173,7 @@ package struct LogCursor: Sendable {
             switch try SegmentWalk.open(entry, of: space, in: shared, filter)
             {
             case .none:
-                // The list is read anew in between, and tells of others if these were replaced.
+                // The list is read again in between, and names others if these were replaced.
                 guard missing != entry else {
                     throw SegmentPlace(entry, of: space).missingFault
                 }
@@ -194,7 +194,7 @@ package struct LogCursor: Sendable {
     /// True if no segment is being read as rows.
     var isBetweenSegments: Bool { walk?.holds(positions.lowerBound, by: nil) != true }
 
-    /// Goes on behind positions that were read.
+    /// Continues after positions that were read.
     mutating func leave(_ read: Range<UInt64>) {
         if isReversed {
             let end = max(positions.lowerBound, read.lowerBound)
@@ -225,7 +225,7 @@ package struct LogCursor: Sendable {
         return nil
     }
 
-    /// Goes on behind sequences of a pending run that were read.
+    /// Continues after sequences of a pending run that were read.
     private mutating func leave(_ read: Range<UInt64>, ofRunAt place: Int) {
         var run = pending[place].1
         if isReversed, read.lowerBound > run.first {
@@ -271,7 +271,7 @@ package struct LogCursor: Sendable {
         return runs[found]
     }
 
-    /// Where pending events lie by now; fewer if some are not pending any more.
+    /// The current places of pending events; fewer if some are no longer pending.
     private func runs(of replica: ReplicaID, _ sequences: ClosedRange<UInt64>) -> [Run] {
         let index = store.shared.index.withLock { $0[space] }
         guard var list = index.lanes.first(where: { $0.replica == replica })?.runs else {
@@ -396,7 +396,7 @@ extension LogStore {
         return LogCursor(self, space, runs)
     }
 
-    /// Where those of some pending events lie that are pending still.
+    /// The current places of some pending events, of those that are still pending.
     private func runs(of pending: PendingEvents, in space: SpaceID) -> [(ReplicaID, Run)] {
         let index = shared.index.withLock { $0[space] }
         guard var list = index.lanes.first(where: { $0.replica == pending.replica })?.runs else {

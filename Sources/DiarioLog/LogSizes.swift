@@ -2,7 +2,7 @@ import DiarioCore
 import DiarioFormat
 import DiarioFrames
 
-/// How large the files of a log grow: the limits, unless a test has no time to fill them.
+/// The sizes of a log's files: the limits, unless a test has no time to fill them.
 package struct LogSizes: Hashable, Sendable {
     /// Bytes of one frame.
     package var frameMax = Limits.frameSizeMax

@@ -3,10 +3,10 @@ import DiarioFormat
 package import DiarioStorage
 import Synchronization
 
-// What must hold of the index at any time; tests and the simulator ask after each step.
+// Invariants of the index; tests and the simulator check them after each step.
 
 extension LogStore {
-    /// What is wrong with what memory holds of the log, as clauses; empty if nothing is.
+    /// The broken invariants of the index, as clauses; empty if there are none.
     package func validate() -> [String] {
         shared.index.withLock { $0.validate() }
     }
@@ -27,7 +27,7 @@ extension LogStore {
         shared.index.withLock { $0[space].sealedPendingCount }
     }
 
-    /// Where the log lies.
+    /// The directory of the log.
     package var directory: any LogDirectory { shared.directory }
 
     /// Files that readers hold open.
@@ -99,7 +99,7 @@ extension SpaceIndex {
 }
 
 extension RunList {
-    /// What is wrong with the counts that are kept.
+    /// The counts that are wrong.
     fileprivate func validate() -> [String] {
         var recount = RunList()
         for run in runs { recount.insert(run) { _ in } }

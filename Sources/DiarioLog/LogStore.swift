@@ -4,28 +4,28 @@ package import DiarioSchema
 package import DiarioStorage
 import Synchronization
 
-/// The logs of all spaces in one data directory, behind one write-ahead log.
+/// The logs of all spaces in one data directory, with one write-ahead log.
 ///
 /// Safe to use from any thread, and from several processes at once: each commit takes the
-/// directory's lock and first reads what others wrote. Calls that write return when the disk is
-/// done.
+/// directory's lock and first replays frames of other processes. Calls that write return when the
+/// frame is durable.
 package final class LogStore: Sendable {
     let shared: LogShared
     private let writer: FairLock<Writer>
     private let isClosed = Atomic(false)
-    /// What this log may be used for, which can be less than what was asked for.
+    /// The granted access, which can be less than the requested one.
     package let access: Access
     /// Damage; what follows it was not read, and nothing is written.
     package var fault: Fault? { opened.fault ?? noted.withLock { $0 } }
     /// A frame that a crash tore, as opening found it.
     package var cut: TornEnd? { opened.cut }
     private let opened: RecoveryReport
-    /// Held by whoever writes; nil where nothing may be written.
+    /// Held while writing; nil if nothing may be written.
     let lock: (any DirectoryLock)?
     /// Damage that was found later.
     private let noted = Mutex<Fault?>(nil)
 
-    /// What may be done with a log.
+    /// The access to a log.
     package enum Access: Hashable, Sendable {
         case readOnly
         case readWrite
@@ -126,7 +126,7 @@ package final class LogStore: Sendable {
     /// Hashes what was committed and waits for that.
     package func hashDue() { shared.hashes.hashQueue(in: shared) }
 
-    /// Who does what is due while no call is running.
+    /// Does background work while no call is running.
     package var helper: (any LogHelper)? { shared.helper }
 
     // MARK: The writer
@@ -161,7 +161,7 @@ package final class LogStore: Sendable {
 
     /// Ends the log, and leaves a mark of a clean stop.
     ///
-    /// What waits to be committed is committed first; later appends throw `.closed`.
+    /// Waiting appends are committed first; later ones throw `.closed`.
     package func close() throws(LogError) {
         // Whoever closes a log may take its folder away, so nothing is written to it after this.
         // A segment that is being sealed is sealed to its end.

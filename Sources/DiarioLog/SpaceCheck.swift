@@ -24,7 +24,7 @@ struct SpaceCheck: ~Copyable {
         seeds = Seeds(store: shared, space: space)
         let index = shared.index.withLock { $0[space] }
         position = released
-        // What was released cannot be hashed again; the state vouches for it.
+        // Released events cannot be hashed again; the state has their hash.
         let range = released > 0 ? index.state?.range ?? CompactRange() : CompactRange()
         tree = TileCheck(try TileStore(shared.directory, space: space), from: range)
     }
@@ -33,7 +33,7 @@ struct SpaceCheck: ~Copyable {
         Fault(file: file, offset: 0, what: "position \(position): \(what)")
     }
 
-    /// Goes on behind positions that could not be read.
+    /// Continues after positions that could not be read.
     mutating func skip(to position: UInt64) {
         self.position = max(self.position, position)
         tree.stopComparing()
@@ -48,8 +48,8 @@ struct SpaceCheck: ~Copyable {
 
     // MARK: Segments
 
-    /// What is wrong with the order of some events of a segment that begins at `first`; nil if
-    /// nothing is.
+    /// The fault in the order of some events of a segment that begins at `first`; nil if there is
+    /// none.
     mutating func begin(
         _ first: UInt64,
         _ events: Range<Int>,
@@ -87,7 +87,7 @@ struct SpaceCheck: ~Copyable {
 
     // MARK: Rows
 
-    /// What is wrong with the events; nil if nothing is.
+    /// The fault of the events; nil if there is none.
     mutating func take(_ events: StoredEvents) throws(LogError) -> String? {
         seeds.segment = events.salts
         let block = events.bytes.span

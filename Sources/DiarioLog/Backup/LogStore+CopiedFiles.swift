@@ -4,8 +4,7 @@ import DiarioFormat
 import DiarioStorage
 import Synchronization
 
-// What has to be right before a copy takes the place of an older backup:
-// schema/format/directory.md, section 9.
+// Checks of a copy before it replaces an older backup: schema/format/directory.md, section 9.
 
 extension LogStore {
     /// Checks the files of all spaces, each for itself, without reading events one by one; gives

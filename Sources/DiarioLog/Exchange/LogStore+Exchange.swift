@@ -3,9 +3,9 @@ package import DiarioCrypto
 package import DiarioFormat
 import Synchronization
 
-// What two sides of a sync send one another, as blocks; schema/format/sync.md.
+// Events as blocks between the two sides of a sync: schema/format/sync.md.
 
-/// Events that stand in the log under origins that were asked for.
+/// An event of the log with a requested origin.
 package struct KnownEvent: Hashable, Sendable {
     package let origin: Origin
     package let position: UInt64
@@ -14,10 +14,10 @@ package struct KnownEvent: Hashable, Sendable {
 }
 
 extension LogStore {
-    /// Appends what came from elsewhere in order, in as few frames as the limits allow.
+    /// Appends received events in order, in as few frames as the limits allow.
     ///
-    /// With a position it throws `.outOfOrder` if something else stands behind that by now. When
-    /// this throws, a part of it may be there, from the first on.
+    /// With a position it throws `.outOfOrder` if other events follow that by now. When this
+    /// throws, a first part of the events may be there.
     @discardableResult
     package func append(
         _ contents: [Append.Content],
@@ -73,11 +73,11 @@ extension LogStore {
         return (blocks, wire.eventCount)
     }
 
-    /// What follows a position, as much as one exchange takes.
+    /// The events after a position, as many as one exchange takes.
     ///
-    /// Events in `own`, sequences by replica, come as runs without rows, and many others that
-    /// follow one another in columns, if that is asked for. `afterContext` says that whoever reads
-    /// them has the context of the events up to the position.
+    /// Events in `own`, sequences by replica, come as runs without rows, and long runs of others
+    /// in columns, if requested. With `afterContext` the reader has the context of the events up
+    /// to the position.
     package func news(
         of space: SpaceID,
         after position: UInt64,
@@ -116,7 +116,7 @@ extension LogStore {
         return (wire.pieces, position + UInt64(wire.eventCount))
     }
 
-    /// What is in front of news, if there are neither too few of them to be worth it nor too many.
+    /// The context of news, if their number is neither too small to be worth it nor too large.
     private func context(
         of space: SpaceID,
         _ position: UInt64,
@@ -261,9 +261,9 @@ extension LogStore {
     }
 
     /// The positions up to the end of a segment that has the last of these sequences of a replica,
-    /// or a later one; nil if no segment tells.
+    /// or a later one; nil if no segment has.
     ///
-    /// Spares a look at all blocks of the log behind the segments.
+    /// This avoids reading all blocks of the log after the segments.
     private func sealedPositions(
         of sequences: ClosedRange<UInt64>,
         of replica: ReplicaID,
@@ -307,7 +307,7 @@ extension LogStore {
         return SHA256.hash(hashes.span)
     }
 
-    /// What the authority refused at these positions, in order.
+    /// The authority's refusals at these positions, in order.
     package func refusals(
         in positions: ClosedRange<UInt64>,
         of space: SpaceID
@@ -336,7 +336,7 @@ extension LogStore {
         shared.index.withLock { $0.lastSequence(of: replica, in: space) }
     }
 
-    /// What an authority says in a block with positions.
+    /// The facts that an authority recorded in a block with positions.
     package func facts(
         in block: [UInt8],
         _ head: BlockHead
@@ -373,8 +373,7 @@ extension LogStore {
         }
     }
 
-    /// What the seeds of personal parts of a block say otherwise than those that are known here:
-    /// whether there is such a thing.
+    /// True if the seed differs from the known one of its group, if that is known.
     package func contradicts(_ seed: SaltSeed, in space: SpaceID) -> Bool {
         let key = SpaceIndex.SeedKey(replica: seed.replica, group: seed.group)
         return shared.index.withLock { $0.seed(key, in: space) }.map { $0 != seed.root } ?? false

@@ -15,7 +15,7 @@ extension LogStore {
         return file
     }
 
-    /// What is wrong with what is known of an attempt to publish a space; nil if nothing is.
+    /// The fault of a stored attempt to publish a space; nil if there is none.
     ///
     /// `root` is that of all events, if it is known.
     func publishingFault(of space: SpaceID, root: Hash32?) throws(LogError) -> Fault? {
@@ -29,7 +29,7 @@ extension LogStore {
             default: throw error
             }
         }
-        // What is pending gets its positions before the file goes.
+        // Pending events get their positions before the file is removed.
         guard let file, !file.isTakenBack else { return nil }
         let head = head(of: space)
         guard file.size == head else {
@@ -93,13 +93,13 @@ extension LogStore {
 
     /// Shows a space that was staging; durable when it returns.
     package func show(_ space: SpaceID) throws(LogError) {
-        // Or somebody might still take it for a remain.
+        // Otherwise it could be taken for a leftover.
         let staging = try stagingLock(of: space)
         defer { staging.release() }
         try withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
-            // Under the lock, since whoever seals writes the manifest too.
+            // Under the lock, since sealing writes the manifest too.
             var manifest = try writer.lastingManifest(of: space)
             guard manifest.isStaging else { return }
             manifest.isStaging = false

@@ -3,10 +3,10 @@ package import DiarioCrypto
 package import DiarioFormat
 import DiarioStorage
 
-/// Gathers events into pieces as they travel: blocks, with the salt nodes of personal parts, or
-/// columns where many events follow one another.
+/// Gathers events into pieces to send: blocks, with the salt nodes of personal parts, or columns
+/// for long runs.
 ///
-/// A batch stays whole; whoever gathers asks `isFull` before each event.
+/// A batch stays whole; the caller checks `isFull` before each event.
 struct WireBlocks: ~Copyable {
     private(set) var pieces: [WirePiece] = []
     private var ownCount = 0

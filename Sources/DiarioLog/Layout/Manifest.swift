@@ -4,12 +4,12 @@ import DiarioFrames
 
 // The files of a space that are no log, specified in schema/format/directory.md.
 
-/// What a space is: who gives its positions, which space it took the place of, and which files
-/// hold its sealed events.
+/// The manifest of a space: its authority, the space that it replaces, and the files of its sealed
+/// events.
 package struct Manifest: Equatable, Sendable {
     /// Bytes of the largest manifest that is read: some 100,000 segments.
     static let sizeMax = 8 * 1024 * 1024
-    /// Where the lists begin.
+    /// The offset of the lists.
     private static let listsOffset = 72
     private static let flagsAll: UInt8 = 15
 

@@ -3,7 +3,7 @@ package import DiarioCrypto
 import DiarioFormat
 import DiarioFrames
 
-// What a replica writes down before it gives its authority away.
+// The file that a replica writes before it gives its authority away.
 // Specified in schema/format/directory.md.
 
 /// The content of a space's file `publishing`.
@@ -11,7 +11,7 @@ package struct PublishingFile: Equatable, Sendable {
     static let size = 76
 
     package let attempt: AttemptID
-    /// How many canonical events the space has, and had when this was written.
+    /// The number of canonical events of the space, which does not change while the file is there.
     package let size: UInt64
     /// Their root.
     package let root: Hash32

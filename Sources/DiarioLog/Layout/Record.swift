@@ -20,7 +20,7 @@ package struct Record: Sendable {
 
     package let kind: RecordKind
     package let space: SpaceID
-    /// Where the content lies, counted from the start of the bytes that were read.
+    /// The range of the content in the bytes that were read.
     package let content: Range<Int>
 
     /// Bytes on disk, the record's header included.

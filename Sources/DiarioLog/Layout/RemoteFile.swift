@@ -1,6 +1,6 @@
 package import DiarioCore
 
-// What a replica remembers of its server. Specified in schema/format/directory.md.
+// The server of a replica. Specified in schema/format/directory.md, section 6.
 
 /// The content of a space's file `remote`: where its authority is, and how to get in.
 package struct RemoteFile: Equatable, Sendable {
@@ -43,7 +43,7 @@ package struct LastSyncFile: Equatable, Sendable {
     /// A sync in which nothing was left to exchange.
     package struct Success: Equatable, Sendable {
         package let at: Timestamp
-        /// How many events the authority had then.
+        /// The authority's head at that time.
         package let head: UInt64
 
         package init(at: Timestamp, head: UInt64) {

@@ -13,7 +13,7 @@ package struct SealedRows: Hashable, Sendable {
     /// A clock of the replica in its lane, which puts lanes in order; 0 with positions.
     package let clock: HybridTime
 
-    /// Where events stand that were promoted.
+    /// The positions of promoted events.
     package struct Placed: Hashable, Sendable {
         package let firstPosition: UInt64
         package let acceptedAt: Int64

@@ -1,7 +1,7 @@
 package import DiarioCore
 package import DiarioFormat
 
-// What a manifest says of sealed events: schema/format/directory.md.
+// A segment in a manifest: schema/format/directory.md, section 4.
 
 /// The name of a segment and its sidecar: where they begin, and a number that was drawn for them,
 /// so that no file ever takes the name of another.

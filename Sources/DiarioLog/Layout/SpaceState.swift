@@ -2,8 +2,8 @@ package import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
 
-// What a space writes down from time to time, so that opening it need not read and hash all of it
-// again. Specified in schema/format/frames.md.
+// The state that a space writes from time to time, so that opening it need not read and hash all of
+// it again. Specified in schema/format/frames.md, section 5.
 
 /// The last sequence of a replica, and whether it writes for an authority.
 package struct ReplicaTally: Hashable, Sendable {
@@ -29,7 +29,7 @@ package struct Adoption: Hashable, Sendable {
     }
 }
 
-/// What is known of a space after its first `range.size` positions.
+/// The state of a space after its first `range.size` positions.
 package struct SpaceState: Equatable, Sendable {
     package var released: UInt64
     package var acceptedAt: Int64

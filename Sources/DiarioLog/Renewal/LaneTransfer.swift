@@ -62,7 +62,7 @@ struct LaneTransfer: ~Copyable {
         do throws(FormatError) { part = try PublicPart.parse(bytes, row) } catch {
             throw .format(error)
         }
-        // The authority waits for each sequence: behind one that nobody has, all gets a new id.
+        // The authority waits for each sequence: all events after a missing one get a new id.
         if row.origin == fork || row.sequence != expectedSequence(of: row.replica) {
             isAgain = true
         }
@@ -90,7 +90,7 @@ struct LaneTransfer: ~Copyable {
         envelope.sequence = origin.sequence
         envelope.batchFirst = origin.sequence - offset
         envelope.base = min(envelope.base, size)
-        // What comes together under one id may come from several, each with a clock of its own.
+        // Events under one id may come from several replicas, each with its own clock.
         envelope.clock = max(envelope.clock, HybridTime(rawValue: lastClock.rawValue + 1))
         lastClock = envelope.clock
         guard let type = find(entry), Fingerprint.schema(type) == entry.fingerprint else {

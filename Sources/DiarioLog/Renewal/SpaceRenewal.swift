@@ -3,10 +3,10 @@ package import DiarioFormat
 package import DiarioSchema
 import DiarioStorage
 
-/// Makes a replica of a space anew, beside the one that it takes the place of:
+/// Rebuilds a replica of a space beside the old one, which it then replaces:
 /// schema/format/sync.md, section 9.
 package struct SpaceRenewal: ~Copyable {
-    /// What a space is made anew with.
+    /// The parameters of a rebuild.
     package struct Plan: Sendable {
         /// Canonical events up to this position stay.
         package var size: UInt64
@@ -21,7 +21,7 @@ package struct SpaceRenewal: ~Copyable {
         }
     }
 
-    /// What came of it.
+    /// The result of a rebuild.
     package struct Outcome: Sendable {
         /// The space that took the place of the old one.
         package let space: SpaceID
@@ -40,7 +40,7 @@ package struct SpaceRenewal: ~Copyable {
     /// The ids of this replica, with the last sequence of each that was recorded here.
     private let own: [ReplicaID: UInt64]
     private var lane: LaneTransfer
-    /// What the inbox has of each replica beyond the new space's history, in order.
+    /// The inbox entries of each replica beyond the new space's history, in order.
     private var waiting: [ReplicaID: ArraySlice<InboxEntry>] = [:]
     private var kept: [InboxEntry] = []
     /// Events of others beyond the size, and how many there were.
@@ -48,10 +48,10 @@ package struct SpaceRenewal: ~Copyable {
     private var otherCount: UInt64 = 0
     private var pendingAgain: UInt64 = 0
 
-    /// How often somebody may record something meanwhile.
+    /// How often others may record events meanwhile.
     private static let attemptCountMax = 100
 
-    /// Makes the space `old` anew; `types` finds the schemas of its events.
+    /// Rebuilds the space `old`; `types` finds the schemas of its events.
     ///
     /// When it throws, the old space is as it was.
     package static func run(
@@ -81,7 +81,7 @@ package struct SpaceRenewal: ~Copyable {
                 )
                 if let outcome = try renewal.run(standing) { return outcome }
             } catch {
-                // What took the place of the old space already is not staged any more.
+                // A space that has already replaced the old one is not staged any more.
                 try? store.removeStaged(staged.space)
                 guard case .moved = error else { throw error }
                 continue
@@ -131,7 +131,7 @@ package struct SpaceRenewal: ~Copyable {
         try lane.flush()
         try copyInbox()
         try copyImports()
-        // One that is damaged can be set anew.
+        // A damaged one can be set again.
         if let remote = try? store.remote(of: old) { try store.setRemote(remote, of: new) }
         guard try store.activate(new, inPlaceOf: old, ifStill: standing) else { return nil }
         return Outcome(
@@ -174,7 +174,7 @@ package struct SpaceRenewal: ~Copyable {
         }
     }
 
-    /// What was refused behind the size is judged again; the rest stays in the inbox.
+    /// Events refused after the size are judged again; the rest stays in the inbox.
     private mutating func sortInbox() throws(LogError) {
         for entry in try store.inbox(of: old) {
             let isKnown = entry.sequences.lowerBound < lane.expectedSequence(of: entry.replica)
@@ -208,7 +208,7 @@ package struct SpaceRenewal: ~Copyable {
         var known: [ImportedRun] = []
         for note in notes {
             if let group = note.group, !isRecordedAgain(group) {
-                // Whether its events were recorded is seen before the next import.
+                // The next import checks if its events were recorded.
                 try store.keep(note, of: new)
             } else {
                 for run in note.runs { known += renamed(run) }
@@ -245,14 +245,14 @@ package struct SpaceRenewal: ~Copyable {
     private mutating func takeBack(_ positions: ClosedRange<UInt64>) throws(LogError) {
         var cursor = try store.cursor(old, positions: positions, .canonical)
         while let events = try cursor.next() {
-            // What the authority wrote it writes again where that is due.
+            // The authority records its own events again where needed.
             let rows = events.rows.filter { !$0.isAuthority }
             try take(rows, of: events, isCanonical: true)
         }
         try keepOthers()
     }
 
-    /// Keeps an event of somebody else: nobody but this replica may have it any more.
+    /// Keeps an event of another author: perhaps only this replica has it.
     private mutating func keep(
         _ stored: StoredRow,
         of events: StoredEvents,
@@ -335,8 +335,8 @@ package struct SpaceRenewal: ~Copyable {
 
     /// True if an event that had a position is pending again: if it is an own one.
     ///
-    /// What another device recorded under this id is for that one to push. If nothing is in the way
-    /// it is pushed from here too, as it is, but it is never recorded again.
+    /// Events that another device recorded under this id are pushed by that device. If possible
+    /// they are pushed from here too, unchanged, but never recorded again.
     private mutating func isTaken(_ row: BlockRow) -> Bool {
         guard let last = own[row.replica] else { return false }
         guard row.sequence > last else { return true }

@@ -10,7 +10,7 @@ struct LanePlan: Equatable {
     /// Those of which `sequences` has all that is needed.
     let replaced: [SegmentEntry]
 
-    /// What is known of a lane.
+    /// The state of a lane.
     struct Lane {
         /// Its private segments, in order.
         var segments: [SegmentEntry]

@@ -5,7 +5,7 @@ import Synchronization
 
 // Sealing while no call is running.
 extension LogStore {
-    /// How many milliseconds sealing may wait before it begins.
+    /// Milliseconds that sealing may wait before it begins.
     package var sealDelay: Int64 {
         shared.sealing.isCrowded ? 0 : shared.sizes.sealDelayMilliseconds
     }
@@ -89,10 +89,10 @@ extension LogStore {
     package var sealFailure: LogError? { shared.sealing.failure }
 }
 
-/// What a space has in blocks of the write-ahead log.
+/// The part of a space in blocks of the write-ahead log.
 private struct Tail {
     let space: SpaceID
-    /// Where its newest block is.
+    /// The place of its newest block.
     var last = Place(file: 0, offset: 0)
     /// Bytes of its blocks.
     var size = 0

@@ -1,4 +1,4 @@
-/// How much of a space is sealed.
+/// The part of a space that is sealed.
 enum SealExtent {
     /// Complete runs.
     case complete
@@ -9,9 +9,9 @@ enum SealExtent {
     case tail
 }
 
-/// Which positions are sealed next, and which segments the new ones replace.
+/// The positions that are sealed next, and the segments that the new ones replace.
 ///
-/// A function of what is there, so that whoever goes on after a crash decides the same.
+/// A pure function of the manifest and the head, so that it decides the same after a crash.
 struct SealPlan: Equatable {
     let positions: ClosedRange<UInt64>
     /// Those that lie in `positions`.
@@ -71,7 +71,7 @@ private struct Planner {
         return plan(window)
     }
 
-    /// What was cut because of its size is not put together again, or this would never end.
+    /// Segments that were cut because of their size are not merged again, or this would never end.
     private func mayMerge(_ inside: ArraySlice<SegmentEntry>, _ window: ClosedRange<UInt64>) -> Bool
     {
         guard inside.reduce(0, { $0 + $1.rowSize }) <= sizes.segmentMax,
@@ -88,15 +88,15 @@ private struct Planner {
         return run.upperBound <= head ? plan(run) : nil
     }
 
-    /// What is left.
+    /// The rest of the tail.
     func rest() -> SealPlan? {
         guard head > sealedEnd else { return nil }
         let run = window(of: sealedEnd + 1, UInt64(sizes.segmentCount))
         return short(from: run.lowerBound)
     }
 
-    /// What is left, together with short segments that are small and not larger than what comes
-    /// after them; so nothing is put together often, and there are never many.
+    /// The rest of the tail, merged with short segments before it that are small and not larger
+    /// than the events after them; so few are merged often, and there are never many.
     func tail() -> SealPlan? {
         guard head > sealedEnd else { return nil }
         let run = window(of: sealedEnd + 1, UInt64(sizes.segmentCount))

@@ -11,10 +11,10 @@ package final class SealedColumns {
     private let place: SegmentPlace
     private let shared: LogShared
     private var columns: SegmentColumns
-    /// What was counted of the cost of reading.
+    /// The counted cost of reading.
     private var counted: SegmentCounters
 
-    /// What is done with a type of a segment.
+    /// How a type of a segment is read.
     package enum Choice {
         case leaveOut
         case read(FieldSelection)
@@ -41,7 +41,7 @@ package final class SealedColumns {
     /// The events of wanted types.
     package var wantedEvents: [Int32] { columns.wantedEvents }
 
-    /// The type that an index of the segment stands for.
+    /// The type at an index of the segment.
     package func entry(ofType type: Int) -> TypeEntry { columns.reader.index.types[type].entry }
 
     package var typeCount: Int { columns.reader.index.types.count }
@@ -73,11 +73,10 @@ package final class SealedColumns {
 }
 
 extension LogCursor {
-    /// What comes next, if that is a segment much of which is wanted; the cursor then goes on
-    /// behind it.
+    /// The next segment as columns, if much of it is wanted; the cursor then continues after it.
     ///
-    /// Nil if what comes next is to be read as rows. `choose` says what is wanted of each type; the
-    /// filter of the cursor is asked first.
+    /// Nil if the next events are better read as rows. `choose` selects types; the filter of the
+    /// cursor is applied first.
     package mutating func nextColumns(
         _ parts: Set<EnvelopePart>,
         _ choose: (TypeEntry, EventType) -> SealedColumns.Choice

@@ -102,7 +102,7 @@ extension StoredEvents {
     /// A piece of a segment without an event that is wanted.
     static let empty = StoredEvents(bytes: [], types: [], rows: [], fileName: nil, salts: nil)
 
-    /// Pending events that stand where a run says.
+    /// Pending events with the positions of a run.
     fileprivate func placed(by run: Run) -> StoredEvents {
         let acceptedAt = run.promotedAt.map { Timestamp(milliseconds: $0) }
         return StoredEvents(

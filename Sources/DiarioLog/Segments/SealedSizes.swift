@@ -3,11 +3,11 @@ import DiarioFormat
 import DiarioSchema
 import DiarioStorage
 
-/// What sealed events take, by type and field, and by column of what all events have.
+/// The sizes of sealed events, by type and field, and by column of the envelope.
 ///
 /// The bytes of the types and those of `common` add up to `bytes`, the sizes of all files.
 package struct SealedSizes: Sendable {
-    /// What the column of a field takes, in all segments.
+    /// The size of a field's column, in all segments.
     package struct FieldSize: Equatable, Sendable {
         package let name: String
         /// In sidecars.
@@ -29,13 +29,13 @@ package struct SealedSizes: Sendable {
         package fileprivate(set) var fields: [FieldSize] = []
 
         package var bytes: Int { publicBytes + personalBytes }
-        /// What is no column: the beginnings of blocks, and what finds subjects.
+        /// The bytes outside of columns: beginnings of blocks, and filters of subjects.
         package var otherBytes: Int { fields.reduce(bytes) { $0 - $1.bytes } }
     }
 
     /// By name and version.
     package private(set) var types: [TypeSize] = []
-    /// What all events have, or types share, in the order of the format.
+    /// The columns that all events have, or types share, in the order of the format.
     package private(set) var common: [(name: String, bytes: Int)] = []
     /// Bytes of all files.
     package private(set) var bytes = 0
@@ -120,7 +120,7 @@ package struct SealedSizes: Sendable {
 }
 
 extension LogStore {
-    /// What the sealed events of a space take.
+    /// The sizes of the sealed events of a space.
     ///
     /// Reads all of its segments but the salts, one after the other.
     package func sealedSizes(of space: SpaceID) throws(LogError) -> SealedSizes {

@@ -10,7 +10,7 @@ import Synchronization
 struct SealedTypes {
     private let store: LogShared
     private let space: SpaceID
-    /// What was found before, for any space: reading a pack costs as much as sealing a short run.
+    /// The types found before, for any space: reading a pack costs as much as sealing a short run.
     private(set) var known: [TypeEntry: EventType]
     private var hasOwn = false
     /// Adopted packs that were not read yet, the newest last.

@@ -2,13 +2,13 @@ import DiarioCore
 import DiarioFormat
 import Synchronization
 
-/// What is to be sealed in the background, and what sealing learned.
+/// The work of sealing in the background, and the plan that it learned.
 final class Sealing: Sendable {
     private struct State: Sendable {
         /// Spaces with a run of events that no segment holds.
         var due: Set<SpaceID> = []
-        /// How columns were written best, in any space: to search anew for each would cost many
-        /// times what writing them costs.
+        /// The best plan of columns so far, for any space: a search for each would cost many times
+        /// as much as writing them.
         var plan = SegmentPlan()
         /// The same for short segments.
         var tailPlan = SegmentPlan()
@@ -66,7 +66,7 @@ final class Sealing: Sendable {
 
     func noteCrowded() {
         state.withLock { state in
-            // What waits need not wait any longer.
+            // Waiting calls need not wait any longer.
             if !state.isCrowded { state.isCalled = false }
             state.isCrowded = true
         }

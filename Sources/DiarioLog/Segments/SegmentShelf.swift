@@ -4,9 +4,9 @@ import DiarioSchema
 import DiarioStorage
 import Synchronization
 
-/// What memory holds of sealed segments: which there are, as manifests say, and what is in some.
+/// The segments in memory: the lists of all manifests, and the indexes of some.
 ///
-/// Bounded: one small entry for each segment, and the indexes of those that were asked for last.
+/// Bounded: one small entry for each segment, and the indexes of those used last.
 final class SegmentShelf: Sendable {
     private struct State: Sendable {
         var lists: [SpaceID: SegmentLists] = [:]
@@ -73,7 +73,7 @@ final class SegmentShelf: Sendable {
 
     // MARK: Indexes
 
-    /// What a segment says is in it, if that is still known.
+    /// The index of a segment, if it is still cached.
     func index(of name: SegmentName) -> SegmentIndex? {
         state.withLock { state in
             state.useCount += 1
@@ -144,7 +144,7 @@ struct SegmentLists: Sendable {
     }
 }
 
-/// What reading sealed events has cost so far.
+/// The cost of reading sealed events so far.
 package struct SegmentCounters: Equatable, Sendable {
     /// Segments that were opened, which reads their index.
     package var segments = 0
@@ -153,7 +153,7 @@ package struct SegmentCounters: Equatable, Sendable {
     /// Their stored bytes.
     package var bytes = 0
 
-    /// What came after `earlier`.
+    /// The cost since `earlier`.
     package func since(_ earlier: SegmentCounters) -> SegmentCounters {
         SegmentCounters(
             segments: segments - earlier.segments,

@@ -20,7 +20,7 @@ final class SegmentWalk: Sendable {
 
     private struct State: ~Copyable {
         var rows: SegmentRows
-        /// What was counted of its cost.
+        /// Its counted cost.
         var counted: SegmentCounters
     }
 
@@ -75,7 +75,7 @@ final class SegmentWalk: Sendable {
         return .walk(SegmentWalk(entry, place, rows, wanted, cost, salts, in: shared))
     }
 
-    /// What opening came to.
+    /// The result of opening.
     enum Opened {
         /// No event of the segment is wanted.
         case nothingWanted
@@ -113,7 +113,7 @@ final class SegmentWalk: Sendable {
         precondition(low < high, "a walk is asked for positions of its segment")
         let rest = wanted.clamped(to: low..<high)
         guard !rest.isEmpty else { return (.empty, low..<high) }
-        // What lies in front of the wanted ones is gone past.
+        // Events before the wanted ones are skipped.
         if isReversed, rest.upperBound < high { return (.empty, rest.upperBound..<high) }
         if !isReversed, low < rest.lowerBound { return (.empty, low..<rest.lowerBound) }
         return try events(rest.lowerBound, rest.upperBound, isReversed)
@@ -150,7 +150,7 @@ final class SegmentWalk: Sendable {
 }
 
 extension SegmentReader {
-    /// What was read so far.
+    /// The cost so far.
     var cost: SegmentCounters {
         SegmentCounters(segments: 1, blocks: blocksRead, bytes: bytesRead)
     }

@@ -46,7 +46,7 @@ package struct EngineReader: Sendable {
         type.fields.firstIndex { $0.name == name }
     }
 
-    /// What rows of an authority say.
+    /// The facts in rows of an authority.
     package struct Facts: Equatable, Sendable {
         package var adoptions: [Adoption] = []
         package var refusals: [RefusedRun] = []
@@ -54,7 +54,7 @@ package struct EngineReader: Sendable {
         package init() {}
     }
 
-    /// What one row says; the facts are empty if it tells of something else.
+    /// The facts of one row; empty if it has none of these.
     func facts(
         of stored: StoredRow,
         in bytes: Span<UInt8>,
@@ -69,7 +69,7 @@ package struct EngineReader: Sendable {
         return facts
     }
 
-    /// What the rows of a block with positions say.
+    /// The facts in the rows of a block with positions.
     package func facts(
         in block: Span<UInt8>,
         _ summary: BlockSummary

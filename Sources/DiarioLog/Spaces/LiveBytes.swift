@@ -1,4 +1,4 @@
-/// How many bytes of each log file are needed.
+/// The number of live bytes in each log file.
 ///
 /// A list and no dictionary: each frame is counted here while a log is read, nearly always to the
 /// file that was counted to last, and hashing its number would cost more than the counting.

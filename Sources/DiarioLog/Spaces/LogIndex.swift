@@ -2,7 +2,7 @@ import DiarioCore
 import DiarioFormat
 import DiarioFrames
 
-/// What memory holds of a data directory: its spaces, and how many bytes of each file are needed.
+/// The index of a data directory in memory: its spaces, and the live bytes of each file.
 struct LogIndex: Sendable {
     private(set) var spaces = SpaceTable()
     /// Bytes that are live, by the number of the file.

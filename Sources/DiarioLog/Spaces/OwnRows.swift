@@ -5,7 +5,7 @@ import DiarioFrames
 /// Plain rows in a frame, which need not be parsed as a whole to be replayed.
 struct OwnRows: Sendable {
     let space: SpaceID
-    /// Where the block lies in the frame.
+    /// The offset of the block in the frame.
     let offset: Int
     let size: Int
     let rows: PlainRows

@@ -96,7 +96,7 @@ package struct Run: Hashable, Sendable {
 
     package var last: UInt64 { first + UInt64(count) - 1 }
 
-    /// What is said when the block does not read.
+    /// The error for a block that cannot be read.
     func fault(_ error: FormatError) -> LogError {
         .corrupt(
             Fault(
@@ -185,8 +185,7 @@ package struct RunList: Sendable {
         note(run)
     }
 
-    /// Puts runs behind all others, which follow each other; false, and nothing is changed, if they
-    /// belong elsewhere.
+    /// Appends consecutive runs; false, without a change, if they do not follow the last one.
     package mutating func append(_ others: ArraySlice<Run>) -> Bool {
         guard let first = others.first, (runs.last?.last ?? 0) < first.first else { return false }
         makeRoom(for: others.count)

@@ -1,7 +1,7 @@
 import DiarioCore
 import DiarioFormat
 
-/// What memory holds of one space: where its events lie, and what the next event needs.
+/// The index of one space in memory: the places of its events, and the state that the next needs.
 struct SpaceIndex: Sendable {
     /// Canonical events, by position.
     var canonical = RunList()
@@ -24,7 +24,7 @@ struct SpaceIndex: Sendable {
     /// In order of position.
     var adoptions: [Adoption] = []
     var seeds: [SeedKey: SeedEntry] = [:]
-    /// The newest state that the log holds, where its hash range is taken up again.
+    /// The newest state in the log, from which hashing continues.
     var state: StateEntry?
     /// Bytes of rows since the newest state.
     var bytesSinceState = 0
@@ -78,7 +78,7 @@ struct SpaceIndex: Sendable {
 
     /// Canonical and pending events without those that an authority wrote.
     var eventCount: Int {
-        // Where a damaged log says otherwise, the rest of it is not below zero.
+        // Never below zero, even if a damaged log has contradicting counts.
         Int(head - min(head, authorityCount)) + pendingCount
     }
 
@@ -99,7 +99,7 @@ struct SpaceIndex: Sendable {
         )
     }
 
-    /// The canonical events behind the first `size`, and behind those that the newest state has.
+    /// The canonical events after the first `size`, and after those of the newest state.
     func unhashed(behind size: UInt64) -> Unhashed {
         let stated = state?.range ?? CompactRange()
         let first = canonical.firstIndex(endingFrom: max(size, stated.size) + 1)
@@ -110,13 +110,13 @@ struct SpaceIndex: Sendable {
         )
     }
 
-    /// What is to be hashed of a space.
+    /// The events of a space that have to be hashed.
     ///
-    /// A copy of all that memory holds of it would have whoever appends meanwhile copy its lists.
+    /// A copy of the whole index would make concurrent appends copy its lists.
     struct Unhashed: Sendable {
         var stated = CompactRange()
         var head: UInt64 = 0
-        /// With whoever wrote the rows, where they are sealed.
+        /// With the author of the rows, where they are sealed.
         var runs: [(run: Run, writer: ReplicaID?)] = []
     }
 
@@ -129,7 +129,7 @@ struct SpaceIndex: Sendable {
         return UInt32(sealedReplicas.count)
     }
 
-    /// Who wrote the rows of a run that is sealed.
+    /// The author of the rows of a sealed run.
     func replica(of run: Run) -> ReplicaID {
         precondition(run.isSealed, "a block says itself who wrote its rows")
         return sealedReplicas[Int(run.lane) - 1]

@@ -1,8 +1,8 @@
 import DiarioCore
 
-/// What memory holds of each space.
+/// The index of each space.
 ///
-/// Asked for the same space again and again, as most frames do, it does not hash the id again.
+/// For repeated look-ups of one space, as most frames make, it does not hash the id again.
 struct SpaceTable: Sendable {
     private var numbers: [SpaceID: Int] = [:]
     private var entries: [Entry] = []

@@ -12,7 +12,7 @@ struct LeafReader: ~Copyable {
     private let end: UInt64
     private var seeds: Seeds
     private var cursor: LogCursor?
-    /// The leaf behind the last one that the cursor gives.
+    /// The leaf after the last one that the cursor gives.
     private var cursorEnd: UInt64 = 0
     private var events: StoredEvents?
     /// The row of `events` that comes next, and its leaf's index.
@@ -49,7 +49,7 @@ struct LeafReader: ~Copyable {
         }
     }
 
-    /// Skips rows of the block at hand, or looks the first leaf up anew.
+    /// Skips rows of the current block, or searches the first leaf again.
     private mutating func seek(_ range: Range<UInt64>) throws(LogError) {
         let index = range.lowerBound
         let rest = UInt64((events?.rows.count ?? 0) - row)

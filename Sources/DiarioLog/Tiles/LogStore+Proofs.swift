@@ -4,7 +4,7 @@ package import DiarioFormat
 import DiarioFrames
 import DiarioStorage
 
-/// That an event stands at a position of the log.
+/// A proof that an event is at a position of the log.
 package struct ProvenInclusion: Equatable, Sendable {
     package let proof: InclusionProof
     package let leaf: Hash32
@@ -162,7 +162,7 @@ extension LogStore {
         if tiles.size > 0 {
             var reader = NodeReader(self, space, range, tiles)
             let hashes = NodeHashes(hashes: try reader.hashes(wanted))
-            // What does not hold is made again without the tiles, which must be damaged.
+            // A proof that fails is made again without the tiles, which must be damaged.
             if let proven = try? make(&hasher, hashes) { return proven }
         }
         var reader = NodeReader(self, space, range, nil)

@@ -18,7 +18,7 @@ struct NodeReader: ~Copyable {
         self.space = space
         self.tiles = tiles
         for (node, hash) in range.places { known[node] = hash }
-        // What does not fill a tile yet is not in the tiles' files.
+        // Hashes that do not fill a tile yet are not in the tiles' files.
         guard let tiles else { return }
         for (node, hash) in tiles.range.places where known[node] == nil { known[node] = hash }
     }
@@ -59,8 +59,8 @@ struct NodeReader: ~Copyable {
             known[node] = hash
             return hash
         }
-        // Cut where tiles help with a part of it, and where a part is wanted for itself. What is
-        // left lies behind all tiles, or below their hashes: it takes rows.
+        // Split where tiles help with a part of it, and where a part is wanted by itself. The rest
+        // is after all tiles, or below their hashes: it needs rows.
         let isCut = node.leaves.lowerBound < tiles?.size ?? 0 && node.level > Tile.height
         if isCut || above.contains(node), let children = node.children {
             let left = try hash(children.left, above, &leaves)

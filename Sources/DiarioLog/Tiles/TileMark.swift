@@ -1,7 +1,7 @@
 package import DiarioFormat
 import DiarioFrames
 
-/// How many leaves the tiles on disk are good for: schema/format/proofs.md, section 7.
+/// The number of leaves that the tiles on disk cover: schema/format/proofs.md, section 7.
 package struct TileMark: Equatable, Sendable {
     private static let nodesOffset = 16
     /// Bytes of the mark of the largest size.

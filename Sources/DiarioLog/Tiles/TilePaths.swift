@@ -1,6 +1,6 @@
 package import DiarioCore
 
-// Where the tiles of a space lie: schema/format/proofs.md, section 7.
+// The paths of the tiles of a space: schema/format/proofs.md, section 7.
 
 extension LogPaths {
     package static func tiles(_ space: SpaceID) -> String { "spaces/\(space.text)/tiles" }
